@@ -7,17 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from argot.corpus.readers.pdf_blocks import Fonts, Piece, RuledTable, Words, join_pages, markdown_of, page_blocks
+from argot.corpus.readers.continued_tables import with_headers_overleaf
+from argot.corpus.readers.pdf_blocks import Fonts, Piece, Words, join_pages, markdown_of, page_blocks, with_marked_steps
 from argot.corpus.readers.pdf_lines import Line, body_size
+from argot.corpus.readers.pdf_rules import Rules
+from argot.corpus.readers.pdf_tables import PageTable, page_tables
 from argot.types import Box, BoxMark, PageKind, PageMark, ParsedDocument
 
 
 @dataclass(frozen=True, slots=True)
 class PageContents:
-    """What stands on the pages of a document. `ruled` and `kinds` by page number, from 1; a page of no kind is one."""
+    """What stands on the pages of a document. `rules` and `kinds` by page number, from 1; a page of no kind is one."""
 
     lines: Sequence[list[Line]]
-    ruled: Mapping[int, Sequence[RuledTable]] = field(default_factory=dict)
+    rules: Mapping[int, Rules] = field(default_factory=dict)
     kinds: Mapping[int, PageKind] = field(default_factory=dict)
 
 
@@ -27,13 +30,25 @@ def document_of_pages(
     """The pages as Markdown. Without a `title` the largest heading of the first page is it, else `name`."""
     fonts = _fonts(pages.lines)
     words = Words(chain.from_iterable(pages.lines))
+    lines = [with_marked_steps(page, fonts) for page in pages.lines]
+    tables = with_headers_overleaf(_tables(lines, pages.rules), lines)
     blocks = [
-        page_blocks(page, number, fonts, pages.ruled.get(number, ()), words)
-        for number, page in enumerate(pages.lines, start=1)
+        page_blocks(page, number, fonts, of_page, words)
+        for number, (page, of_page) in enumerate(zip(lines, tables, strict=True), start=1)
     ]
     title = title or _first_heading(blocks, fonts) or name
     markdown, marks, boxes = _markdown(list(join_pages(blocks, words)), fonts, pages.kinds)
     return ParsedDocument(title, markdown, media_type, pages=marks, boxes=boxes, warnings=tuple(warnings))
+
+
+def tables_of_pages(pages: PageContents) -> list[list[PageTable]]:
+    """The tables of each page."""
+    fonts = _fonts(pages.lines)
+    return _tables([with_marked_steps(page, fonts) for page in pages.lines], pages.rules)
+
+
+def _tables(lines: Sequence[Sequence[Line]], rules: Mapping[int, Rules]) -> list[list[PageTable]]:
+    return [page_tables(page, rules.get(number, Rules())) for number, page in enumerate(lines, start=1)]
 
 
 def _fonts(lines: Sequence[list[Line]]) -> Fonts:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -10,19 +9,14 @@ from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.ocr import DPI, INSTALL, OcrPage, is_installed, recognised, require_ocr
-from argot.corpus.readers.page_layout import PageContents, document_of_pages
-from argot.corpus.readers.pdf_blocks import RuledTable
+from argot.corpus.readers.page_layout import PageContents, document_of_pages, tables_of_pages
 from argot.corpus.readers.pdf_lines import Line, page_lines
+from argot.corpus.readers.pdf_rules import Rules, page_rules
+from argot.corpus.readers.pdf_tables import PageTable
 from argot.corpus.readers.plain_text import file_stem
 from argot.errors import UnreadableDocument
 from argot.types import PageKind, ParsedDocument
 
-_RULES_OF_A_GRID = 2
-# Drawings can have hundreds of thousands of strokes.
-_MAX_RULES = 3000
-_RULED_PAGES_A_SECOND = 1.5
-"""Pages with ruled tables read as such, for each second allowed (pdfplumber takes a quarter of one). A number and not
-a clock, since the same file must give the same Markdown every time."""
 _MOST_PIXELS = 25_000_000
 """Of a page that is drawn for recognition: A3 at 300 dots an inch has 17 million."""
 _MARGIN = 0.1
@@ -39,16 +33,42 @@ def read_pdf(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     """
     document = _open(data, name)
     try:
-        lines, heights = _all_lines(document, name, limits)
-        lines, kinds, warnings = _with_scans(document, lines, name, limits)
-        lines = _without_running(lines, heights)
-        ruled, late = _ruled_tables(document, data, limits)
+        contents, warnings = _contents(document, name, limits)
         title = _metadata_title(document)
     finally:
         document.close()
+    return document_of_pages(contents, title, file_stem(name), "application/pdf", warnings)
+
+
+def pdf_tables(data: bytes, name: str, limits: ReadLimits) -> list[list[PageTable]]:
+    """The tables of each page, as `read_pdf` sees them before they become Markdown.
+
+    Raises:
+        UnreadableDocument: as of `read_pdf`.
+    """
+    document = _open(data, name)
+    try:
+        return tables_of_pages(_contents(document, name, limits)[0])
+    finally:
+        document.close()
+
+
+def _contents(document: Any, name: str, limits: ReadLimits) -> tuple[PageContents, list[str]]:
+    """What stands on the pages, and what could not be read of it."""
+    lines, heights = _all_lines(document, name, limits)
+    lines, kinds, warnings = _with_scans(document, lines, name, limits)
+    lines = _without_running(lines, heights)
+    rules = {number: _rules(document, number) for number, page in enumerate(lines, start=1) if page}
     blank = [number for number, page in enumerate(lines, start=1) if not page]
-    warnings += [*late, *([f"no text on page {_listed(blank)}"] if blank else [])]
-    return document_of_pages(PageContents(lines, ruled, kinds), title, file_stem(name), "application/pdf", warnings)
+    return PageContents(lines, rules, kinds), [*warnings, *([f"no text on page {_listed(blank)}"] if blank else [])]
+
+
+def _rules(document: Any, number: int) -> Rules:
+    page = document[number - 1]
+    try:
+        return page_rules(page)
+    finally:
+        page.close()
 
 
 def _open(data: bytes, name: str) -> Any:
@@ -163,71 +183,3 @@ def _metadata_title(document: Any) -> str:
     title = " ".join(str(document.get_metadata_value("Title") or "").split())
     # A title of one word is mostly the name of a file or template.
     return "" if len(title) < 5 or " " not in title or _USELESS_TITLE.search(title) else title[:300]
-
-
-# -- ruled tables ---------------------------------------------------------------------------------------------------
-
-
-def _ruled_tables(document: Any, data: bytes, limits: ReadLimits) -> tuple[dict[int, list[RuledTable]], list[str]]:
-    """Tables by page number, for pages that show a grid of rules."""
-    pages = [number for number in range(1, len(document) + 1) if _has_grid(document, number - 1)]
-    found: dict[int, list[RuledTable]] = {}
-    if not pages:
-        return found, []
-    import pdfplumber
-
-    allowed = int(_RULED_PAGES_A_SECOND * limits.seconds)
-    with pdfplumber.open(io.BytesIO(data)) as plumber:
-        for number in pages[:allowed]:
-            page = plumber.pages[number - 1]
-            found[number] = [table for each in page.find_tables() if (table := _ruled(each, page)) is not None]
-            # pdfplumber keeps the objects of every page until it is closed.
-            page.close()
-    late = pages[allowed : allowed + 1]
-    return found, [f"ruled tables from page {number} on were read as aligned text" for number in late]
-
-
-def _has_grid(document: Any, index: int) -> bool:
-    """At least two upright and two level rules; shading and underlines alone make no grid."""
-    import pypdfium2.raw as pdfium
-
-    page = document[index]
-    upright = level = 0
-    for count, shape in enumerate(page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_PATH], max_depth=2)):
-        left, bottom, right, top = shape.get_bounds()
-        width, height = right - left, top - bottom
-        upright += width < 3 and height > 8
-        level += height < 3 and width > 15
-        # A stroked rectangle with some size has all four sides.
-        if (
-            8 < height < 300
-            and width > 15
-            and pdfium.FPDFPath_CountSegments(shape.raw) in (4, 5)
-            and _is_stroked(shape)
-        ):
-            upright, level = upright + 1, level + 1
-        if (upright >= _RULES_OF_A_GRID and level >= _RULES_OF_A_GRID) or count > _MAX_RULES:
-            break
-    page.close()
-    return upright >= _RULES_OF_A_GRID and level >= _RULES_OF_A_GRID
-
-
-def _is_stroked(shape: Any) -> bool:
-    import ctypes
-
-    import pypdfium2.raw as pdfium
-
-    fill, stroke = ctypes.c_int(), ctypes.c_int()
-    pdfium.FPDFPath_GetDrawMode(shape.raw, ctypes.byref(fill), ctypes.byref(stroke))
-    return bool(stroke.value)
-
-
-def _ruled(table: Any, page: Any) -> RuledTable | None:
-    rows = [[" ".join((text or "").split()) for text in row] for row in table.extract()]
-    rows = [row for row in rows if any(row)]
-    # A frame around a paragraph or a picture is no table.
-    if len(rows) < 2 or max(len(row) for row in rows) < 2 or sum(1 for row in rows for text in row if text) < 4:
-        return None
-    left, top, *_ = page.bbox
-    x0, y0, x1, y1 = table.bbox
-    return RuledTable(rows, x0 - left, y0 - top, x1 - left, y1 - top)

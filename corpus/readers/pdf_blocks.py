@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from argot.corpus.readers.pdf_lines import HYPHEN, Line, LineSpan, line_step
-from argot.corpus.readers.pipe_tables import pipe_table
+from argot.corpus.readers.pdf_lines import HYPHEN, Line, line_step
+from argot.corpus.readers.pdf_tables import PageTable
 
 # \uf0b7 and the like are the bullets of Symbol and Wingdings. A dash, a star or an `o` needs a blank and text.
 _BULLET = re.compile(r"[•●○◦▪■□‣⁃∙·\uf0b7\uf0a7\uf0d8➢➤✓❖](?:\s+|$)|[–—*o-]\s+(?=\S)")
@@ -23,9 +22,6 @@ _SAME_EDGE = 4.0
 _NEAR = 24.0
 """Points between a number and its step."""
 _SENTENCE_END = re.compile(r"[.!?:;][\"'”’)\]]*$")
-_NUMBER_LIKE = re.compile(r"[\d$€£%(),.\s—–-]+$")
-# Looks like a figure, and mostly heads a column.
-_YEAR = re.compile(r"(?:19|20)\d\d")
 _INDENT = 45.0
 _MAX_HEADING = 160
 
@@ -44,21 +40,6 @@ class Piece:
     bold: bool = False
     right: float = 0.0
     """Where its last line ends, from the left."""
-
-
-@dataclass(frozen=True, slots=True)
-class RuledTable:
-    """A table found by its rules: its rows, and its place in points from the top left corner."""
-
-    rows: Sequence[Sequence[str]]
-    x0: float
-    y0: float
-    x1: float
-    y1: float
-
-    def holds(self, line: Line) -> bool:
-        x, y = (line.x0 + line.x1) / 2, (line.y0 + line.y1) / 2
-        return self.x0 - 2 <= x <= self.x1 + 2 and self.y0 - 2 <= y <= self.y1 + 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,44 +71,49 @@ class Fonts:
         return min(self.larger.index(size) + 1, 5) if size in self.larger else min(len(self.larger) + 1, 6)
 
 
-def page_blocks(lines: list[Line], page: int, fonts: Fonts, ruled: Sequence[RuledTable], words: Words) -> list[Piece]:
-    """The blocks of one page in reading order."""
+def page_blocks(
+    lines: Sequence[Line], page: int, fonts: Fonts, tables: Sequence[tuple[PageTable, str]], words: Words
+) -> list[Piece]:
+    """The blocks of one page in reading order. `tables`: those of the page, each with its Markdown."""
     step = line_step(lines)
-    edges = (min((line.x0 for line in lines), default=0.0), max((line.x1 for line in lines), default=0.0))
-    lines = _with_marked_steps(lines, fonts, edges)
+    edges = edges_of(lines)
     found: list[Piece] = []
     shown: set[int] = set()
-    index = 0
-    while index < len(lines):
-        line = lines[index]
-        table = next((number for number, each in enumerate(ruled) if each.holds(line)), None)
-        if table is not None:
-            if table not in shown:
+    table_of = {place: number for number, (table, _) in enumerate(tables) for place in table.spans}
+    previous: Line | None = None
+    for number, line in enumerate(lines):
+        free = tuple(span for index, span in enumerate(line.spans) if (number, index) not in table_of)
+        for table in dict.fromkeys(table_of.get((number, index)) for index in range(len(line.spans))):
+            if table is not None and table not in shown:
                 shown.add(table)
-                found.append(_ruled_piece(ruled[table], page))
-            index += 1
-            continue
-        stop = _aligned(lines, index, step)
-        if stop > index:
-            found.append(_table_piece(lines[index:stop], page))
-            index = stop
-            continue
-        previous = lines[index - 1] if index else None
-        _add_line(found, line, page, fonts=fonts, step=step, words=words, previous=previous, edges=edges)
-        index += 1
+                found.append(_table_piece(*tables[table], page))
+        if free:
+            rest = replace(line, spans=free)
+            _add_line(found, rest, page, fonts=fonts, step=step, words=words, previous=previous, edges=edges)
+        previous = line
     return found
+
+
+def edges_of(lines: Sequence[Line]) -> tuple[float, float]:
+    return min((line.x0 for line in lines), default=0.0), max((line.x1 for line in lines), default=0.0)
+
+
+def _table_piece(table: PageTable, markdown: str, page: int) -> Piece:
+    area = table.area
+    return Piece("table", markdown, page, [(page, area.x0, area.y0, area.x1, area.y1)])
 
 
 # -- steps ----------------------------------------------------------------------------------------------------------
 
 
-def _with_marked_steps(lines: list[Line], fonts: Fonts, edges: tuple[float, float]) -> list[Line]:
+def with_marked_steps(lines: Sequence[Line], fonts: Fonts) -> list[Line]:
     """The lines, where "1 Stop the engine", "2 Lock ...", "3 Drain ..." become "1. Stop the engine" and so on.
 
     Some programs number steps without a mark behind the number. One or two such lines may be anything; three that
     count from 1, at one left edge and not set as headings, are steps.
     """
     marked, found = list(lines), list[int]()
+    edges = edges_of(lines)
     for place, line in enumerate(lines):
         number = _bare_number(line)
         if number is None or fonts.is_heading(line, *edges):
@@ -273,89 +259,3 @@ def markdown_of(piece: Piece, fonts: Fonts) -> str:
         return f"- {_BULLET.sub('', text, count=1).strip()}"
     # Text that only looks like Markdown.
     return f"\\{text}" if re.match(r"#{1,6} |>|```|~~~", text) else text
-
-
-# -- tables ---------------------------------------------------------------------------------------------------------
-
-
-def _aligned(lines: list[Line], start: int, step: float) -> int:
-    """The end of the table that begins at `start`; `start` itself if none does."""
-    if len(lines[start].spans) < 2:
-        return start
-    stop, cells, last_full = start, 0, start
-    while stop < len(lines):
-        line = lines[stop]
-        gap = line.y0 - lines[stop - 1].y1 if stop > start else 0.0
-        if gap > 3 * step or gap < -2 * step:
-            break
-        if len(line.spans) > 1:
-            cells, last_full = cells + 1, stop
-        # Up to two short lines may belong to a cell that wraps; more of them, or a long one, are prose again.
-        elif stop - last_full > 2 or len(line.text) > 90:
-            break
-        stop += 1
-    rows = [line for line in lines[start : last_full + 1] if len(line.spans) > 1]
-    texts = [span.text for line in rows for span in line.spans]
-    # Two columns of prose stand aligned too, but their cells are long.
-    wordy = sum(len(text) > 60 for text in texts) > 0.35 * len(texts)
-    numbers = sum(1 for text in texts if _NUMBER_LIKE.match(text))
-    if len(rows) < 2 or wordy or (len(rows) == 2 and numbers < 2) or len(_columns(rows)) < 2:
-        return start
-    return last_full + 1
-
-
-def _columns(rows: Collection[Line]) -> list[tuple[float, float]]:
-    """The x-ranges of the columns, by the rows with the commonest number of cells: ranges that overlap are one."""
-    widths = Counter(len(row.spans) for row in rows)
-    commonest = max(widths, key=lambda width: (widths[width], width))
-    ranges = sorted((span.x0, span.x1) for row in rows if len(row.spans) == commonest for span in row.spans)
-    columns: list[tuple[float, float]] = []
-    for x0, x1 in ranges:
-        if columns and x0 < columns[-1][1] + 0.5:
-            columns[-1] = (columns[-1][0], max(columns[-1][1], x1))
-        else:
-            columns.append((x0, x1))
-    return columns
-
-
-def _table_piece(lines: list[Line], page: int) -> Piece:
-    columns = _columns([line for line in lines if len(line.spans) > 1])
-    rows: list[list[str]] = []
-    for line in lines:
-        row = [""] * len(columns)
-        for span in line.spans:
-            place = _place(span, columns)
-            row[place] = f"{row[place]} {span.text}".strip()
-        rows.append(row)
-    box = (page, min(x.x0 for x in lines), min(x.y0 for x in lines), max(x.x1 for x in lines), max(x.y1 for x in lines))
-    return Piece("table", pipe_table(_with_header(rows)), page, [box])
-
-
-def _place(span: LineSpan, columns: list[tuple[float, float]]) -> int:
-    """The column it overlaps most; without any overlap the nearest."""
-
-    def closeness(index: int) -> float:
-        return min(span.x1, columns[index][1]) - max(span.x0, columns[index][0])
-
-    return max(range(len(columns)), key=closeness)
-
-
-def _with_header(rows: list[list[str]]) -> list[list[str]]:
-    """The rows above the first row of figures (units, years, names over two lines) become one header row."""
-    count = 0
-    for label, *cells in rows[: min(6, len(rows) - 1)]:
-        filled = [text for text in cells if text]
-        figures = any(_NUMBER_LIKE.fullmatch(text) and not _YEAR.fullmatch(text) for text in filled)
-        if label and (figures or (not filled and count > 0)):
-            break
-        count += 1
-        if label and filled:
-            break
-    if count <= 1:
-        return rows
-    header = [" ".join(row[column] for row in rows[:count] if row[column]) for column in range(len(rows[0]))]
-    return [header, *rows[count:]]
-
-
-def _ruled_piece(table: RuledTable, page: int) -> Piece:
-    return Piece("table", pipe_table(table.rows), page, [(page, table.x0, table.y0, table.x1, table.y1)])

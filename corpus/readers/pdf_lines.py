@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
@@ -34,6 +34,21 @@ class LineSpan:
     y1: float
     size: float
     bold: bool = False
+    spaces: tuple[tuple[int, float, float], ...] = ()
+    """Where a word begins behind a space: its offset in the text, where the word before it ends, where it begins."""
+
+    @property
+    def middle(self) -> float:
+        return (self.y0 + self.y1) / 2
+
+    def cut_at(self, x: float) -> tuple[LineSpan, ...]:
+        """The parts left and right of `x`, if it lies between two words; else the span whole."""
+        for number, (offset, end, begin) in enumerate(self.spaces):
+            if end - 1 <= x <= begin + 1:
+                after = tuple((place - offset, left, right) for place, left, right in self.spaces[number + 1 :])
+                before = replace(self, text=self.text[:offset].rstrip(), x1=end, spaces=self.spaces[:number])
+                return before, replace(self, text=self.text[offset:], x0=begin, spaces=after)
+        return (self,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +177,7 @@ class _Run:
 
     def __init__(self) -> None:
         self.text: list[str] = []
+        self.spaces: list[tuple[int, float, float]] = []
         self.size, self.bold = 10.0, False
         self.x0 = self.y0 = self.x1 = self.y1 = 0.0
 
@@ -187,14 +203,16 @@ class _Run:
         else:
             if space:
                 self.text.append(" ")
+                self.spaces.append((len(self.text), self.x1, box[0]))
             self.x0, self.y0 = min(self.x0, box[0]), min(self.y0, box[1])
             self.x1, self.y1 = max(self.x1, box[2]), max(self.y1, box[3])
         self.text.append(char)
 
     def flush(self) -> Iterator[LineSpan]:
         if self.text:
-            yield LineSpan("".join(self.text), self.x0, self.y0, self.x1, self.y1, self.size, self.bold)
-            self.text = []
+            box = (self.x0, self.y0, self.x1, self.y1)
+            yield LineSpan("".join(self.text), *box, self.size, self.bold, tuple(self.spaces))
+            self.text, self.spaces = [], []
 
 
 def _rows(spans: list[LineSpan]) -> Iterator[list[LineSpan]]:
@@ -223,11 +241,15 @@ def _joined(row: list[LineSpan]) -> Iterator[LineSpan]:
     for index, span in enumerate(row):
         last = index == len(row) - 1
         if held is not None:
-            close = _CLOSING.fullmatch(span.text) is not None
-            marks = _CURRENCY.fullmatch(held.text) or (index == 1 and _MARKER.fullmatch(held.text))
+            # Two signs side by side are those of two columns, drawn without their figures.
+            signs = not any(char.isalnum() for char in held.text + span.text)
+            close = _CLOSING.fullmatch(span.text) is not None and not signs
+            marks = (_CURRENCY.fullmatch(held.text) and not (signs and _CURRENCY.fullmatch(span.text))) or (
+                index == 1 and _MARKER.fullmatch(held.text)
+            )
             if close or marks:
                 glue = "" if close or _CURRENCY.fullmatch(held.text) else " "
-                held = _merge(held, span, glue)
+                held = merged_spans(held, span, glue)
             else:
                 yield held
                 held = span
@@ -237,8 +259,10 @@ def _joined(row: list[LineSpan]) -> Iterator[LineSpan]:
             yield held
 
 
-def _merge(one: LineSpan, other: LineSpan, glue: str) -> LineSpan:
+def merged_spans(one: LineSpan, other: LineSpan, glue: str) -> LineSpan:
     wide = one if len(one.text) > len(other.text) else other
+    offset = len(one.text) + len(glue)
+    between = ((offset, one.x1, other.x0),) if glue else ()
     return replace(
         wide,
         text=f"{one.text}{glue}{other.text}",
@@ -246,6 +270,7 @@ def _merge(one: LineSpan, other: LineSpan, glue: str) -> LineSpan:
         y0=min(one.y0, other.y0),
         x1=max(one.x1, other.x1),
         y1=max(one.y1, other.y1),
+        spaces=(*one.spaces, *between, *((place + offset, left, right) for place, left, right in other.spaces)),
     )
 
 
@@ -257,7 +282,7 @@ def body_size(lines: list[Line]) -> float:
     return max(weights, key=lambda size: weights[size], default=10.0)
 
 
-def line_step(lines: list[Line]) -> float:
+def line_step(lines: Sequence[Line]) -> float:
     """The usual distance from one line to the next, in points."""
     steps = [after.y0 - before.y0 for before, after in pairwise(lines)]
     # Leaves out lines side by side and jumps to the next column or block.

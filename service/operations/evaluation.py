@@ -47,6 +47,8 @@ from argot.evaluate.sample_suite import (
     load_questions,
     ways_that_differ,
 )
+from argot.evaluate.table_suite import evaluate_tables
+from argot.evaluate.table_tables import tables_tables
 from argot.evaluate.temporary_base import TemporaryBase
 from argot.files import read_text
 from argot.profile import Profile
@@ -290,6 +292,16 @@ def identify(path: Path, progress: Progress) -> Report:
     """
     report = evaluate_identify(path.name, load_labelled(path), progress)
     return report.as_json(), identify_tables(report)
+
+
+def tables(folder: Path | None, settings: Settings, progress: Progress) -> Report:
+    """The tables of PDFs: those of ICDAR 2013 out of the folder of public sets, or of a folder of one's own.
+
+    Raises:
+        InvalidInput: the folder holds no PDF with its structure; the message says how to get the public ones.
+    """
+    report = evaluate_tables(folder or settings.datasets / "icdar2013", progress)
+    return report.as_json(), tables_tables(report)
 
 
 def disambiguate(

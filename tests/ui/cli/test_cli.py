@@ -513,7 +513,7 @@ def test_a_nested_list_of_tasks_is_printed_as_one(argot: Argot, tmp_path: Path) 
     (tmp_path / "press.md").write_text(f"# Press\n\nCheck these before you start the press:\n\n{items}")
     argot("add", tmp_path / "press.md")
     printed = argot("ask", "What do I check before I start the press?").out
-    assert "- ☐ The oil level: [1]\n  - above the red mark [1]\n- ☑ The key is in. [1]\n" in printed
+    assert "- ☐ The oil level: [1]\n    - above the red mark [1]\n- ☑ The key is in. [1]\n" in printed
 
 
 # -- damage, backup, doctor -----------------------------------------------------------------------------------------

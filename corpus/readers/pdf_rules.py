@@ -1,0 +1,143 @@
+"""The rules of a PDF page: the level and upright strokes that part the rows and columns of its tables."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from argot.corpus.readers.pdf_lines import placer
+
+# Drawings can have hundreds of thousands of strokes.
+_MOST_PATHS = 3000
+_MOST_SEGMENTS = 20_000
+_THICKEST = 3.0
+"""Points: a filled box that is thicker is a patch."""
+_SHORTEST = 5.0
+_SAME_PLACE = 2.0
+_TOUCHING = 3.0
+_T = TypeVar("_T")
+_Segment = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A straight stroke, in points from the top left corner: of a level one `at` is y and `start` to `end` x."""
+
+    at: float
+    start: float
+    end: float
+
+    def covers(self, place: float) -> bool:
+        return self.start - _TOUCHING <= place <= self.end + _TOUCHING
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    level: tuple[Rule, ...] = ()
+    upright: tuple[Rule, ...] = ()
+
+
+def page_rules(page: Any) -> Rules:
+    """Strokes, thin boxes and the sides of frames; those in one line that touch are one."""
+    level: list[Rule] = []
+    upright: list[Rule] = []
+    width, height = page.get_size()
+    for segment in _segments(page):
+        # What is drawn beyond the paper is not seen.
+        x0, x1 = (min(max(x, 0.0), width) for x in sorted(segment[::2]))
+        y0, y1 = (min(max(y, 0.0), height) for y in sorted(segment[1::2]))
+        if y1 - y0 < _THICKEST and x1 - x0 > _SHORTEST and x1 - x0 > y1 - y0:
+            level.append(Rule((y0 + y1) / 2, x0, x1))
+        elif x1 - x0 < _THICKEST and y1 - y0 > _SHORTEST:
+            upright.append(Rule((x0 + x1) / 2, y0, y1))
+    return Rules(tuple(_merged(level)), tuple(_merged(upright)))
+
+
+def _merged(rules: list[Rule]) -> Iterator[Rule]:
+    """Rules at nearly the same place are set to one place, and those that touch there become one."""
+    for at, together in grouped(rules, lambda rule: rule.at, _SAME_PLACE):
+        begun: Rule | None = None
+        for rule in sorted(together, key=lambda rule: rule.start):
+            if begun is not None and rule.start <= begun.end + _TOUCHING:
+                begun = Rule(at, begun.start, max(begun.end, rule.end))
+                continue
+            if begun is not None:
+                yield begun
+            begun = Rule(at, rule.start, rule.end)
+        if begun is not None:
+            yield begun
+
+
+def grouped(things: Iterable[_T], place: Callable[[_T], float], apart: float) -> Iterator[tuple[float, list[_T]]]:
+    """Things whose places follow each other by at most `apart`, with the mean of their places."""
+    group: list[_T] = []
+    for thing in sorted(things, key=place):
+        if group and place(thing) - place(group[-1]) > apart:
+            yield sum(map(place, group)) / len(group), group
+            group = []
+        group.append(thing)
+    if group:
+        yield sum(map(place, group)) / len(group), group
+
+
+def _segments(page: Any) -> Iterator[_Segment]:
+    """(x0, y0, x1, y1) as the page is shown, of all that may be a rule."""
+    import pypdfium2.raw as pdfium
+
+    place = placer(page)
+    left = _MOST_SEGMENTS
+    for count, shape in enumerate(page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_PATH], max_depth=3)):
+        if count > _MOST_PATHS or left < 0:
+            return
+        matrices = _matrices(shape)
+        x0, y0, x1, y1 = shape.get_bounds()
+        if shape.container is not None:
+            (x0, y0), (x1, y1) = _moved(matrices[1:], x0, y0), _moved(matrices[1:], x1, y1)
+        if min(abs(x1 - x0), abs(y1 - y0)) < _THICKEST:
+            yield place(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
+        elif _is_stroked(pdfium, shape):
+            for start, end in _lines(pdfium, shape.raw, left):
+                left -= 1
+                (x0, y0), (x1, y1) = _moved(matrices, *start), _moved(matrices, *end)
+                yield place(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
+
+
+def _matrices(shape: Any) -> list[Any]:
+    """Of the object and of the forms it stands in, innermost first."""
+    matrices = []
+    while shape is not None:
+        matrices.append(shape.get_matrix())
+        shape = shape.container
+    return matrices
+
+
+def _moved(matrices: list[Any], x: float, y: float) -> tuple[float, float]:
+    for matrix in matrices:
+        x, y = matrix.a * x + matrix.c * y + matrix.e, matrix.b * x + matrix.d * y + matrix.f
+    return x, y
+
+
+def _is_stroked(pdfium: Any, shape: Any) -> bool:
+    """The edges of a coloured patch are no rules: patches lie behind single words and lines, too."""
+    fill, stroke = ctypes.c_int(), ctypes.c_int()
+    pdfium.FPDFPath_GetDrawMode(shape.raw, ctypes.byref(fill), ctypes.byref(stroke))
+    return bool(stroke.value)
+
+
+def _lines(pdfium: Any, path: Any, most: int) -> Iterator[tuple[tuple[float, float], tuple[float, float]]]:
+    """Start and end of each straight piece, in the path's own coordinates."""
+    x, y = ctypes.c_float(), ctypes.c_float()
+    begun = last = (0.0, 0.0)
+    for index in range(min(pdfium.FPDFPath_CountSegments(path), most)):
+        segment = pdfium.FPDFPath_GetPathSegment(path, index)
+        pdfium.FPDFPathSegment_GetPoint(segment, ctypes.byref(x), ctypes.byref(y))
+        here, kind = (x.value, y.value), pdfium.FPDFPathSegment_GetType(segment)
+        if kind == pdfium.FPDF_SEGMENT_MOVETO:
+            begun = here
+        elif kind == pdfium.FPDF_SEGMENT_LINETO:
+            yield last, here
+        last = here
+        if pdfium.FPDFPathSegment_GetClose(segment):
+            yield here, begun

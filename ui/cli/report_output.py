@@ -1,0 +1,67 @@
+"""What `argot evaluate` prints: a report as tables or as JSON, and how far it has come."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+import typer
+
+if TYPE_CHECKING:
+    from argot.service.operations.evaluation import Progress as Report
+
+
+# A protocol, because the classes it stands for would import all that measures with them.
+class _Table(Protocol):
+    @property
+    def title(self) -> str: ...
+    @property
+    def columns(self) -> Sequence[str]: ...
+    @property
+    def rows(self) -> Sequence[Sequence[str]]: ...
+
+
+def show_report(measure: Callable[[Report], tuple[dict[str, Any], Sequence[_Table]]], *, as_json: bool) -> None:
+    with _progress(quiet=as_json) as progress:
+        report, tables = measure(progress)
+    if as_json:
+        typer.echo(json.dumps(report, indent=2, ensure_ascii=False))
+        return
+    for table in tables:
+        typer.echo(f"\n{table.title}\n")
+        for line in _markdown(table):
+            typer.echo(line)
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[Report]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    # On standard error, and not at all beside JSON: both go into files.
+    with Progress(*columns, console=Console(stderr=True), disable=quiet) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def report(step: str, done: int, total: int) -> None:
+            # The steps are not known beforehand: each brings its bar with it.
+            if step not in tasks:
+                tasks[step] = bars.add_task(step, total=total)
+            bars.update(tasks[step], completed=done, total=total)
+
+        yield report
+
+
+def _markdown(table: _Table) -> Iterator[str]:
+    """A pipe table, as wide as it has to be: a report is also for pasting."""
+    rows = [list(table.columns), *(list(row) for row in table.rows)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    # Padded, so that it reads as a table in a terminal too.
+    lines = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in rows
+    ]
+    yield lines[0]
+    yield "|" + "|".join("-" * (width + 2) for width in widths) + "|"
+    yield from lines[1:]

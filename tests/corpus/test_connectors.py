@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from langchain_core.document_loaders import BaseLoader
 from langchain_core.documents import Document
 
-from argot.corpus.ingestion.connectors import sources_from_loader
+from argot.corpus.connectors.langchain_loader import sources_from_loader
 from argot.corpus.readers import ReadLimits, read_document
 from argot.settings import Settings
 

@@ -19,6 +19,7 @@ from starlette.responses import JSONResponse, Response
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import catalogue
 from argot.service.usecases.catalogue import CASES
+from argot.service.usecases.document_sources import SourceRecord
 from argot.types import Context, Document, Sense
 from argot.ui.api.api_route import ApiRoute, result_of
 from argot.ui.api.openapi import ERRORS, operation_id
@@ -69,6 +70,10 @@ ADDRESSES = (
     Address("GET", "/documents/{document}/markdown", "read_source", "Documents", SourceShown),
     Address("DELETE", "/documents/{document}", "remove", "Documents", Document),
     Address("GET", "/passages/{passage_id}", "read_passage", "Documents", PassageShown),
+    Address("GET", "/sources", "source_list", "Sources", list[SourceRecord]),
+    Address("POST", "/sources", "source_add", "Sources", SourceRecord),
+    Address("POST", "/sources/{name}/sync", "source_sync", "Sources"),
+    Address("DELETE", "/sources/{name}", "source_remove", "Sources"),
     Address("GET", "/profiles", "profile_list", "Profiles", list[Shown]),
     Address("GET", "/profiles/{name}", "profile_show", "Profiles"),
     Address("POST", "/profiles", "profile_save", "Profiles"),

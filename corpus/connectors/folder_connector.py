@@ -33,6 +33,9 @@ class FolderConnector:
         self._base_uri = base_uri
         self._follow_links = follow_links
 
+    def close(self) -> None:
+        """Nothing is open."""
+
     def mark(self) -> str:
         return ""
 

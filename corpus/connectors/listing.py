@@ -28,7 +28,9 @@ class ListedDocument:
 
 
 class Connector(Protocol):
-    """Lists the documents of one source."""
+    """Lists the documents of one source. It is used for one sync, and closed when all that it listed is read."""
+
+    def close(self) -> None: ...
 
     def mark(self) -> str:
         """Stands for all that the source holds: the same mark, the same documents. Empty: only listing tells.

@@ -10,9 +10,10 @@ was done, so that a sync that was killed is simply repeated: it finds the rest t
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -27,6 +28,7 @@ from argot.types import Document, Principal, name_in
 
 NOTED_TOGETHER = 64
 """Documents: each note is a transaction. What a kill loses of them is read again, and found unchanged."""
+PROGRESS_SECONDS = 0.5
 OUTCOMES: Mapping[str, Outcome] = {
     "added": "in",
     "updated": "in",
@@ -93,17 +95,21 @@ class Synchronisation:
         before = self._store.mark(name)
         self._store.begin(name)
         try:
-            connector = self._connect()
-            mark = connector.mark()
-            self._known = self._store.items(name)
-            if mark and mark == before and not self._unsettled():
-                self.counts["unchanged"] = sum(item.holds for item in self._known.values())
-            else:
-                yield from self._compare(connector)
+            with closing(self._connect()) as connector:
+                mark = connector.mark()
+                self._known = self._store.items(name)
+                if mark and mark == before and not self._unsettled():
+                    self.counts["unchanged"] = sum(item.holds for item in self._known.values())
+                else:
+                    yield from self._compare(connector)
             if self.state != "held":
                 self.state = "synced"
         except SourceDown as error:
             self.state, self.detail, mark = "failed", str(error), ""
+            # What was counted while it still answered says nothing, for nothing was done.
+            if not self._done:
+                self.counts.clear()
+                self.problems.clear()
         whole = self.state == "synced" and not self.counts["failed"]
         self._store.finish(name, self.state, self.detail, mark if whole else "")
 
@@ -136,6 +142,7 @@ class Synchronisation:
         """What is to be read, by URI in the order of the listing, and what is gone."""
         due: dict[str, ListedDocument] = {}
         out_of_sight: list[str] = []
+        told = time.monotonic()
         for one in connector.listing({uri: item.stamp for uri, item in self._known.items()}):
             uri, item = one.source.uri, self._known.get(one.source.uri)
             if uri in self._listed:
@@ -151,7 +158,9 @@ class Synchronisation:
             else:
                 self.counts["skipped" if item.outcome == "skipped" else "unchanged"] += 1
             self._listed[uri] = one
-            if len(self._listed) % 256 == 0:
+            # A moment at which the work can be stopped.
+            if time.monotonic() - told > PROGRESS_SECONDS:
+                told = time.monotonic()
                 yield SyncEvent("progress", one.source.name)
         # What lies in a folder that could not be opened is not gone.
         hidden = tuple(f"{uri}{mark}" for uri in out_of_sight for mark in ("/", "!/"))

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Annotated, get_args
 from weakref import WeakKeyDictionary
 
 from pydantic import Field
 
 from argot.corpus.connectors.source_store import SourceKind, SourceRecord, SourceStore, SyncState
-from argot.errors import Conflict, InvalidInput, NotAllowed
-from argot.files import resolved
+from argot.errors import Conflict
 from argot.service.blocking_work import stream
-from argot.service.identity.people import role_of
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
 from argot.service.usecases.documents import forget_quotes
+from argot.service.usecases.source_options import (
+    check_address,
+    kind_of,
+    name_of,
+    options_of,
+    require_admin,
+    seconds_of,
+)
 from argot.service.usecases.usecase_registry import Event, Finished, Reader, Text, usecase
 from argot.types import Principal
 
@@ -28,15 +31,14 @@ if TYPE_CHECKING:
     from argot.corpus.connectors.synchronisation import SyncEvent, Synchronisation
     from argot.corpus.corpus import Corpus
 
-__all__ = ["SourceRecord"]
+__all__ = ["SourceKind", "SourceRecord"]
+
+KINDS: tuple[SourceKind, ...] = get_args(SourceKind)
 
 SourceName = Annotated[Text, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
 Address = Annotated[Text, Field(max_length=2000)]
 SomePatterns = Annotated[list[Text], Field(max_length=100)]
-SHORTEST_SECONDS = 60
 SHOWN_PROBLEMS = 100
-_UNITS = {"m": 60, "h": 3600, "d": 86_400}
-_SECRET = re.compile(r"pass(word|wd)|secret|token|api_?key|credential", re.IGNORECASE)
 
 _syncing: WeakKeyDictionary[KnowledgeBase, set[str]] = WeakKeyDictionary()
 """The names of the sources that are being synced."""
@@ -110,19 +112,19 @@ async def source_add(
         InvalidInput: the address or an option is of no use.
         Conflict: there is a source of this name.
     """
-    found = kind or _kind_of(address)
+    found = kind or kind_of(address)
     record = SourceRecord(
-        name=name or _name_of(found, address),
+        name=name or name_of(found, address),
         kind=found,
         address=address,
-        options=_options(found, include, exclude, options or {}, variables or {}),
+        options=options_of(found, include, exclude, options or {}, variables or {}),
         audience=frozenset(audience or ()),
         tags=tuple(sorted(set(tags or ()))),
-        every=_seconds(every),
+        every=seconds_of(every),
         added_by=principal.name,
     )
-    _require_admin(principal, record)
-    await kb.blocking(_check_address, kb.home, record)
+    require_admin(principal, record)
+    await kb.blocking(check_address, kb.home, record)
     return await kb.blocking(SourceStore(kb.document_store.database).add, record)
 
 
@@ -156,100 +158,6 @@ async def source_remove(
             await _removed(kb, corpus)
         await kb.blocking(store.remove, name)
     return RemovedSource(name, removed, record.documents - removed)
-
-
-def _kind_of(address: str) -> SourceKind:
-    parts = urlsplit(address)
-    if parts.scheme in ("http", "https"):
-        return "git" if parts.path.endswith(".git") else "web"
-    # A bare repository is no folder of documents.
-    return "git" if address.rstrip("/").endswith(".git") else "folder"
-
-
-def _name_of(kind: SourceKind, address: str) -> str:
-    parts = urlsplit(address)
-    last = parts.hostname or "" if kind == "web" else address.rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", last).strip("-._")[:64]
-    if not name:
-        raise InvalidInput(f"No name can be made of '{address}'. Give the source one.")
-    return name
-
-
-def _seconds(every: str) -> int:
-    """
-    Raises:
-        InvalidInput
-    """
-    if not every:
-        return 0
-    found = re.fullmatch(r"(\d{1,5})([mhd])", every)
-    seconds = int(found[1]) * _UNITS[found[2]] if found else 0
-    if seconds < SHORTEST_SECONDS:
-        raise InvalidInput(f"A source cannot be synced every '{every}'. Write 30m, 6h or 1d; a minute is the least.")
-    return seconds
-
-
-def _options(
-    kind: SourceKind,
-    include: list[str] | None,
-    exclude: list[str] | None,
-    options: Mapping[str, str],
-    variables: Mapping[str, str],
-) -> dict[str, Any]:
-    """
-    Raises:
-        InvalidInput: an option is unknown, or a secret stands in it.
-    """
-    from argot.corpus.connectors.connector_choice import OPTIONS
-
-    known = OPTIONS.get(kind)
-    for name in (*options, *variables):
-        if known is not None and name not in known:
-            raise InvalidInput(
-                f"A source of kind '{kind}' has no option '{name}'. Its options: {', '.join(sorted(known))}."
-            )
-    for name in options:
-        if _SECRET.search(name):
-            raise InvalidInput(
-                f"The option '{name}' looks like a secret, which is not to be stored. Put it into an environment "
-                f"variable of the service, and name that one: --with-env {name}=VARIABLE"
-            )
-    made: dict[str, Any] = {**options, **{name: {"variable": variable} for name, variable in variables.items()}}
-    return {**made, **({"include": include} if include else {}), **({"exclude": exclude} if exclude else {})}
-
-
-def _require_admin(principal: Principal, record: SourceRecord) -> None:
-    """
-    Raises:
-        NotAllowed: it reaches what is this machine's own, or in its network.
-    """
-    here = record.kind in ("folder", "loader") or not record.address.startswith(("http://", "https://"))
-    reaches = here or "private" in record.options
-    # A value of the service's environment must not be sent to an address of somebody's choice.
-    reads = any(isinstance(value, dict) for value in record.options.values())
-    if (reaches or reads) and role_of(principal) != "admin":
-        raise NotAllowed(
-            f"{principal.name} may not add this source: what lies on this machine, in its network or in its "
-            "environment takes the role 'admin', or the person at this machine."
-        )
-
-
-def _check_address(home: Path, record: SourceRecord) -> None:
-    """
-    Raises:
-        InvalidInput
-    """
-    if record.kind == "folder":
-        folder = Path(record.address)
-        if not folder.is_absolute():
-            raise InvalidInput(f"'{record.address}' is no whole path. Write it from the root on: /srv/{record.address}")
-        if not folder.is_dir():
-            raise InvalidInput(f"There is no folder {folder}.")
-        found, own = resolved(folder), resolved(home)
-        if found.is_relative_to(own) or own.is_relative_to(found):
-            raise InvalidInput(
-                f"The folder {folder} and that of the knowledge base, {home}, must not lie in each other."
-            )
 
 
 # -- syncing them -----------------------------------------------------------------------------------------------------

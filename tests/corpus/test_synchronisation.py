@@ -298,6 +298,8 @@ def test_a_source_that_is_down_or_cannot_be_opened_in_part_loses_nothing(corpus:
     closed = (folder / "sub").as_uri()
 
     class HalfOpen:
+        def close(self) -> None: ...
+
         def mark(self) -> str:
             return ""
 
@@ -345,6 +347,8 @@ class Marked:
     texts: dict[str, str]
     marked: str = "one"
     listings: int = field(default=0, compare=False)
+
+    def close(self) -> None: ...
 
     def mark(self) -> str:
         if not self.marked:

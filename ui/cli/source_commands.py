@@ -27,7 +27,7 @@ from argot.ui.cli.document_commands import Bar
 
 if TYPE_CHECKING:
     from argot.service.transport.knowledge_base_client import Client
-    from argot.service.usecases.document_sources import SourceRecord, SyncReport
+    from argot.service.usecases.document_sources import SourceKind, SourceRecord, SyncReport
 
 source = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Sources: what the documents are kept in step with."
@@ -46,12 +46,24 @@ def register(app: typer.Typer) -> None:
     epilog=examples(
         "argot source add /srv/handbook --every 6h",
         "argot source add /srv/hr --name hr --audience hr --exclude 'drafts/' --exclude '*.tmp.docx'",
-        "argot source sync hr",
+        "argot source add https://git.example.org/team/handbook.git --include 'docs/' --with branch=main",
+        "argot source add https://wiki.example.org/help/ --every 1d --with pages=2000",
+        "argot source add --loader WikipediaLoader --with query=NAND --with load_max_docs=5",
     ),
 )
 def add(
     *,
-    address: Annotated[str, typer.Argument(help="A folder.", metavar="ADDRESS")],
+    address: Annotated[
+        str,
+        typer.Argument(help="A folder, a git repository (URL or path), or a web site (URL).", metavar="ADDRESS"),
+    ] = "",
+    kind: Annotated[
+        str | None, typer.Option("--kind", help="folder, git or web, where the address does not say.", metavar="KIND")
+    ] = None,
+    loader: Annotated[
+        str | None,
+        typer.Option("--loader", help="Instead of an address: one of LangChain's loaders.", metavar="LOADER"),
+    ] = None,
     name: Annotated[
         str | None, typer.Option("--name", help="What to call it (else made of the address).", metavar="NAME")
     ] = None,
@@ -82,15 +94,19 @@ def add(
 ) -> None:
     """Name a source. Nothing is read yet: `argot source sync` does that, or a running service if --every is given.
 
-    A pattern with `/` is for the path, without for a name on the way. --with base_uri=URI: where the originals stand,
-    for citations; follow_links=yes: links may leave the folder.
+    A pattern with `/` is for the path, without for a name on the way. Options for --with: base_uri (where the originals
+    of a folder or repository stand, for citations), follow_links=yes (of a folder), branch, user, private=yes (a server
+    in your own network), pages (of a web site, at most), and what a loader is made with. Secrets: --with-env.
     """
     from argot.service.usecases.document_sources import source_add
 
+    if bool(address) == bool(loader):
+        raise InvalidInput("Give an address or --loader. For the folder you are in, write: argot source add .")
     with knowledge_base(home, create=True) as client:
         made = client.call(
             source_add,
-            address=_whole(address),
+            address=loader or _whole(address),
+            kind="loader" if loader else _kind(kind),
             name=name,
             include=include,
             exclude=exclude,
@@ -212,11 +228,15 @@ def _time(seconds: int) -> str:
     return next((f"{seconds // unit}{letter}" for unit, letter in _UNITS if seconds and seconds % unit == 0), "")
 
 
+def _kind(given: str | None) -> SourceKind | None:
+    from argot.service.usecases.document_sources import KINDS
+    from argot.service.usecases.usecase_registry import one_of
+
+    return None if given is None else one_of(KINDS, given, "--kind")
+
+
 def _whole(address: str) -> str:
     """A path is made absolute: the process that reads it may work in another folder."""
-    # `Path("")` is the current folder: an unset variable in a script would put all of it in.
-    if not address:
-        raise InvalidInput("An empty address was given. For the folder you are in, write: argot source add .")
     return address if "://" in address else str(Path(address).expanduser().absolute())
 
 

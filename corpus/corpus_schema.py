@@ -192,7 +192,6 @@ CREATE TABLE sources (
     audience TEXT NOT NULL,
     tags TEXT NOT NULL,
     every INTEGER NOT NULL,
-    added_by TEXT NOT NULL,
     added_at TEXT NOT NULL,
     state TEXT NOT NULL DEFAULT 'new',
     detail TEXT NOT NULL DEFAULT '',

@@ -38,7 +38,6 @@ class SourceRecord:
     audience: Audience = EVERYONE
     tags: tuple[str, ...] = ()
     every: int = 0
-    added_by: str = ""
     added_at: str = ""
     state: SyncState = "new"
     detail: str = ""
@@ -66,7 +65,7 @@ class StoredItem:
         return self.document is not None and self.outcome != "duplicate"
 
 
-_COLUMNS = """s.name, s.kind, s.address, s.options, s.audience, s.tags, s.every, s.added_by, s.added_at, s.state,
+_COLUMNS = """s.name, s.kind, s.address, s.options, s.audience, s.tags, s.every, s.added_at, s.state,
     s.detail, s.tried_at, s.synced_at, s.failures,
     (SELECT count(*) FROM source_items AS i WHERE i.source = s.name AND i.document IS NOT NULL
         AND i.outcome != 'duplicate'),
@@ -90,14 +89,14 @@ class SourceStore:
         values = (
             *(new.name, new.kind, new.address, json.dumps(new.options, ensure_ascii=False)),
             *(audience_text(new.audience), json.dumps(new.tags, ensure_ascii=False)),
-            *(new.every, new.added_by, timestamp()),
+            *(new.every, timestamp()),
         )
         with self._database.writing() as connection:
             if connection.execute("SELECT 1 FROM sources WHERE name = ?", (new.name,)).fetchone():
                 raise Conflict(f"There is a source '{new.name}' already. Give this one another name.")
             connection.execute(
-                """INSERT INTO sources (name, kind, address, options, audience, tags, every, added_by, added_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+                """INSERT INTO sources (name, kind, address, options, audience, tags, every, added_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
                 values,
             )
         return self.named(new.name)

@@ -121,7 +121,6 @@ async def source_add(
         audience=frozenset(audience or ()),
         tags=tuple(sorted(set(tags or ()))),
         every=seconds_of(every),
-        added_by=principal.name,
     )
     require_admin(principal, record)
     await kb.blocking(check_address, kb.home, record)

@@ -50,7 +50,7 @@ async def synced(kb: KnowledgeBase, name: str, **more: Any) -> SyncReport:
 
 async def test_a_folder_is_named_synced_and_removed(kb: KnowledgeBase, folder: Path) -> None:
     made = await source_add(kb, ADMIN, address=str(folder), tags=["x"], every="6h", exclude=["*.tmp"])
-    assert (made.name, made.kind, made.every, made.state, made.added_by) == ("docs", "folder", 21_600, "new", "local")
+    assert (made.name, made.kind, made.every, made.state) == ("docs", "folder", 21_600, "new")
     assert made.options == {"exclude": ["*.tmp"]}
     report = await synced(kb, "docs")
     assert (report.state, report.added, report.problems) == ("synced", 1, [])
@@ -93,7 +93,7 @@ async def test_what_lies_on_the_server_takes_an_admin(kb: KnowledgeBase, folder:
                 await source_add(kb, refused, name="x", **given)
     assert await source_list(kb, ADMIN) == []
     made = await source_add(kb, MANAGER, address=wiki, options={"pages": "20"})
-    assert (made.name, made.kind, made.added_by) == ("wiki.example.org", "web", "mia")
+    assert (made.name, made.kind) == ("wiki.example.org", "web")
     made = await source_add(kb, MANAGER, address="https://git.example.org/team/hand_book.git")
     assert (made.name, made.kind) == ("hand_book", "git")
 

@@ -1,6 +1,6 @@
 """The routes that are use cases as they stand: parameters and role are those of the case.
 
-GET takes the case's parameters in the query, other methods as JSON, except for those that are part of the path.
+GET and DELETE take the case's parameters in the query, other methods as JSON, except for those that are part of the path.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def _endpoint(kb: KnowledgeBase, address: Address) -> Callable[..., Any]:
     ]
     # A model without fields would still make FastAPI ask for a body.
     if model.model_fields:
-        given: Any = Annotated[model, Query()] if address.method == "GET" else model
+        given: Any = Annotated[model, Query()] if address.method in ("GET", "DELETE") else model
         parameters.append(inspect.Parameter("given", keyword, annotation=given))
     endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     endpoint.__name__ = address.case

@@ -11,9 +11,12 @@ from __future__ import annotations
 import base64
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -27,6 +30,7 @@ from argot.files import NotAFile
 
 ASK_SECONDS = 60
 FETCH_SECONDS = 1800
+MOMENT_SECONDS = 0.5
 _FILE_MODES = ("100644", "100755")
 """Regular files: a link would be its target's path, and a submodule is another repository."""
 
@@ -71,8 +75,8 @@ class GitConnector:
         self._commit = found[0]
         return self._commit
 
-    def listing(self, known: Mapping[str, str]) -> Iterator[ListedDocument]:
-        self._fetch()
+    def listing(self, known: Mapping[str, str]) -> Iterator[ListedDocument | None]:
+        yield from self._fetch()
         for entry in self._git(["ls-tree", "-r", "-z", "-l", "--full-tree", "FETCH_HEAD"], ASK_SECONDS).split(b"\0"):
             about, _, path = entry.partition(b"\t")
             if not about:
@@ -94,39 +98,76 @@ class GitConnector:
         except SourceDown as error:
             raise NotAFile(str(error)) from error
 
-    def _fetch(self) -> None:
+    def _fetch(self) -> Iterator[None]:
         self._clone = Path(tempfile.mkdtemp(prefix="argot-git-"))
         self._git(["init", "--quiet", "--bare", "--template="], ASK_SECONDS)
         branch = f"refs/heads/{self._repository.branch}" if self._repository.branch else "HEAD"
         options = ["--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance"]
-        self._git(["fetch", *options, "--", self._repository.address, branch], FETCH_SECONDS)
+        yield from self._git_stoppable(["fetch", *options, "--", self._repository.address, branch], FETCH_SECONDS)
 
     def _git(self, arguments: Sequence[str], seconds: int) -> bytes:
-        """
+        """What it says.
+
         Raises:
             SourceDown: git is not installed, says no, or takes longer than that.
         """
-        repository = self._repository
+        process = self._started(arguments)
         try:
-            done = subprocess.run(  # noqa: S603  (no shell; the address stands behind `--`)
+            said, wrong = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired as error:
+            raise self._too_slow(seconds) from error
+        finally:
+            _end(process)
+        self._require_done(process, wrong)
+        return said
+
+    def _git_stoppable(self, arguments: Sequence[str], seconds: int) -> Iterator[None]:
+        """The same for what takes long: whoever stops asking for the next moment ends it."""
+        process = self._started(arguments)
+        end = time.monotonic() + seconds
+        try:
+            while True:
+                with suppress(subprocess.TimeoutExpired):
+                    _, wrong = process.communicate(timeout=MOMENT_SECONDS)
+                    break
+                if time.monotonic() > end:
+                    raise self._too_slow(seconds)
+                yield
+        finally:
+            _end(process)
+        self._require_done(process, wrong)
+
+    def _started(self, arguments: Sequence[str]) -> subprocess.Popen[bytes]:
+        try:
+            return subprocess.Popen(  # noqa: S603  (no shell; the address stands behind `--`)
                 ["git", *arguments],  # noqa: S607
                 cwd=self._clone or "/",
-                env=_environment(repository),
+                env=_environment(self._repository),
                 stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=seconds,
-                check=False,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                # With the programs that it starts in one group, to be ended together.
+                start_new_session=True,
             )
         except FileNotFoundError as error:
             raise SourceDown("git is not installed here. On Debian: apt install git") from error
-        except subprocess.TimeoutExpired as error:
-            raise SourceDown(f"The repository {repository.address} did not answer within {seconds} s.") from error
-        if done.returncode:
-            said = done.stderr.decode(errors="replace").strip().splitlines()
+
+    def _too_slow(self, seconds: int) -> SourceDown:
+        return SourceDown(f"The repository {self._repository.address} did not answer within {seconds} s.")
+
+    def _require_done(self, process: subprocess.Popen[bytes], wrong: bytes) -> None:
+        if process.returncode:
+            said = wrong.decode(errors="replace").strip().splitlines()
             # The last line is what stopped it; before it stand warnings and hints.
-            reason = said[-1].removeprefix("fatal: ") if said else f"git ended with {done.returncode}"
-            raise SourceDown(f"The repository {repository.address} cannot be read: {reason}")
-        return done.stdout
+            reason = said[-1].removeprefix("fatal: ") if said else f"git ended with {process.returncode}"
+            raise SourceDown(f"The repository {self._repository.address} cannot be read: {reason}")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
 
 
 def _environment(repository: Repository) -> dict[str, str]:

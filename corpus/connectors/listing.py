@@ -40,8 +40,8 @@ class Connector(Protocol):
         """
         ...
 
-    def listing(self, known: Mapping[str, str]) -> Iterator[ListedDocument]:
-        """Every document there is, each once.
+    def listing(self, known: Mapping[str, str]) -> Iterator[ListedDocument | None]:
+        """Every document there is, each once. None, now and then: a moment at which the work can be stopped.
 
         Args:
             known: the stamps of the last time, by URI.

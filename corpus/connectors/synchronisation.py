@@ -144,6 +144,9 @@ class Synchronisation:
         out_of_sight: list[str] = []
         told = time.monotonic()
         for one in connector.listing({uri: item.stamp for uri, item in self._known.items()}):
+            if one is None:
+                yield SyncEvent("progress", self._record.name)
+                continue
             uri, item = one.source.uri, self._known.get(one.source.uri)
             if uri in self._listed:
                 continue

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import mimetypes
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import unescape
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urljoin, urlsplit
 
@@ -13,6 +15,10 @@ from argot.corpus.readers import SUFFIXES
 
 MOST_LINKS = 2000
 """Of one page."""
+MOST_BYTES = 5_000_000
+"""Of a page that are searched for links, and of a sitemap."""
+_TAG = re.compile(rb"<(a|base|meta)\s([^<>]{1,4000})>", re.IGNORECASE)
+_ATTRIBUTE = re.compile(rb"""([A-Za-z-]{1,40})\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
 _SUFFIX_OF = {
     "text/html": ".html",
     "application/xhtml+xml": ".html",
@@ -33,24 +39,40 @@ class PageLinks:
 
 
 def links_of(html: bytes, url: str) -> PageLinks:
-    from bs4 import BeautifulSoup
-
-    soup = BeautifulSoup(html, "lxml")
+    """By patterns, not by a parser: this is read in our own process, and whoever made the page may mean it harm."""
+    tags = [_attributes(found) for found in _TAG.finditer(_without_asides(html[:MOST_BYTES]))]
     wishes = " ".join(
-        str(meta.get("content", "")).casefold()
-        for meta in soup.find_all("meta")
-        if str(meta.get("name", "")).casefold() in ("robots", "argot")
+        tag.get("content", "").casefold()
+        for kind, tag in tags
+        if kind == "meta" and tag.get("name", "").casefold() in ("robots", "argot")
     )
-    base = soup.find("base", href=True)
-    start = urljoin(url, str(base["href"])) if base else url
+    bases = [tag["href"] for kind, tag in tags if kind == "base" and "href" in tag]
+    start = urljoin(url, bases[0]) if bases else url
     found: dict[str, None] = {}
-    if "nofollow" not in wishes:
-        for link in soup.find_all("a", href=True):
-            if "nofollow" not in (link.get("rel") or ()):
-                found |= dict.fromkeys(_plain(start, str(link["href"])))
-            if len(found) >= MOST_LINKS:
-                break
+    for kind, tag in tags:
+        follows = "nofollow" not in wishes and "nofollow" not in tag.get("rel", "").casefold()
+        if kind == "a" and "href" in tag and follows and len(found) < MOST_LINKS:
+            found |= dict.fromkeys(_plain(start, tag["href"]))
     return PageLinks(tuple(found), "noindex" not in wishes)
+
+
+def _attributes(tag: re.Match[bytes]) -> tuple[str, dict[str, str]]:
+    pairs = (
+        (name.decode().casefold(), unescape((double or single or bare).decode("utf-8", "replace")).strip())
+        for name, double, single, bare in _ATTRIBUTE.findall(tag[2])
+    )
+    return tag[1].decode().casefold(), dict(pairs)
+
+
+def _without_asides(html: bytes) -> bytes:
+    """Without comments, scripts and styles. One pass for each kind, however many of them do not end."""
+    for begin, end in ((b"<!--", b"-->"), (b"<script", b"</script"), (b"<style", b"</style")):
+        lower, parts, place = html.lower(), [], 0
+        while (at := lower.find(begin, place)) >= 0 and (stop := lower.find(end, at)) >= 0:
+            parts.append(html[place:at])
+            place = stop + len(end)
+        html = b"".join((*parts, html[place:]))
+    return html
 
 
 def _plain(start: str, href: str) -> Iterator[str]:
@@ -70,6 +92,8 @@ def sitemap_entries(xml: bytes) -> tuple[dict[str, str], list[str]]:
 
     from defusedxml.ElementTree import fromstring  # type: ignore[import-untyped]
 
+    if len(xml) > MOST_BYTES:
+        raise ValueError(f"no sitemap of less than {MOST_BYTES // 1_000_000} MB")
     try:
         root = fromstring(xml)
     except (ParseError, ValueError) as error:  # also for entities, which could grow without end

@@ -94,8 +94,8 @@ def test_only_what_a_commit_changed_is_read(
     }
     assert not (repository.parent / "ran").exists()
     calls: list[Any] = []
-    run = subprocess.run
-    monkeypatch.setattr(subprocess, "run", lambda command, **how: calls.append(command[1]) or run(command, **how))
+    started = GitConnector._started
+    monkeypatch.setattr(GitConnector, "_started", lambda self, what: calls.append(what[0]) or started(self, what))
     assert counts(sync(corpus, here)) == {"unchanged": 3}
     assert calls == ["ls-remote"]
     git("mv", "c.md", "docs/d.md", cwd=repository)
@@ -245,3 +245,26 @@ def test_a_name_that_stands_for_a_private_address_is_refused(monkeypatch: pytest
     )
     with pytest.raises(SourceDown, match=r"10\.0\.0\.1"):
         public_network.checked_addresses("example.org", 80)
+
+
+def test_a_fetch_that_nobody_waits_for_any_more_is_ended(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    slow = tmp_path / "bin" / "git"
+    slow.write_text(f'#!/bin/sh\nif [ "$1" = fetch ]; then echo $$ > {tmp_path}/pid; sleep 600; fi\n')
+    slow.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setattr("argot.corpus.connectors.git_connector.MOMENT_SECONDS", 0.05)
+    with closing(GitConnector(Repository(str(repository)), Patterns())) as there:
+        listing = there.listing({})
+        while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().strip():
+            assert next(listing) is None
+        process = int((tmp_path / "pid").read_text())
+        os.kill(process, 0)
+        listing.close()  # type: ignore[attr-defined]
+        with pytest.raises(ProcessLookupError):
+            os.kill(process, 0)
+        monkeypatch.setattr("argot.corpus.connectors.git_connector.FETCH_SECONDS", 0)
+        with pytest.raises(SourceDown, match="did not answer within 0 s"):
+            list(there.listing({}))

@@ -252,6 +252,15 @@ def test_addresses_have_one_spelling() -> None:
 def test_what_a_page_and_a_sitemap_say() -> None:
     html = b"<base href='/x/'><a href=a>1</a><a href='a#b'>2</a><a rel=nofollow href=c>3</a><a href='http://['>4</a>"
     assert links_of(html, "https://wiki.example/").urls == ("https://wiki.example/x/a",)
+    hidden = (
+        b"<!-- <a href=/no> --><script>'<a href=/no2>'</script><A  HREF = '/yes?a=1&amp;b=2' >x</A><!-- <a href=/end>"
+    )
+    assert links_of(hidden, "https://wiki.example/").urls == (
+        "https://wiki.example/yes?a=1&b=2",
+        "https://wiki.example/end",
+    )
+    for hostile in (b"<!--" * 500_000, b"<a " * 500_000, b"<a href=" * 500_000, b"<a href='" + b"x" * 3_000_000):
+        assert len(links_of(hostile, "https://wiki.example/").urls) <= 1
     bomb = b'<!DOCTYPE x [<!ENTITY a "aaaa">]><urlset><url><loc>&a;</loc></url></urlset>'
     for wrong in (bomb, b"<html>", b""):
         with pytest.raises(ValueError, match="no sitemap"):

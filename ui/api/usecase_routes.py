@@ -1,6 +1,6 @@
 """The routes that are use cases as they stand: parameters and role are those of the case.
 
-GET and DELETE take the case's parameters in the query, other methods as JSON, except for those that are part of the path.
+GET and DELETE take the case's parameters in the query, other methods as JSON, but for those that are part of the path.
 """
 
 from __future__ import annotations

@@ -177,10 +177,11 @@ class Synchronisation:
         doubtful = {item.document for item in gone}
         doubtful |= {item.document for uri in due if (item := self._known.get(uri)) and item.holds}
         for uri, item in self._known.items():
-            if item.outcome != "duplicate" or uri in due or uri not in self._listed:
+            listed = self._listed.get(uri)
+            if item.outcome != "duplicate" or uri in due or listed is None or listed.problem:
                 continue
             if item.document in doubtful or not self._is_live(item):
-                due[uri] = self._listed[uri]
+                due[uri] = listed
                 self.counts["unchanged"] -= 1
 
     def _is_live(self, copy: StoredItem) -> bool:

@@ -5,7 +5,7 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -312,6 +312,25 @@ def test_a_source_that_is_down_or_cannot_be_opened_in_part_loses_nothing(corpus:
     run = Synchronisation(corpus, record(corpus), HalfOpen, confirmed=True)
     list(run.run())
     assert (run.state, counts(run), len(names(corpus))) == ("synced", {"unchanged": 1, "failed": 1}, 2)
+
+
+def test_a_copy_that_cannot_be_looked_at_is_not_read(corpus: Corpus, folder: Path) -> None:
+    for name in ("a", "c", "d"):
+        page(folder / f"{name}.md", name)
+    shutil.copy(folder / "a.md", folder / "b.md")
+    sync(corpus, folder)
+    (folder / "a.md").unlink()
+
+    class Unseen(FolderConnector):
+        def listing(self, known: Mapping[str, str]) -> Iterator[ListedDocument]:
+            for one in super().listing(known):
+                yield replace(one, problem="Input/output error") if one.source.name == "b.md" else one
+
+    run = Synchronisation(corpus, record(corpus), lambda: Unseen(folder, Patterns()))
+    list(run.run())
+    assert counts(run) == {"unchanged": 2, "failed": 1, "removed": 1}
+    assert counts(sync(corpus, folder)) == {"unchanged": 2, "added": 1}
+    assert names(corpus) == ["b.md", "c.md", "d.md"]
 
 
 def test_what_another_source_holds_too_stays(corpus: Corpus, folder: Path) -> None:

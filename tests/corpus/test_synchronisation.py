@@ -466,3 +466,19 @@ def test_a_killed_sync_goes_on_to_the_same_end(share: float, tmp_path: Path) -> 
     killing.killed(changes, tmp_path / "kb", folder, share=share, steps=steps)
     killing.steps_of(changes, tmp_path / "kb", folder)
     assert told(tmp_path / "kb") == expected
+
+
+def test_a_store_from_before_there_were_sources_gets_them(tmp_path: Path) -> None:
+    """As a knowledge base of the version before, with a document in it."""
+    corpus = Corpus.open(tmp_path / "kb", SETTINGS)
+    list(corpus.add([Source("test:///a.md", "a.md", lambda: b"# A\n\nThe anvil.\n")]))
+    with corpus.store.database.writing() as connection:
+        connection.execute("DROP TABLE source_items")
+        connection.execute("DROP TABLE sources")
+        connection.execute("DELETE FROM _sqlite_migrations WHERE name = 'm008'")
+        connection.execute("PRAGMA user_version = 7")
+    corpus.close()
+    corpus = Corpus.open(tmp_path / "kb", SETTINGS)
+    assert SourceStore(corpus.store.database).all() == []
+    assert names(corpus) == ["a.md"] and corpus.check() == []
+    corpus.close()

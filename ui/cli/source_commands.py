@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from argot.errors import InvalidInput
+from argot.errors import Conflict, InvalidInput
 from argot.ui.cli.command_base import (
     Audience,
     Home,
@@ -167,8 +167,10 @@ def sync(
     if confirm and name is None:
         raise InvalidInput("--confirm is for one source. Name it: argot source sync NAME --confirm")
     with knowledge_base(home) as client:
-        names = [name] if name is not None else [one.name for one in client.call(source_list)]
-        reports = [_synced(client, one, confirm=confirm) for one in names]
+        if name is not None:
+            reports = [_synced(client, name, confirm=confirm)]
+        else:
+            reports = _all_synced(client, [one.name for one in client.call(source_list)])
     if json_:
         say_json(reports)
     else:
@@ -196,6 +198,17 @@ def remove(
         say_json(gone)
     else:
         say(f"Removed the source {gone.name}; {counted(gone.removed, 'document')} removed, {gone.kept} kept.")
+
+
+def _all_synced(client: Client, names: list[str]) -> list[SyncReport]:
+    """One after the other; what a running service syncs just now is named and left to it."""
+    reports = []
+    for name in names:
+        try:
+            reports.append(_synced(client, name, confirm=False))
+        except Conflict as error:
+            note(error)
+    return reports
 
 
 def _synced(client: Client, name: str, *, confirm: bool) -> SyncReport:

@@ -173,6 +173,7 @@ class Corpus:
         lane: Lane = "documents",
         turn: Turn = contextlib.nullcontext,
         by: Principal | None = None,
+        relabel_known: bool = True,
     ) -> Iterator[IngestEvent]:
         """Add sources; those that are there already are updated or left alone. Documents reported are durable.
 
@@ -185,8 +186,10 @@ class Corpus:
             lane: whose files these are: the limits they are read by, and with whom they take turns.
             turn: held while documents are written, and never while one is read or embedded.
             by: who adds; nothing they may not read is a duplicate of theirs. None: somebody who may read everything.
+            relabel_known: False: audience and tags are for new documents alone.
         """
-        return Adding(self, deriver, audience, tags, lane=lane, turn=turn, by=by).run(sources)
+        adding = Adding(self, deriver, audience, tags, lane=lane, turn=turn, by=by, relabel_known=relabel_known)
+        return adding.run(sources)
 
     def remove(self, principal: Principal, id_or_name_or_uri: str) -> Document:
         """Delete a document and every row, vector and original that came of it.

@@ -182,8 +182,42 @@ ALTER TABLE passages DROP COLUMN before;
 ALTER TABLE passages DROP COLUMN after;
 """
 
+_SOURCES = """
+-- What the documents stay in step with. `every`: seconds, 0: only when asked. `failures`: since the last success.
+CREATE TABLE sources (
+    name TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,
+    address TEXT NOT NULL,
+    options TEXT NOT NULL,
+    audience TEXT NOT NULL,
+    tags TEXT NOT NULL,
+    every INTEGER NOT NULL,
+    added_at TEXT NOT NULL,
+    state TEXT NOT NULL DEFAULT 'new',
+    detail TEXT NOT NULL DEFAULT '',
+    tried_at TEXT,
+    synced_at TEXT,
+    failures INTEGER NOT NULL DEFAULT 0,
+    mark TEXT NOT NULL DEFAULT ''
+) WITHOUT ROWID;
 
-MIGRATIONS = (_DOCUMENTS, _DERIVED, _WORDS, _INGEST, _DERIVATIONS, _SKETCHES, _NEIGHBOURS)
+-- What each held when it was last looked at. An empty stamp: to be read the next time. `document`: what is stored of
+-- it; of a duplicate, its twin.
+CREATE TABLE source_items (
+    source TEXT NOT NULL REFERENCES sources(name) ON DELETE CASCADE,
+    uri TEXT NOT NULL,
+    stamp TEXT NOT NULL DEFAULT '',
+    outcome TEXT NOT NULL DEFAULT 'due',
+    document TEXT,
+    content_hash TEXT,
+    detail TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (source, uri)
+) WITHOUT ROWID;
+CREATE INDEX source_items_by_uri ON source_items(uri);
+"""
+
+
+MIGRATIONS = (_DOCUMENTS, _DERIVED, _WORDS, _INGEST, _DERIVATIONS, _SKETCHES, _NEIGHBOURS, _SOURCES)
 NAMES = StepNames(
     "corpus",
     ("m001_documents", "m002_derived", "m003_words", "m004_ingest", "m005_derivations", "m006_sketches"),

@@ -11,8 +11,9 @@ from hashlib import blake2b
 _DIGEST_BYTES = 8
 
 
-def document_id(uri: str) -> str:
-    return _named("d", uri)
+def document_id(uri: str, taken: int = 0) -> str:
+    """`taken`: how many ids of this URI belong to others, which were renamed and kept theirs."""
+    return _named("d", uri, str(taken)) if taken else _named("d", uri)
 
 
 def revision_id(document: str, content: str) -> str:

@@ -19,10 +19,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, count
 from typing import Literal, Protocol, cast
 
-from argot.corpus.document_ids import content_hash
+from argot.corpus.document_ids import content_hash, document_id
 from argot.corpus.index.embedding_windows import EmbeddedItem, WindowedItem, embed_windows, for_readers
 from argot.corpus.index.vectors import VectorIndex
 from argot.corpus.ingestion.document_changes import EmbeddedRevision, Parts, relabel, store_revisions
@@ -55,7 +55,7 @@ Turn = Callable[[], AbstractContextManager[None]]
 class IngestEvent:
     """What became of one source. `found` comes first and `done` last; `done` and `total` count sources.
 
-    `progress` says that a long document is still being embedded.
+    `progress` says that a long document is still being embedded. `uri` is the source's, not that of its twin.
     """
 
     kind: EventKind
@@ -64,6 +64,7 @@ class IngestEvent:
     document: Document | None = None
     done: int = 0
     total: int = 0
+    uri: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +136,13 @@ class Adding:
         lane: Lane = "documents",
         turn: Turn = nullcontext,
         by: Principal | None = None,
+        relabel_known: bool = True,
     ) -> None:
         self._corpus = corpus
         self._deriver = deriver
         self._audience = audience
         self._by = by
+        self._relabel_known = relabel_known
         self._tags = None if tags is None else tuple(sorted(set(tags)))
         self._limits = corpus.limits_of(lane)
         self._embedder = corpus.embedder_of(lane)
@@ -208,11 +211,22 @@ class Adding:
         stored = self._stored_revision(source.uri)
         audience, tags = self._labels(stored)
         replaces = stored.document.content_hash if stored else None
-        return Candidate(source, data, content_hash(data), replaces, audience, tags)
+        id_ = stored.document.id if stored else self._free_id(source.uri)
+        return Candidate(id_, source, data, content_hash(data), replaces, audience, tags)
+
+    def _free_id(self, uri: str) -> str:
+        """A document that was renamed keeps its id, which the next file of its old name must not take from it."""
+        for taken in count():
+            id_ = document_id(uri, taken)
+            if self._connection.execute("SELECT 1 FROM documents WHERE id = ?", (id_,)).fetchone() is None:
+                break
+        return id_
 
     def _labels(self, stored: StoredRevision | None) -> tuple[Audience, tuple[str, ...]]:
         # Labels that are not given stay: adding a folder again must not make its documents public.
         audience, tags = (stored.document.audience, stored.document.tags) if stored else (EVERYONE, ())
+        if stored and not self._relabel_known:
+            return audience, tags
         return (
             audience if self._audience is None else self._audience,
             tags if self._tags is None else self._tags,
@@ -227,17 +241,18 @@ class Adding:
         if stored is None:
             return self._duplicate(candidate)
         document = stored.document
-        if document.content_hash != candidate.content or self._lacks_derived(stored):
+        # Without a title: its file has another name now, from which it has to be made (`renaming`).
+        if document.content_hash != candidate.content or not document.title or self._lacks_derived(stored):
             return None
         audience, tags = self._labels(stored)
         if (document.audience, document.tags) == (audience, tags):
-            return IngestEvent("unchanged", candidate.source.name, document=document)
+            return IngestEvent("unchanged", candidate.source.name, document=document, uri=candidate.source.uri)
         if parts is None:
             with self._writing() as writable:
                 return self._known(candidate, writable)
         relabel(parts, document, audience, tags)
         changed = replace(document, audience=audience, tags=tags)
-        return IngestEvent("updated", candidate.source.name, "audience or tags", changed)
+        return IngestEvent("updated", candidate.source.name, "audience or tags", changed, uri=candidate.source.uri)
 
     def _duplicate(self, candidate: Candidate) -> IngestEvent | None:
         """The event of a source whose bytes are stored already for the same readers; None if there are none."""
@@ -254,7 +269,8 @@ class Adding:
         if row is None:
             return None
         twin = document_of(row)
-        return IngestEvent("duplicate", candidate.source.name, f"the same content as {twin.name} ({twin.uri})", twin)
+        detail = f"the same content as {twin.name} ({twin.uri})"
+        return IngestEvent("duplicate", candidate.source.name, detail, twin, uri=candidate.source.uri)
 
     def _lacks_derived(self, stored: StoredRevision) -> bool:
         return self._deriver is not None and stored.derived_by != self._deriver.name
@@ -285,7 +301,13 @@ class Adding:
         ready = [self._labelled(parts, member, embedded[member.new.document.id]) for member in fresh]
         store_revisions(parts, ready)
         return [known for known in overtaken if known is not None] + [
-            IngestEvent(cast(EventKind, kind), member.candidate.source.name, self._detail(member), one.new.document)
+            IngestEvent(
+                cast(EventKind, kind),
+                member.candidate.source.name,
+                self._detail(member),
+                one.new.document,
+                uri=member.candidate.source.uri,
+            )
             for kind, member, one in zip(kinds, fresh, ready, strict=True)
         ]
 
@@ -327,7 +349,8 @@ class Skipped(UnreadableDocument):
 
 def _refused(source: Source, error: UnreadableDocument) -> IngestEvent:
     detail = error.reason + (f". {error.remedy}" if error.remedy else "")
-    return IngestEvent("skipped" if isinstance(error, (Skipped, NoText)) else "failed", source.name, detail)
+    kind: EventKind = "skipped" if isinstance(error, (Skipped, NoText)) else "failed"
+    return IngestEvent(kind, source.name, detail, uri=source.uri)
 
 
 def _drained(waiting: list[Source]) -> Iterator[Source]:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from argot.clock import timestamp
 from argot.corpus.chunking.passages import passages_of
-from argot.corpus.document_ids import document_id, revision_id
+from argot.corpus.document_ids import revision_id
 from argot.corpus.index.embedding_windows import WindowedItem, items_of, windowed
 from argot.corpus.ingestion.source import Source
 from argot.corpus.read_limits import ReadLimits
@@ -38,6 +38,7 @@ log = logging.getLogger(__name__)
 class Candidate:
     """A source whose bytes are at hand, with the labels it shall have. `replaces`: the content it has in the store."""
 
+    document: str
     source: Source
     data: bytes
     content: str
@@ -130,7 +131,7 @@ def _revision(candidate: Candidate, read: CutDocument) -> NewRevision:
 
 
 def _document(candidate: Candidate, read: CutDocument) -> Document:
-    id_ = document_id(candidate.source.uri)
+    id_ = candidate.document
     return Document(
         id=id_,
         uri=candidate.source.uri,

@@ -32,7 +32,7 @@ def sources_in(paths: Sequence[Path], base_uri: str | None = None, *, follow_lin
         follow_links: links lead anywhere, also those to folders; each folder is walked once.
     """
     for path in paths:
-        walk = _Walk(path if path.is_dir() else path.parent, base_uri, follow_links)
+        walk = FolderWalk(path if path.is_dir() else path.parent, base_uri, follow_links)
         if refusal := walk.refusal(path):
             yield walk.failing(path, refusal)
             continue
@@ -48,7 +48,7 @@ def _head(file: Path) -> bytes:
         return opened.read(_HEAD_BYTES)
 
 
-class _Walk:
+class FolderWalk:
     """One folder that was named, or the folder of one named file."""
 
     def __init__(self, folder: Path, base_uri: str | None, follow_links: bool) -> None:
@@ -68,6 +68,11 @@ class _Walk:
         return ""
 
     def sources(self) -> Iterator[Source]:
+        for path, reason in self.entries():
+            yield self.source(path, self.file_reason(path) if reason is None else reason)
+
+    def entries(self) -> Iterator[tuple[Path, str | None]]:
+        """What lies in the folder, each with the reason to pass it over; None: a file, which was not looked at yet."""
         unopened: list[OSError] = []
         # The root counts as walked too: a link inside may lead back to it.
         self._is_new(self._folder)
@@ -75,13 +80,13 @@ class _Walk:
             below = Path(parent)
             for name in sorted(files):
                 if not name.startswith("."):
-                    yield self.source(below / name, self._file_reason(below / name))
+                    yield below / name, None
             reasons = {name: self._folder_reason(below / name) for name in sorted(folders) if not name.startswith(".")}
             # os.walk goes into the folders that are left in this list.
             folders[:] = [name for name, reason in reasons.items() if not reason]
-            yield from (self.source(below / name, reason) for name, reason in reasons.items() if reason)
-        # As sources: loading them fails, and so they are reported with the others.
-        yield from (self.source(Path(error.filename)) for error in unopened)
+            yield from ((below / name, reason) for name, reason in reasons.items() if reason)
+        # Without a reason: loading them fails, and so they are reported with the others.
+        yield from ((Path(error.filename), "") for error in unopened)
 
     def source(self, file: Path, skip: str = "") -> Source:
         try:
@@ -89,16 +94,16 @@ class _Walk:
         except OSError:
             size = -1  # loading it will say why
         load = partial(read_anywhere, file) if self._follow else partial(read_below, self._real, file)
-        return Source(self._uri(file), file.name, load, size, skip)
+        return Source(self.uri(file), file.name, load, size, skip)
 
     def failing(self, named: Path, reason: str) -> Source:
         def load() -> bytes:
             raise NotAFile(reason)
 
-        return Source(self._uri(named), named.name, load)
+        return Source(self.uri(named), named.name, load)
 
-    def _file_reason(self, file: Path) -> str:
-        """Why a file in the folder is skipped; empty: it is not."""
+    def file_reason(self, file: Path, *, known: bool = False) -> str:
+        """Why a file in the folder is skipped; empty: it is not. What is `known` to be text is not read for it."""
         if file.suffix and file.suffix.lower() not in SUFFIXES and not is_archive(file.name):
             return f"unknown kind of file ({file.suffix})"
         try:
@@ -108,7 +113,8 @@ class _Walk:
             if not self._follow and not found.is_relative_to(self._real):
                 return f"a link that leaves the folder, to {found}; {FOLLOW}"
             require_file(found.stat().st_mode)
-            return "" if file.suffix or is_readable(_head(found)) else "unknown kind of file (no suffix, and no text)"
+            readable = known or file.suffix or is_readable(_head(found))
+            return "" if readable else "unknown kind of file (no suffix, and no text)"
         except NotAFile as error:
             return str(error.strerror)
         except OSError:
@@ -136,7 +142,7 @@ class _Walk:
         self._walked.add((found.st_dev, found.st_ino))
         return not known
 
-    def _uri(self, file: Path) -> str:
+    def uri(self, file: Path) -> str:
         if self._base_uri is None:
             # Without `..`, so that a file has one URI however its path was written.
             return Path(os.path.normpath(file.absolute())).as_uri()

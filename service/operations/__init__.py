@@ -1,1 +1,1 @@
-"""What is run on or beside a knowledge base: doctor, evaluation, samples, retention, limits on file handles."""
+"""What is run on or beside a knowledge base: doctor, evaluation, samples, retention, schedule, file handles."""

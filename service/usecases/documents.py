@@ -155,12 +155,13 @@ async def remove(kb: KnowledgeBase, principal: Principal, *, document: Text) -> 
     async with kb.writing:
         removed = await kb.blocking(corpus.remove, principal, document)
         # Proposed meanings quote documents, and must not quote this one any more.
-        await kb.blocking(_forget_evidence, kb, corpus)
+        await kb.blocking(forget_quotes, kb, corpus)
     await scrubbed(kb)
     return removed
 
 
-def _forget_evidence(kb: KnowledgeBase, corpus: Corpus) -> None:
+def forget_quotes(kb: KnowledgeBase, corpus: Corpus) -> None:
+    """Proposed meanings no longer quote what is not there any more."""
     quoted = kb.glossary.proposals.quoted_passages()
     kb.glossary.proposals.forget_evidence(quoted - corpus.store.live(quoted))
 

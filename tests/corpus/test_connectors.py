@@ -1,13 +1,24 @@
 """Documents of LangChain's loaders become sources."""
 
+import sys
 from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import ClassVar
 
+import pytest
 from langchain_core.document_loaders import BaseLoader
 from langchain_core.documents import Document
 
-from argot.corpus.ingestion.connectors import sources_from_loader
+from argot.corpus.connectors.connector_choice import connector_for
+from argot.corpus.connectors.langchain_loader import loader_class, sources_from_loader
+from argot.corpus.connectors.listing import SourceDown
+from argot.corpus.connectors.source_store import SourceRecord, SourceStore
+from argot.corpus.connectors.synchronisation import Synchronisation
+from argot.corpus.corpus import Corpus
 from argot.corpus.readers import ReadLimits, read_document
 from argot.settings import Settings
+from argot.types import Principal
 
 
 class Shelf(BaseLoader):
@@ -15,16 +26,83 @@ class Shelf(BaseLoader):
         yield Document("The pump gives 9 V.", metadata={"source": "https://wiki.example/pump", "title": 'The "pump"'})
         yield Document("Second page.", metadata={"source": "scan.pdf", "page": 2})
         yield Document("Nobody knows where this is from.")
+        yield Document("The pump is green.", metadata={"source": "https://wiki.example/pump"})
+
+
+class Query(BaseLoader):
+    """One that is made with something, and can fail."""
+
+    answers: ClassVar[list[str]] = []
+
+    def __init__(self, query: str, limit: int, filters: dict[str, str]) -> None:
+        self.limit = limit
+        assert (query, filters) == ("NAND", {"lang": "en"})
+
+    def lazy_load(self) -> Iterator[Document]:
+        for number, text in enumerate(self.answers[: self.limit]):
+            if text == "down":
+                raise ConnectionError("no route")
+            yield Document(text, metadata={"source": f"db:///{number}"})
 
 
 def test_each_document_is_a_source_named_by_where_it_came_from() -> None:
-    sources = list(sources_from_loader(Shelf()))
-    assert [source.uri for source in sources] == ["https://wiki.example/pump", "scan.pdf#page=2", "loader:3"]
+    sources = list(sources_from_loader(Shelf(), "shelf"))
+    assert [source.uri for source in sources] == [
+        "https://wiki.example/pump",
+        "scan.pdf#page=2",
+        "shelf:3",
+        "https://wiki.example/pump#part=2",
+    ]
     assert [source.load().decode().splitlines()[-1] for source in sources] == [
         "The pump gives 9 V.",
         "Second page.",
         "Nobody knows where this is from.",
+        "The pump is green.",
     ]
+
+
+def test_a_loader_is_kept_in_step_with(tmp_path: Path) -> None:
+    corpus = Corpus.open(tmp_path / "kb", Settings(threads=1))
+    options = {"query": "NAND", "limit": "10", "filters": '{"lang": "en"}'}
+    name = f"{__name__}:Query"
+    sys.modules[__name__] = sys.modules.get(__name__, ModuleType(__name__))
+    vars(sys.modules[__name__])["Query"] = Query
+    store = SourceStore(corpus.store.database)
+    record = store.add(SourceRecord("shop", "loader", name, dict(options)))
+
+    def sync() -> tuple[str, dict[str, int], str]:
+        run = Synchronisation(corpus, record, lambda: connector_for(record))
+        list(run.run())
+        return run.state, {kind: count for kind, count in run.counts.items() if count}, run.detail
+
+    Query.answers = ["One cell.", "Two cells.", "Three cells."]
+    assert sync() == ("synced", {"added": 3}, "")
+    Query.answers = ["One cell.", "Two cells and more."]
+    assert sync() == ("synced", {"unchanged": 1, "updated": 1, "removed": 1}, "")
+    Query.answers = ["One cell.", "down"]
+    assert sync() == ("failed", {}, f"The loader {name} failed: ConnectionError: no route")
+    assert len(corpus.store.documents(Principal("root", sees_all=True))) == 2
+    corpus.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("os:system", "no loader of LangChain"),
+        ("langchain_core.documents:Document", "no loader of LangChain"),
+        ("json:Nothing", "There is no loader"),
+        ("there_is_none:Loader", "not installed: there_is_none"),
+    ],
+)
+def test_what_is_no_loader_is_refused(name: str, said: str) -> None:
+    with pytest.raises(SourceDown, match=said):
+        loader_class(name)
+
+
+def test_a_loader_of_the_extra_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "langchain_community", None)
+    with pytest.raises(SourceDown, match=r"argot\[connectors\]"):
+        loader_class("WikipediaLoader")
 
 
 def test_a_title_is_the_title_and_no_text() -> None:

@@ -1,6 +1,6 @@
 """The routes that are use cases as they stand: parameters and role are those of the case.
 
-GET takes the case's parameters in the query, other methods as JSON, except for those that are part of the path.
+GET and DELETE take the case's parameters in the query, other methods as JSON, but for those that are part of the path.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from starlette.responses import JSONResponse, Response
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import catalogue
 from argot.service.usecases.catalogue import CASES
+from argot.service.usecases.document_sources import SourceRecord
 from argot.types import Context, Document, Sense
 from argot.ui.api.api_route import ApiRoute, result_of
 from argot.ui.api.openapi import ERRORS, operation_id
@@ -69,6 +70,10 @@ ADDRESSES = (
     Address("GET", "/documents/{document}/markdown", "read_source", "Documents", SourceShown),
     Address("DELETE", "/documents/{document}", "remove", "Documents", Document),
     Address("GET", "/passages/{passage_id}", "read_passage", "Documents", PassageShown),
+    Address("GET", "/sources", "source_list", "Sources", list[SourceRecord]),
+    Address("POST", "/sources", "source_add", "Sources", SourceRecord),
+    Address("POST", "/sources/{name}/sync", "source_sync", "Sources"),
+    Address("DELETE", "/sources/{name}", "source_remove", "Sources"),
     Address("GET", "/profiles", "profile_list", "Profiles", list[Shown]),
     Address("GET", "/profiles/{name}", "profile_show", "Profiles"),
     Address("POST", "/profiles", "profile_save", "Profiles"),
@@ -154,7 +159,7 @@ def _endpoint(kb: KnowledgeBase, address: Address) -> Callable[..., Any]:
     ]
     # A model without fields would still make FastAPI ask for a body.
     if model.model_fields:
-        given: Any = Annotated[model, Query()] if address.method == "GET" else model
+        given: Any = Annotated[model, Query()] if address.method in ("GET", "DELETE") else model
         parameters.append(inspect.Parameter("given", keyword, annotation=given))
     endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     endpoint.__name__ = address.case

@@ -26,6 +26,7 @@ from argot.ui.cli import (
     question_commands,
     service_commands,
     slack_commands,
+    source_commands,
     thread_commands,
     user_commands,
 )
@@ -46,6 +47,7 @@ for _part in (
     question_commands,
     profile_commands,
     document_commands,
+    source_commands,
     derive_commands,
     glossary_commands,
     key_commands,

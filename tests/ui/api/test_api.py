@@ -718,3 +718,35 @@ async def test_suspension_cuts_what_is_being_answered(site: Site, monkeypatch: p
         await asyncio.to_thread(people.suspend, "tom")
         await asyncio.wait_for(stopped.wait(), 120)
         await asyncio.gather(asking, return_exceptions=True)
+
+
+# -- sources -----------------------------------------------------------------------------------------------------------
+
+
+async def test_sources_are_named_by_those_who_may_and_synced(site: Site, tmp_path: Path) -> None:
+    (tmp_path / "depot.md").write_text("# Depot\n\nThe depot opens at 05:40.\n")
+    folder = {"address": str(tmp_path), "name": "depot", "tags": ["depot"], "every": "6h"}
+    async with site.program("ann") as ann, site.program("leo") as leo:
+        for other in (ann, leo):
+            assert (await other.get("/api/sources")).status_code == 403
+            assert (await other.post("/api/sources", json=folder)).status_code == 403
+    async with site.program("root") as root, site.program("mona") as mona:
+        assert (await mona.post("/api/sources", json=folder)).status_code == 403
+        assert (await root.post("/api/sources", json={**folder, "every": "often"})).status_code == 400
+        made = await root.post("/api/sources", json=folder)
+        assert made.status_code == 200, made.text
+        assert (made.json()["state"], made.json()["every"]) == ("new", 21_600)
+        report = (await mona.post("/api/sources/depot/sync", json={})).json()
+        assert (report["state"], report["added"], report["problems"]) == ("synced", 1, [])
+        (listed,) = (await mona.get("/api/sources")).json()
+        assert (listed["name"], listed["documents"], listed["audience"]) == ("depot", 1, [])
+        (tmp_path / "depot.md").unlink()
+        held = (await mona.post("/api/sources/depot/sync", json={})).json()
+        assert held["state"] == "held" and "--confirm" in held["detail"]
+        assert (await mona.post("/api/sources/depot/sync", json={"confirm": True})).json()["removed"] == 1
+        assert (await mona.delete("/api/sources/depot?with_documents=true")).json() == {
+            "name": "depot",
+            "removed": 0,
+            "kept": 0,
+        }
+        assert (await mona.post("/api/sources/depot/sync", json={})).status_code == 404

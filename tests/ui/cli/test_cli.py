@@ -856,3 +856,55 @@ def test_what_no_profile_can_be_is_told_with_what_there_is(argot: Argot, tiny: P
 def test_the_commands_for_a_choice_repeat_how_it_was_asked(argot: Argot, tiny: Path) -> None:
     done = argot("ask", "What is PUC?", "--profile", "strict", "--set", "passages=2", "--set", "rerank=on")
     assert re.search(r"argot answer \S+ \S+ --profile strict --set passages=2 --set rerank=on$", done.out, re.MULTILINE)
+
+
+# -- sources --------------------------------------------------------------------------------------------------------
+
+
+def test_a_source_from_its_naming_to_its_end(argot: Argot, tmp_path: Path) -> None:
+    for name in ("anvil", "bolt", "clamp"):
+        (tmp_path / "docs" / name).mkdir(parents=True)
+        (tmp_path / "docs" / name / f"{name}.md").write_text(f"# About {name}\n\nThe {name} is here.\n")
+    made = argot("source", "add", "docs", "--every", "90m", "--with", "base-uri=https://wiki.example.org", "--tag", "x")
+    assert (made.code, made.out.splitlines()[-1]) == (0, "Read it with: argot source sync docs")
+    synced = argot("source", "sync")
+    assert (synced.code, synced.out, synced.err) == (0, "docs: 3 added\n", "")
+    assert "https://wiki.example.org/bolt/bolt.md" in argot("list", "--json").out
+    (tmp_path / "docs" / "bolt").rename(tmp_path / "docs" / "nut")
+    (tmp_path / "docs" / "broken.pdf").write_bytes(b"%PDF-1.7")
+    synced = argot("source", "sync", "docs")
+    assert (synced.code, synced.out) == (1, "docs: 1 renamed, 2 unchanged, 1 failed\n")
+    assert synced.err.startswith("failed: broken.pdf: ")
+    (row,) = argot("source", "list").out.splitlines()
+    name, kind, address, every, documents, state, _ = row.split("\t")
+    assert (name, kind, every, documents, state) == ("docs", "folder", "90m", "3", "synced, 1 failed")
+    assert address == str(tmp_path / "docs")
+    shutil.rmtree(tmp_path / "docs")
+    (tmp_path / "docs").mkdir()
+    held = argot("source", "sync", "--json")
+    assert held.code == 1
+    (report,) = json.loads(held.out)
+    assert (report["state"], report["removed"]) == ("held", 0)
+    assert argot("source", "sync", "docs", "--confirm").out == "docs: 3 removed\n"
+    assert argot("source", "remove", "docs").out == "Removed the source docs; 0 documents removed, 0 kept.\n"
+    assert argot("source", "list").err.startswith("No sources yet.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["add"], "Give an address or --loader"),
+        (["add", ""], "Give an address or --loader"),
+        (["add", "docs", "--loader", "WikipediaLoader"], "Give an address or --loader"),
+        (["add", "docs"], "There is no folder"),
+        (["add", "https://wiki.example.org", "--kind", "wiki"], "--kind"),
+        (["add", "https://wiki.example.org", "--with", "password=x"], "--with-env password=VARIABLE"),
+        (["sync", "--confirm"], "Name it"),
+        (["sync", "nothing"], "There is no source 'nothing'"),
+        (["remove", "nothing"], "There is no source 'nothing'"),
+    ],
+)
+def test_a_wrong_source_is_said_to_be(argot: Argot, arguments: list[str], said: str) -> None:
+    argot("init")
+    done = argot("source", *arguments)
+    assert done.code and said in done.err

@@ -1,0 +1,151 @@
+"""A folder as a source: a file is read only when its time, size or identity on the disk has changed."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from urllib.parse import unquote
+
+from argot.corpus.connectors.listing import ListedDocument, Patterns, SourceDown
+from argot.corpus.ingestion.archive_members import is_archive, members_of
+from argot.corpus.ingestion.source import Source
+from argot.corpus.ingestion.sources import FolderWalk
+from argot.files import NotAFile
+
+UNSETTLED_NS = 20_000_000
+"""A file that was changed so shortly before it was looked at may change again without another time: clocks of file
+systems tick every 4 ms or so."""
+TRIES = 3
+
+
+class FolderConnector:
+    """Files below a folder, as `sources_in` finds them; of an archive, the files in it."""
+
+    def __init__(
+        self, folder: Path, patterns: Patterns, base_uri: str | None = None, *, follow_links: bool = False
+    ) -> None:
+        self._folder = folder
+        self._patterns = patterns
+        self._base_uri = base_uri
+        self._follow_links = follow_links
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def mark(self) -> str:
+        return ""
+
+    def listing(self, known: Mapping[str, str]) -> Iterator[ListedDocument]:
+        try:
+            # Listed and not only looked at: an unmounted folder may be there and yet not be opened.
+            with os.scandir(self._folder):
+                pass
+        except OSError as error:
+            raise SourceDown(f"The folder {self._folder} cannot be read: {error.strerror}.") from error
+        walk = FolderWalk(self._folder, self._base_uri, self._follow_links)
+        if refusal := walk.refusal(self._folder):
+            raise SourceDown(f"The folder {self._folder} is not read: {refusal}.")
+        members = _members(known)
+        for path, reason in walk.entries():
+            if not self._patterns.take(path.relative_to(self._folder).as_posix()):
+                continue
+            yield from _listed(walk, path, reason, known, members)
+
+
+def _listed(
+    walk: FolderWalk, path: Path, reason: str | None, known: Mapping[str, str], members: Mapping[str, list[str]]
+) -> Iterator[ListedDocument]:
+    uri = walk.uri(path)
+    try:
+        stamp = _stamp(path.stat())
+    except FileNotFoundError:
+        if not path.is_symlink():  # gone since the folder was listed
+            return
+        stamp = ""
+    except OSError as error:
+        yield ListedDocument(walk.source(path), "", error.strerror or "it cannot be looked at")
+        return
+    if reason is None:
+        reason = walk.file_reason(path, known=bool(stamp) and known.get(uri) == stamp)
+    elif not reason:
+        yield ListedDocument(walk.source(path), "", "the folder cannot be opened")
+        return
+    source = walk.source(path, reason)
+    if is_archive(path.name) and not reason:
+        yield from _unpacked(source, stamp, known, members.get(uri, []))
+    else:
+        yield ListedDocument(replace(source, load=_steady(path, source.load)), stamp)
+
+
+def _unpacked(archive: Source, stamp: str, known: Mapping[str, str], members: list[str]) -> Iterator[ListedDocument]:
+    """The files in an archive, which is opened only if its own stamp is not that of all its files."""
+    if stamp and members and all(known[uri] == stamp for uri in members):
+        for uri in members:
+            # The name as the archive has it: a reader goes by its suffix.
+            name = unquote(uri.rsplit("/", 1)[-1])
+            yield ListedDocument(Source(uri, name, partial(_member, archive, uri)), stamp)
+        return
+    for member in members_of(archive):
+        # A damaged archive is itself a source, which fails when it is loaded.
+        yield ListedDocument(member, stamp, _problem(member) if member.uri == archive.uri else "")
+
+
+def _member(archive: Source, uri: str) -> bytes:
+    for member in members_of(archive):
+        if member.uri == uri:
+            return member.load()
+    raise NotAFile("it is not in the archive any more")
+
+
+def _problem(archive: Source) -> str:
+    try:
+        archive.load()
+    except OSError as error:
+        return error.strerror or "it cannot be read"
+    return "it cannot be unpacked"
+
+
+def _members(known: Mapping[str, str]) -> dict[str, list[str]]:
+    """Of each archive the URIs that are known in it."""
+    found: dict[str, list[str]] = {}
+    for uri in known:
+        archive, inside, _ = uri.partition("!/")
+        if inside:
+            found.setdefault(archive, []).append(uri)
+    return found
+
+
+def _stamp(found: os.stat_result) -> str:
+    """Empty: it may change again unnoticed, so it is read the next time as well."""
+    changed = max(found.st_mtime_ns, found.st_ctime_ns)
+    # A time in the future says nothing of when it was set.
+    if 0 <= time.time_ns() - changed < UNSETTLED_NS:
+        return ""
+    return f"{found.st_mtime_ns}.{found.st_ctime_ns}.{found.st_size}.{found.st_ino}"
+
+
+def _steady(path: Path, load: Callable[[], bytes]) -> Callable[[], bytes]:
+    """The bytes of a file that stayed the same while it was read.
+
+    Raises:
+        NotAFile: it never does.
+    """
+
+    def loaded() -> bytes:
+        for _ in range(TRIES):
+            before = _version(path)
+            data = load()
+            if _version(path) == before:
+                return data
+        raise NotAFile("it changes while it is read; it is tried again the next time")
+
+    return loaded
+
+
+def _version(path: Path) -> tuple[int, int, int]:
+    found = path.stat()
+    return found.st_mtime_ns, found.st_size, found.st_ino

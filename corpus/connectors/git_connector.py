@@ -1,0 +1,218 @@
+"""A git repository as a source: a file is read when the hash of its content is another one.
+
+The system's `git` fetches the newest commit of one branch into a bare repository that is thrown away afterwards:
+nothing is checked out, no hook is run, no submodule or large-file store is followed, and for what comes over the
+network no setting of the machine applies. Where the branch stands is asked first; where it stands as before, nothing
+is fetched.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path, PurePosixPath
+from urllib.parse import quote, urlsplit
+
+from argot.corpus.connectors.listing import ListedDocument, Patterns, SourceDown
+from argot.corpus.connectors.public_network import checked_addresses
+from argot.corpus.ingestion.source import Source
+from argot.corpus.readers import SUFFIXES
+from argot.files import NotAFile
+
+ASK_SECONDS = 60
+FETCH_SECONDS = 1800
+MOMENT_SECONDS = 0.5
+_FILE_MODES = ("100644", "100755")
+"""Regular files: a link would be its target's path, and a submodule is another repository."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """Where it is: a URL (http, https) or a path of this machine. `branch`: empty is the one it names itself."""
+
+    address: str
+    branch: str = ""
+    user: str = ""
+    password: str = ""
+    private: bool = False
+    """Whether it may lie at an address of a private network."""
+
+    @property
+    def is_local(self) -> bool:
+        return not self.address.startswith(("http://", "https://"))
+
+
+class GitConnector:
+    """The files of one branch of a repository."""
+
+    def __init__(self, repository: Repository, patterns: Patterns, base_uri: str | None = None) -> None:
+        self._repository = repository
+        self._patterns = patterns
+        self._base_uri = (base_uri or _uri(repository)).rstrip("/")
+        self._commit = ""
+        self._clone: Path | None = None
+
+    def close(self) -> None:
+        if self._clone is not None:
+            shutil.rmtree(self._clone, ignore_errors=True)
+
+    def mark(self) -> str:
+        ref = f"refs/heads/{self._repository.branch}" if self._repository.branch else "HEAD"
+        said = self._git(["ls-remote", "--exit-code", "--", self._repository.address, ref], ASK_SECONDS).decode()
+        # `refs/heads/main` is also the end of `refs/heads/x/refs/heads/main`.
+        found = [commit for commit, _, name in (one.partition("\t") for one in said.splitlines()) if name == ref]
+        if not found:
+            raise SourceDown(f"The repository {self._repository.address} has no {ref}.")
+        self._commit = found[0]
+        return self._commit
+
+    def listing(self, known: Mapping[str, str]) -> Iterator[ListedDocument | None]:
+        yield from self._fetch()
+        for entry in self._git(["ls-tree", "-r", "-z", "-l", "--full-tree", "FETCH_HEAD"], ASK_SECONDS).split(b"\0"):
+            about, _, path = entry.partition(b"\t")
+            if not about:
+                continue
+            mode, _, blob, size = about.decode().split()
+            name = os.fsdecode(path)
+            if mode in _FILE_MODES and not _is_hidden(name) and self._patterns.take(name):
+                yield ListedDocument(self._source(name, blob, int(size)), blob)
+
+    def _source(self, path: str, blob: str, size: int) -> Source:
+        suffix = PurePosixPath(path).suffix
+        skip = "" if not suffix or suffix.casefold() in SUFFIXES else f"unknown kind of file ({suffix})"
+        uri = f"{self._base_uri}/{quote(path, errors='surrogateescape')}"
+        return Source(uri, PurePosixPath(path).name, partial(self._read, blob), size, skip)
+
+    def _read(self, blob: str) -> bytes:
+        try:
+            return self._git(["cat-file", "blob", blob], ASK_SECONDS)
+        except SourceDown as error:
+            raise NotAFile(str(error)) from error
+
+    def _fetch(self) -> Iterator[None]:
+        self._clone = Path(tempfile.mkdtemp(prefix="argot-git-"))
+        self._git(["init", "--quiet", "--bare", "--template="], ASK_SECONDS)
+        branch = f"refs/heads/{self._repository.branch}" if self._repository.branch else "HEAD"
+        options = ["--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance"]
+        yield from self._git_stoppable(["fetch", *options, "--", self._repository.address, branch], FETCH_SECONDS)
+
+    def _git(self, arguments: Sequence[str], seconds: int) -> bytes:
+        """What it says.
+
+        Raises:
+            SourceDown: git is not installed, says no, or takes longer than that.
+        """
+        process = self._started(arguments)
+        try:
+            said, wrong = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired as error:
+            raise self._too_slow(seconds) from error
+        finally:
+            _end(process)
+        self._require_done(process, wrong)
+        return said
+
+    def _git_stoppable(self, arguments: Sequence[str], seconds: int) -> Iterator[None]:
+        """The same for what takes long: whoever stops asking for the next moment ends it."""
+        process = self._started(arguments)
+        end = time.monotonic() + seconds
+        try:
+            while True:
+                with suppress(subprocess.TimeoutExpired):
+                    _, wrong = process.communicate(timeout=MOMENT_SECONDS)
+                    break
+                if time.monotonic() > end:
+                    raise self._too_slow(seconds)
+                yield
+        finally:
+            _end(process)
+        self._require_done(process, wrong)
+
+    def _started(self, arguments: Sequence[str]) -> subprocess.Popen[bytes]:
+        try:
+            return subprocess.Popen(  # noqa: S603  (no shell; the address stands behind `--`)
+                ["git", *arguments],  # noqa: S607
+                cwd=self._clone or "/",
+                env=_environment(self._repository),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                # With the programs that it starts in one group, to be ended together.
+                start_new_session=True,
+            )
+        except FileNotFoundError as error:
+            raise SourceDown("git is not installed here. On Debian: apt install git") from error
+
+    def _too_slow(self, seconds: int) -> SourceDown:
+        return SourceDown(f"The repository {self._repository.address} did not answer within {seconds} s.")
+
+    def _require_done(self, process: subprocess.Popen[bytes], wrong: bytes) -> None:
+        if process.returncode:
+            said = wrong.decode(errors="replace").strip().splitlines()
+            # The last line is what stopped it; before it stand warnings and hints.
+            reason = said[-1].removeprefix("fatal: ") if said else f"git ended with {process.returncode}"
+            raise SourceDown(f"The repository {self._repository.address} cannot be read: {reason}")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def _environment(repository: Repository) -> dict[str, str]:
+    """Only what git needs, and none of our settings.
+
+    Raises:
+        SourceDown: the repository's name leads into a private network.
+    """
+    settings = [
+        ("core.hooksPath", "/dev/null"),
+        ("credential.helper", ""),
+        ("core.askPass", ""),
+        # A redirect could lead to an address that was not looked at.
+        ("http.followRedirects", "false"),
+    ]
+    if not repository.is_local:
+        parts = urlsplit(repository.address)
+        host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+        if not repository.private:
+            # The address that was looked at is the one that is used: a name may mean another one a moment later.
+            addresses = ",".join(f"[{one}]" if ":" in one else one for one in checked_addresses(host, port))
+            settings.append(("http.curloptResolve", f"{host}:{port}:{addresses}"))
+        if repository.password:
+            pair = base64.b64encode(f"{repository.user}:{repository.password}".encode()).decode()
+            settings.append(("http.extraHeader", f"Authorization: Basic {pair}"))
+    numbered = {f"GIT_CONFIG_KEY_{n}": key for n, (key, _) in enumerate(settings)}
+    numbered |= {f"GIT_CONFIG_VALUE_{n}": value for n, (_, value) in enumerate(settings)}
+    # On this machine git asks its settings whose repositories it may open.
+    alone = {"HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}
+    return {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "LC_ALL": "C.UTF-8",
+        **({"HOME": os.environ.get("HOME", "/")} if repository.is_local else alone),
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_ALLOW_PROTOCOL": "file" if repository.is_local else "http:https",
+        "GIT_CONFIG_COUNT": str(len(settings)),
+        **numbered,
+    }
+
+
+def _uri(repository: Repository) -> str:
+    """What the URIs of its files begin with, if nothing else is said."""
+    address = repository.address.removesuffix("/").removesuffix(".git")
+    return Path(address).as_uri() if repository.is_local else address
+
+
+def _is_hidden(path: str) -> bool:
+    return any(part.startswith(".") for part in path.split("/"))

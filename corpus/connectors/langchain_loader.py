@@ -1,0 +1,117 @@
+"""Documents from LangChain's loaders: the one place that knows them.
+
+The loaders of langchain-community (archived; the extra `connectors`) read some 150 kinds of sources. Any of them, or
+any other `BaseLoader`, hands its documents to `Corpus.add` through here; nothing else of that package is used.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from itertools import count
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from argot.corpus.connectors.listing import ListedDocument, SourceDown
+from argot.corpus.document_ids import content_hash
+from argot.corpus.ingestion.source import Source
+from argot.errors import install_command
+
+if TYPE_CHECKING:
+    from langchain_core.document_loaders import BaseLoader
+    from langchain_core.documents import Document
+
+COMMUNITY = "langchain_community.document_loaders"
+
+
+class LoaderConnector:
+    """All that a loader loads, each time: loaders have no listing. What is the same as before is not embedded again."""
+
+    def __init__(self, loader: str, options: Mapping[str, str], name: str = "loader") -> None:
+        """
+        Args:
+            name: of the source, for documents of which the loader does not say where they come from.
+            loader: the name of one of langchain-community, or `package.module:Class`.
+            options: what it is made with; numbers, lists and so on as JSON.
+        """
+        self._loader = loader
+        self._name = name
+        self._options = {name: _value(text) for name, text in options.items()}
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def mark(self) -> str:
+        return ""
+
+    def listing(self, known: Mapping[str, str]) -> Iterator[ListedDocument]:
+        made = loader_class(self._loader)
+        try:
+            for source in sources_from_loader(made(**self._options), self._name):
+                yield ListedDocument(source, content_hash(source.load()))
+        # A loader may raise anything, and what it could not load is not gone.
+        except Exception as error:
+            raise SourceDown(f"The loader {self._loader} failed: {type(error).__name__}: {error}") from error
+
+
+def loader_class(name: str) -> type[BaseLoader]:
+    """
+    Raises:
+        SourceDown: it is not installed, or no loader.
+    """
+    from langchain_core.document_loaders import BaseLoader
+
+    module, _, class_name = name.rpartition(":")
+    try:
+        found = getattr(import_module(module or COMMUNITY), class_name)
+    except ImportError as error:
+        raise SourceDown(
+            f"The loader {name} needs a package that is not installed: {error.name or error}. Those of "
+            f"langchain-community come with: {install_command('connectors')}"
+        ) from error
+    except AttributeError as error:
+        raise SourceDown(
+            f"There is no loader {name}. Names are those of {COMMUNITY}, or package.module:Class."
+        ) from error
+    if not isinstance(found, type) or not issubclass(found, BaseLoader):
+        raise SourceDown(f"{name} is no loader of LangChain.")
+    return found
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def sources_from_loader(loader: BaseLoader, name: str = "loader") -> Iterator[Source]:
+    """Each loaded document as a source of Markdown.
+
+    The URI is the document's `source` (and `page`, where a loader gives one document a page), so that loading again
+    updates. A document without a source gets its place in the loader's order, as the parts of one source do.
+    """
+    parts: Counter[str] = Counter()
+    for number, document in zip(count(1), loader.lazy_load(), strict=False):
+        uri = _uri(document, f"{name}:{number}")
+        parts[uri] += 1
+        if parts[uri] > 1:
+            uri = f"{uri}#part={parts[uri]}"
+        content = _markdown(document).encode()
+        # Content is bound now, since `load` runs after the loop has moved on; the suffix selects the Markdown reader.
+        yield Source(uri, f"{uri}.md", lambda content=content: content)  # type: ignore[misc]
+
+
+def _uri(document: Document, place: str) -> str:
+    source = str(document.metadata.get("source") or place)
+    page = document.metadata.get("page")
+    return source if page is None else f"{source}#page={quote(str(page))}"
+
+
+def _markdown(document: Document) -> str:
+    title = document.metadata.get("title")
+    # A JSON string is a YAML string as well, whatever the title holds.
+    front = f"---\ntitle: {json.dumps(str(title), ensure_ascii=False)}\n---\n" if title else ""
+    return front + document.page_content

@@ -1,0 +1,75 @@
+"""What a source says it holds: documents, each with a stamp by which a change is noticed without reading it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Protocol
+
+from argot.corpus.ingestion.source import Source
+
+
+class SourceDown(Exception):
+    """A source does not answer as a whole. The message says why, in one sentence for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedDocument:
+    """One document of a source.
+
+    `stamp` is the connector's own business; as long as it stays the same, the document is not read. With a `problem`
+    it could not be looked at: it, and whatever lies below its URI, is left as it is until the next time.
+    """
+
+    source: Source
+    stamp: str
+    problem: str = ""
+
+
+class Connector(Protocol):
+    """Lists the documents of one source. It is used for one sync, and closed when all that it listed is read."""
+
+    def close(self) -> None: ...
+
+    def mark(self) -> str:
+        """Stands for all that the source holds: the same mark, the same documents. Empty: only listing tells.
+
+        Raises:
+            SourceDown
+        """
+        ...
+
+    def listing(self, known: Mapping[str, str]) -> Iterator[ListedDocument | None]:
+        """Every document there is, each once. None, now and then: a moment at which the work can be stopped.
+
+        Args:
+            known: the stamps of the last time, by URI.
+
+        Raises:
+            SourceDown
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Patterns:
+    """Which paths count: those that match one of `include` (all, if there is none) and none of `exclude`.
+
+    `*` stands for anything, also for `/`; a pattern without `/` is for the file's name, or for a folder on the way.
+    """
+
+    include: Sequence[str] = ()
+    exclude: Sequence[str] = ()
+
+    def take(self, path: str) -> bool:
+        """`path`: below the source, with `/`."""
+        included = not self.include or any(_matches(path, pattern) for pattern in self.include)
+        return included and not any(_matches(path, pattern) for pattern in self.exclude)
+
+
+def _matches(path: str, pattern: str) -> bool:
+    if "/" in pattern:
+        # `drafts/` is everything in that folder.
+        return fnmatchcase(path, pattern.lstrip("/") + ("*" if pattern.endswith("/") else ""))
+    return any(fnmatchcase(part, pattern) for part in path.split("/"))

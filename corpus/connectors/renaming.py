@@ -1,0 +1,25 @@
+"""A document whose file has another name now stays what it is: id, revisions, audience, tags and derived texts."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from argot.corpus.readers.plain_text import file_stem
+from argot.corpus.store import row_writes
+
+
+def rename_rows(connection: sqlite3.Connection, old_uri: str, new_uri: str, old_name: str, new_name: str) -> bool:
+    """Within the caller's transaction. False: there is no such document, or one of the new URI.
+
+    A title that was made of the old name is emptied, by which `ingest_job` knows that the file is to be read again.
+    """
+    if connection.execute("SELECT 1 FROM documents WHERE uri = ?", (new_uri,)).fetchone():
+        return False
+    row = connection.execute("SELECT id, title FROM documents WHERE uri = ?", (old_uri,)).fetchone()
+    if row is None:
+        return False
+    id_, title = row
+    stale = title in (file_stem(old_name), old_name) and file_stem(old_name) != file_stem(new_name)
+    connection.execute("UPDATE documents SET uri = ?, title = ? WHERE id = ?", (new_uri, "" if stale else title, id_))
+    row_writes.touch(connection)
+    return True

@@ -1,0 +1,202 @@
+"""The sources of a knowledge base and what each held when it was last looked at: two tables of corpus.db.
+
+They lie beside the documents, so that a rename and what is noted of it are one transaction.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, cast
+
+from argot.clock import timestamp
+from argot.corpus.database import CorpusDatabase
+from argot.corpus.store.row_mapping import audience_text, stored_audience
+from argot.errors import Conflict, NotFound
+from argot.types import EVERYONE, Audience
+
+SourceKind: TypeAlias = Literal["folder", "git", "web", "loader"]
+SyncState: TypeAlias = Literal["new", "syncing", "synced", "held", "failed"]
+"""`held`: synced but for deletions that wait for a confirmation."""
+Outcome: TypeAlias = Literal["due", "in", "duplicate", "skipped", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRecord:
+    """A source. Times are in UTC, ISO 8601; `every` is in seconds, 0 where nobody syncs it unasked.
+
+    `options` depend on the kind; where one is `{"variable": NAME}`, its value stands in that environment variable.
+    `audience` and `tags` are those of documents that it brings. `failures`: attempts since the last success.
+    """
+
+    name: str
+    kind: SourceKind
+    address: str
+    options: dict[str, Any]
+    audience: Audience = EVERYONE
+    tags: tuple[str, ...] = ()
+    every: int = 0
+    added_at: str = ""
+    state: SyncState = "new"
+    detail: str = ""
+    tried_at: str | None = None
+    synced_at: str | None = None
+    failures: int = 0
+    documents: int = 0
+    failed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StoredItem:
+    """What is known of one document of a source. `document`: the stored one; of a duplicate, its twin."""
+
+    uri: str
+    stamp: str
+    outcome: Outcome
+    document: str | None = None
+    content_hash: str | None = None
+    detail: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether it has brought a document of its own."""
+        return self.document is not None and self.outcome != "duplicate"
+
+
+_COLUMNS = """s.name, s.kind, s.address, s.options, s.audience, s.tags, s.every, s.added_at, s.state,
+    s.detail, s.tried_at, s.synced_at, s.failures,
+    (SELECT count(*) FROM source_items AS i WHERE i.source = s.name AND i.document IS NOT NULL
+        AND i.outcome != 'duplicate'),
+    (SELECT count(*) FROM source_items AS i WHERE i.source = s.name AND i.outcome = 'failed')"""
+_ITEM_COLUMNS = "uri, stamp, outcome, document, content_hash, detail"
+
+
+class SourceStore:
+    """Safe to use from several threads."""
+
+    def __init__(self, database: CorpusDatabase) -> None:
+        self._database = database
+
+    # -- sources ----------------------------------------------------------------------------------------------------
+
+    def add(self, new: SourceRecord) -> SourceRecord:
+        """
+        Raises:
+            Conflict: there is one of this name.
+        """
+        values = (
+            *(new.name, new.kind, new.address, json.dumps(new.options, ensure_ascii=False)),
+            *(audience_text(new.audience), json.dumps(new.tags, ensure_ascii=False)),
+            *(new.every, timestamp()),
+        )
+        with self._database.writing() as connection:
+            if connection.execute("SELECT 1 FROM sources WHERE name = ?", (new.name,)).fetchone():
+                raise Conflict(f"There is a source '{new.name}' already. Give this one another name.")
+            connection.execute(
+                """INSERT INTO sources (name, kind, address, options, audience, tags, every, added_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
+                values,
+            )
+        return self.named(new.name)
+
+    def all(self) -> list[SourceRecord]:
+        rows = self._connection.execute(f"SELECT {_COLUMNS} FROM sources AS s ORDER BY s.name")  # noqa: S608
+        return [_record(row) for row in rows]
+
+    def named(self, name: str) -> SourceRecord:
+        """
+        Raises:
+            NotFound
+        """
+        sql = f"SELECT {_COLUMNS} FROM sources AS s WHERE s.name = ?"  # noqa: S608
+        row = self._connection.execute(sql, (name,)).fetchone()
+        if row is None:
+            raise NotFound(f"There is no source '{name}'. See them all with: argot source list")
+        return _record(row)
+
+    def remove(self, name: str) -> None:
+        """Its documents stay."""
+        with self._database.writing() as connection:
+            connection.execute("DELETE FROM sources WHERE name = ?", (name,))  # its items follow
+
+    def begin(self, name: str) -> None:
+        """A sync begins. It counts as a failure until it ends: one that ends the process is not repeated at once."""
+        with self._database.writing() as connection:
+            connection.execute(
+                "UPDATE sources SET state = 'syncing', tried_at = ?, failures = failures + 1 WHERE name = ?",
+                (timestamp(), name),
+            )
+
+    def finish(self, name: str, state: SyncState, detail: str, mark: str = "") -> None:
+        with self._database.writing() as connection:
+            if state == "failed":
+                connection.execute("UPDATE sources SET state = ?, detail = ? WHERE name = ?", (state, detail, name))
+                return
+            connection.execute(
+                "UPDATE sources SET state = ?, detail = ?, mark = ?, synced_at = ?, failures = 0 WHERE name = ?",
+                (state, detail, mark, timestamp(), name),
+            )
+
+    def mark(self, name: str) -> str:
+        row = self._connection.execute("SELECT mark FROM sources WHERE name = ?", (name,)).fetchone()
+        return str(row[0]) if row else ""
+
+    # -- what they hold ---------------------------------------------------------------------------------------------
+
+    def items(self, name: str) -> dict[str, StoredItem]:
+        rows = self._connection.execute(
+            f"SELECT {_ITEM_COLUMNS} FROM source_items WHERE source = ?",  # noqa: S608
+            (name,),
+        )
+        return {row[0]: StoredItem(*row) for row in rows}
+
+    def announce(self, name: str, uris: Iterable[str]) -> None:
+        """Note what will be read, so that after a kill it is known whose it is."""
+        with self._database.writing() as connection:
+            connection.executemany(
+                "INSERT OR IGNORE INTO source_items (source, uri) VALUES (?, ?)", ((name, uri) for uri in uris)
+            )
+
+    def note(self, name: str, items: Sequence[StoredItem]) -> None:
+        with self._database.writing() as connection:
+            connection.executemany(
+                f"INSERT OR REPLACE INTO source_items (source, {_ITEM_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+                [(name, *_item_row(one)) for one in items],
+            )
+
+    def forget(self, name: str, uri: str) -> None:
+        with self._database.writing() as connection:
+            connection.execute("DELETE FROM source_items WHERE source = ? AND uri = ?", (name, uri))
+
+    def elsewhere(self, name: str, uri: str) -> bool:
+        """Whether another source holds this document as well."""
+        sql = "SELECT 1 FROM source_items WHERE uri = ? AND source != ? AND document IS NOT NULL LIMIT 1"
+        return self._connection.execute(sql, (uri, name)).fetchone() is not None
+
+    def rename(self, connection: sqlite3.Connection, name: str, old: str, new: str) -> None:
+        """Within the caller's transaction. The item is due: the file of the new name has been looked at, not noted."""
+        connection.execute("DELETE FROM source_items WHERE source = ? AND uri = ?", (name, new))
+        connection.execute("UPDATE source_items SET uri = ?, stamp = '' WHERE source = ? AND uri = ?", (new, name, old))
+
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        return self._database.connection()
+
+
+def _item_row(item: StoredItem) -> tuple[Any, ...]:
+    return item.uri, item.stamp, item.outcome, item.document, item.content_hash, item.detail
+
+
+def _record(row: tuple[Any, ...]) -> SourceRecord:
+    name, kind, address, options, audience, tags, *rest = row
+    return SourceRecord(
+        name,
+        cast(SourceKind, kind),
+        address,
+        json.loads(options),
+        stored_audience(audience),
+        tuple(json.loads(tags)),
+        *rest,
+    )

@@ -1,0 +1,330 @@
+"""Bringing the documents in step with a source: what is new or changed is read, what is gone is taken out.
+
+A listing of stamps is compared with the one noted last; only what differs is read. Whatever is noted is noted after it
+was done, so that a sync that was killed is simply repeated: it finds the rest to do, and gives the same in the end.
+
+1. What will be read is announced, so that also after a kill it is known whose it is.
+2. It is read and stored. A new file with the content of one that is gone is that document under another name.
+3. What is gone is taken out: unless it is more than half of all there was, which waits for a confirmation.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
+
+from argot.corpus.connectors.listing import Connector, ListedDocument, SourceDown
+from argot.corpus.connectors.renaming import rename_rows
+from argot.corpus.connectors.source_store import Outcome, SourceRecord, SourceStore, StoredItem, SyncState
+from argot.corpus.corpus import Corpus, IngestEvent, Source
+from argot.corpus.document_ids import content_hash
+from argot.corpus.ingestion.document_changes import remove_document
+from argot.corpus.store.row_mapping import DOCUMENT_COLUMNS, DOCUMENT_TABLES, document_of
+from argot.types import Document, Principal, name_in
+
+NOTED_TOGETHER = 64
+"""Documents: each note is a transaction. What a kill loses of them is read again, and found unchanged."""
+PROGRESS_SECONDS = 0.5
+OUTCOMES: Mapping[str, Outcome] = {
+    "added": "in",
+    "updated": "in",
+    "unchanged": "in",
+    "duplicate": "duplicate",
+    "skipped": "skipped",
+    "failed": "failed",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SyncEvent:
+    """What became of one document: also `renamed` and `removed`. `progress` says only that work goes on."""
+
+    kind: str
+    name: str
+    detail: str = ""
+    uri: str = ""
+    done: int = 0
+    total: int = 0
+
+
+class Synchronisation:
+    """One sync of one source. `run` once; `state`, `detail`, `counts` and `problems` say afterwards how it went."""
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        record: SourceRecord,
+        connect: Callable[[], Connector],
+        *,
+        turn: Callable[[], AbstractContextManager[None]] = nullcontext,
+        by: Principal | None = None,
+        confirmed: bool = False,
+    ) -> None:
+        """
+        Args:
+            connect: makes the source's connector; it may raise `SourceDown`.
+            turn: held while documents are written, as in `Corpus.add`.
+            confirmed: what is gone is taken out, however much it is.
+        """
+        self.state: SyncState = "failed"
+        self.detail = ""
+        self.counts: Counter[str] = Counter()
+        self.problems: list[SyncEvent] = []
+        self._corpus = corpus
+        self._record = record
+        self._connect = connect
+        self._turn = turn
+        self._by = by
+        self._confirmed = confirmed
+        self._store = SourceStore(corpus.store.database)
+        self._known: dict[str, StoredItem] = {}
+        self._listed: dict[str, ListedDocument] = {}
+        self._movable: dict[str, list[str]] = {}
+        self._renamed: dict[str, str] = {}
+        self._noted: list[StoredItem] = []
+        self._done = 0
+        self._total = 0
+
+    def run(self) -> Iterator[SyncEvent]:
+        """What happens, as it happens. Closing it stops the work; the next run goes on there."""
+        name = self._record.name
+        before = self._store.mark(name)
+        self._store.begin(name)
+        try:
+            with closing(self._connect()) as connector:
+                mark = connector.mark()
+                self._known = self._store.items(name)
+                if mark and mark == before and not self._unsettled():
+                    self.counts["unchanged"] = sum(item.holds for item in self._known.values())
+                else:
+                    yield from self._compare(connector)
+            if self.state != "held":
+                self.state = "synced"
+        except SourceDown as error:
+            self.state, self.detail, mark = "failed", str(error), ""
+            # What was counted while it still answered says nothing, for nothing was done.
+            if not self._done:
+                self.counts.clear()
+                self.problems.clear()
+        whole = self.state == "synced" and not self.counts["failed"]
+        self._store.finish(name, self.state, self.detail, mark if whole else "")
+
+    # -- comparing --------------------------------------------------------------------------------------------------
+
+    def _compare(self, connector: Connector) -> Iterator[SyncEvent]:
+        due, gone = yield from self._differences(connector)
+        self._total = len(due) + len(gone)
+        self._store.announce(self._record.name, [uri for uri in due if uri not in self._known])
+        for item in gone:
+            if content := self._content(item):
+                self._movable.setdefault(content, []).append(item.uri)
+        yield from self._read(due)
+        gone = [item for item in gone if item.uri not in self._renamed]
+        held = sum(item.holds for item in self._known.values())
+        lost = sum(item.holds for item in gone)
+        if lost * 2 > held and not self._confirmed:
+            self.state = "held"
+            self.detail = (
+                f"{lost} of {held} documents are gone there, and nothing was taken out here. If that is right: "
+                f"argot source sync {self._record.name} --confirm"
+            )
+            return
+        for item in gone:
+            yield self._step(self._take_out(item))
+
+    def _differences(
+        self, connector: Connector
+    ) -> Generator[SyncEvent, None, tuple[dict[str, ListedDocument], list[StoredItem]]]:
+        """What is to be read, by URI in the order of the listing, and what is gone."""
+        due: dict[str, ListedDocument] = {}
+        out_of_sight: list[str] = []
+        told = time.monotonic()
+        for one in connector.listing({uri: item.stamp for uri, item in self._known.items()}):
+            if one is None:
+                yield SyncEvent("progress", self._record.name)
+                continue
+            uri, item = one.source.uri, self._known.get(one.source.uri)
+            if uri in self._listed:
+                continue
+            if one.problem:
+                out_of_sight.append(uri)
+                self._tell_problem(SyncEvent("failed", one.source.name, one.problem, uri))
+            elif one.source.skip:
+                self.counts["skipped"] += 1
+                continue
+            elif item is None or not item.stamp or item.stamp != one.stamp:
+                due[uri] = one
+            else:
+                self.counts["skipped" if item.outcome == "skipped" else "unchanged"] += 1
+            self._listed[uri] = one
+            # A moment at which the work can be stopped.
+            if time.monotonic() - told > PROGRESS_SECONDS:
+                told = time.monotonic()
+                yield SyncEvent("progress", one.source.name)
+        # What lies in a folder that could not be opened is not gone.
+        hidden = tuple(f"{uri}{mark}" for uri in out_of_sight for mark in ("/", "!/"))
+        missing = [item for uri, item in self._known.items() if uri not in self._listed]
+        gone = [item for item in missing if not item.uri.startswith(hidden)]
+        self._add_copies(due, gone)
+        return due, gone
+
+    def _add_copies(self, due: dict[str, ListedDocument], gone: Sequence[StoredItem]) -> None:
+        """What was left out as a copy is read if what it is a copy of is gone, or about to change."""
+        doubtful = {item.document for item in gone}
+        doubtful |= {item.document for uri in due if (item := self._known.get(uri)) and item.holds}
+        for uri, item in self._known.items():
+            listed = self._listed.get(uri)
+            if item.outcome != "duplicate" or uri in due or listed is None or listed.problem:
+                continue
+            if item.document in doubtful or not self._is_live(item):
+                due[uri] = listed
+                self.counts["unchanged"] -= 1
+
+    def _is_live(self, copy: StoredItem) -> bool:
+        sql = "SELECT 1 FROM revisions WHERE document = ? AND content_hash = ? AND state = 'live'"
+        connection = self._corpus.store.database.connection()
+        return connection.execute(sql, (copy.document, copy.content_hash)).fetchone() is not None
+
+    def _unsettled(self) -> bool:
+        """Whether something is to be done though the source is as it was."""
+        copies = (item for item in self._known.values() if item.outcome == "duplicate")
+        return any(not item.stamp for item in self._known.values()) or not all(map(self._is_live, copies))
+
+    def _content(self, gone: StoredItem) -> str | None:
+        """The hash of the document that it brought."""
+        if gone.outcome != "due":
+            return gone.content_hash if gone.holds else None
+        # A sync that was killed stored it, perhaps, and did not come to note it.
+        document = self._document(gone.uri)
+        return document.content_hash if document else None
+
+    # -- reading ----------------------------------------------------------------------------------------------------
+
+    def _read(self, due: Mapping[str, ListedDocument]) -> Iterator[SyncEvent]:
+        stored = self._stored_uris()
+        # Added before by hand, or by another source: from now on they have this source's readers.
+        adopted = {uri for uri in due if uri not in self._known and uri in stored}
+        for relabel in (True, False):
+            sources = [self._watched(one) for uri, one in due.items() if (uri in adopted) == relabel]
+            if not sources:
+                continue
+            # Given only where the source has any: otherwise, those that a manager gave stay.
+            events = self._corpus.add(
+                sources,
+                audience=self._record.audience or None,
+                tags=self._record.tags or None,
+                turn=self._turn,
+                by=self._by,
+                relabel_known=relabel,
+            )
+            for event in events:
+                if event.kind == "progress":
+                    yield SyncEvent("progress", event.name, done=self._done, total=self._total)
+                elif event.kind in OUTCOMES:
+                    yield self._step(self._came(event))
+        self._note_all()
+
+    def _watched(self, one: ListedDocument) -> Source:
+        known = self._known.get(one.source.uri)
+        if known is not None and known.holds:
+            return one.source
+        return replace(one.source, load=partial(self._loaded, one.source))
+
+    def _loaded(self, source: Source) -> bytes:
+        """The bytes of what has no document yet. If they are those of one that is gone, that one gets the new name."""
+        data = source.load()
+        if self._movable and (uris := self._movable.get(content_hash(data))):
+            self._rename(uris.pop(0), source)
+        return data
+
+    def _rename(self, old: str, source: Source) -> None:
+        name = self._record.name
+        if self._store.elsewhere(name, old):
+            return
+        with self._turn(), self._corpus.changing() as parts, parts.store.database.writing() as connection:
+            if rename_rows(connection, old, source.uri, name_in(old), source.name):
+                self._store.rename(connection, name, old, source.uri)
+                self._renamed[old] = source.uri
+
+    def _came(self, event: IngestEvent) -> SyncEvent:
+        """Note what became of a document."""
+        known, document = self._known.get(event.uri), event.document
+        outcome = OUTCOMES[event.kind]
+        stamp = "" if outcome == "failed" else self._listed[event.uri].stamp
+        if document is not None:
+            item = StoredItem(event.uri, stamp, outcome, document.id, document.content_hash)
+        elif known is not None and known.holds:
+            # What it brought before is still there.
+            item = replace(known, stamp=stamp, outcome=outcome, detail=event.detail)
+        else:
+            item = StoredItem(event.uri, stamp, outcome, detail=event.detail)
+        self._noted.append(item)
+        if len(self._noted) >= NOTED_TOGETHER:
+            self._note_all()
+        renamed = event.kind in ("unchanged", "updated") and event.uri in self._renamed.values()
+        told = SyncEvent("renamed" if renamed else event.kind, event.name, event.detail, event.uri)
+        if told.kind == "failed":
+            self._tell_problem(told)
+        else:
+            self.counts[told.kind] += 1
+        return told
+
+    def _note_all(self) -> None:
+        if self._noted:
+            self._store.note(self._record.name, self._noted)
+            self._noted = []
+
+    # -- taking out -------------------------------------------------------------------------------------------------
+
+    def _take_out(self, item: StoredItem) -> SyncEvent:
+        if _taken_out(self._corpus, self._store, self._record.name, item.uri, self._turn):
+            self.counts["removed"] += 1
+        return SyncEvent("removed", name_in(item.uri), uri=item.uri)
+
+    def _document(self, uri: str) -> Document | None:
+        return _document_of(self._corpus, uri)
+
+    def _stored_uris(self) -> set[str]:
+        rows = self._corpus.store.database.connection().execute("SELECT uri FROM documents")
+        return {uri for (uri,) in rows}
+
+    # -- telling ----------------------------------------------------------------------------------------------------
+
+    def _tell_problem(self, event: SyncEvent) -> None:
+        self.counts["failed"] += 1
+        self.problems.append(event)
+
+    def _step(self, event: SyncEvent) -> SyncEvent:
+        self._done += 1
+        return replace(event, done=self._done, total=self._total)
+
+
+def take_out_all(corpus: Corpus, name: str, turn: Callable[[], AbstractContextManager[None]]) -> Iterator[str]:
+    """Take out all documents that a source has brought and no other has; their URIs, each once it is gone."""
+    store = SourceStore(corpus.store.database)
+    for item in store.items(name).values():
+        if _taken_out(corpus, store, name, item.uri, turn):
+            yield item.uri
+
+
+def _taken_out(
+    corpus: Corpus, store: SourceStore, name: str, uri: str, turn: Callable[[], AbstractContextManager[None]]
+) -> bool:
+    """Whether a document went; what another source holds as well stays."""
+    with turn(), corpus.changing() as parts:
+        document = None if store.elsewhere(name, uri) else _document_of(corpus, uri)
+        if document is not None:
+            remove_document(parts, document)
+        # After it: a kill in between leaves an item without a document, which the next sync forgets.
+        store.forget(name, uri)
+    return document is not None
+
+
+def _document_of(corpus: Corpus, uri: str) -> Document | None:
+    sql = f"SELECT {DOCUMENT_COLUMNS} FROM {DOCUMENT_TABLES} WHERE d.uri = ?"  # noqa: S608
+    row = corpus.store.database.connection().execute(sql, (uri,)).fetchone()
+    return None if row is None else document_of(row)

@@ -1,0 +1,155 @@
+"""Fetching what somebody else's web server gives: bounded in size and time, and never from a private network."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+from urllib.parse import urljoin, urlsplit, urlunsplit
+
+import httpx
+
+from argot import __version__
+from argot.corpus.connectors.public_network import checked_addresses
+
+AGENT = "Argot"
+"""As robots.txt names us."""
+CONNECT_SECONDS = 10
+READ_SECONDS = 30
+WHOLE_SECONDS = 120
+MOST_REDIRECTS = 5
+
+
+class FetchFailed(Exception):
+    """One address gave nothing; the message says why. The next time it may."""
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedPage:
+    """What came from an address; `url` is where redirects ended. `status` 304: as it was."""
+
+    url: str
+    status: int
+    media_type: str = ""
+    etag: str = ""
+    modified: str = ""
+    data: bytes = b""
+
+
+class WebFetcher:
+    """A context manager. It sends the name and password to the one origin that they are for."""
+
+    def __init__(
+        self, origin: str, *, most_bytes: int, private: bool = False, auth: tuple[str, str] | None = None
+    ) -> None:
+        self._origin = origin
+        self._most_bytes = most_bytes
+        self._auth = auth
+        self._client = httpx.Client(
+            transport=httpx.HTTPTransport() if private else _PublicTransport(),
+            headers={"User-Agent": f"{AGENT}/{__version__}", "Accept-Encoding": "gzip, deflate"},
+            timeout=httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS),
+            # A proxy of the environment would fetch what we must not.
+            trust_env=False,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._client.close()
+
+    def get(
+        self, url: str, *, allowed: Callable[[str], bool], etag: str = "", modified: str = ""
+    ) -> FetchedPage | None:
+        """What is at an address now; None: it leads to where it is not `allowed` to. With what is known of it, 304 if
+        it is still that.
+
+        Raises:
+            FetchFailed: it does not answer, or with too much.
+            SourceDown: its host lies in a private network, or there is none.
+        """
+        known = {name: value for name, value in (("If-None-Match", etag), ("If-Modified-Since", modified)) if value}
+        end = time.monotonic() + WHOLE_SECONDS
+        for _ in range(MOST_REDIRECTS + 1):
+            if not allowed(url):
+                return None
+            found = self._once(url, known, end)
+            if isinstance(found, FetchedPage):
+                return found
+            url = plain_url(urljoin(url, found))
+        raise FetchFailed(f"more than {MOST_REDIRECTS} redirects")
+
+    def _once(self, url: str, headers: dict[str, str], end: float) -> FetchedPage | str:
+        """The page, or where a redirect leads."""
+        auth = self._auth if self._auth and origin_of(url) == self._origin else None
+        try:
+            with self._client.stream("GET", url, headers=headers, auth=auth, follow_redirects=False) as response:
+                if response.has_redirect_location:
+                    return response.headers["Location"]
+                data = self._body(response, end) if response.status_code == httpx.codes.OK else b""
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+            raise FetchFailed(str(error) or type(error).__name__) from error
+        told = response.headers
+        media_type = told.get("Content-Type", "").partition(";")[0].strip().lower()
+        return FetchedPage(
+            url, response.status_code, media_type, told.get("ETag", ""), told.get("Last-Modified", ""), data
+        )
+
+    def _body(self, response: httpx.Response, end: float) -> bytes:
+        data = bytearray()
+        for some in response.iter_bytes():
+            data += some
+            if len(data) > self._most_bytes:
+                raise FetchFailed(f"it is larger than {self._most_bytes // 1_000_000} MB")
+            if time.monotonic() > end:
+                raise FetchFailed(f"it took longer than {WHOLE_SECONDS} s")
+        return bytes(data)
+
+
+class _PublicTransport(httpx.BaseTransport):
+    """Connects to the very address that was looked at: a name may mean another one a moment later."""
+
+    def __init__(self) -> None:
+        self._inner = httpx.HTTPTransport()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        host, port = request.url.host, request.url.port or (443 if request.url.scheme == "https" else 80)
+        address = checked_addresses(host, port)[0]
+        # The certificate is still that of the name, and so is the header `Host`, which is set already.
+        request.extensions["sni_hostname"] = host
+        request.url = request.url.copy_with(host=address)
+        return self._inner.handle_request(request)
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+def origin_of(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def plain_url(url: str) -> str:
+    """One spelling for each address: without fragment, name, password and the port that goes without saying.
+
+    Raises:
+        FetchFailed: it is none of the web.
+    """
+    try:
+        parts = urlsplit(url.strip())
+        port = parts.port
+    except ValueError as error:
+        raise FetchFailed(f"no address: {error}") from error
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise FetchFailed("no address of the web")
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    stated = "" if port in (None, 443 if parts.scheme == "https" else 80) else f":{port}"
+    return urlunsplit((parts.scheme, f"{host}{stated}", parts.path or "/", parts.query, ""))

@@ -1,0 +1,129 @@
+"""What a web page, a sitemap and a robots.txt say of other pages."""
+
+from __future__ import annotations
+
+import mimetypes
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import unescape
+from pathlib import PurePosixPath
+from urllib.parse import unquote, urljoin, urlsplit
+
+from argot.corpus.connectors.web_fetch import FetchFailed, plain_url
+from argot.corpus.readers import SUFFIXES
+
+MOST_LINKS = 2000
+"""Of one page."""
+MOST_BYTES = 5_000_000
+"""Of a page that are searched for links, and of a sitemap."""
+_TAG = re.compile(rb"<(a|base|meta)\s([^<>]{1,4000})>", re.IGNORECASE)
+_ATTRIBUTE = re.compile(rb"""([A-Za-z-]{1,40})\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
+_SUFFIX_OF = {
+    "text/html": ".html",
+    "application/xhtml+xml": ".html",
+    "application/pdf": ".pdf",
+    "text/plain": ".txt",
+    "text/markdown": ".md",
+    "text/csv": ".csv",
+}
+_NO_DOCUMENTS = ("image/", "video/", "audio/", "font/", "text/css", "text/javascript", "application/javascript")
+
+
+@dataclass(frozen=True, slots=True)
+class PageLinks:
+    """Where the links of a page lead, each once, and whether the page itself wants to be listed."""
+
+    urls: tuple[str, ...]
+    listed: bool = True
+
+
+def links_of(html: bytes, url: str) -> PageLinks:
+    """By patterns, not by a parser: this is read in our own process, and whoever made the page may mean it harm."""
+    tags = [_attributes(found) for found in _TAG.finditer(_without_asides(html[:MOST_BYTES]))]
+    wishes = " ".join(
+        tag.get("content", "").casefold()
+        for kind, tag in tags
+        if kind == "meta" and tag.get("name", "").casefold() in ("robots", "argot")
+    )
+    bases = [tag["href"] for kind, tag in tags if kind == "base" and "href" in tag]
+    start = urljoin(url, bases[0]) if bases else url
+    found: dict[str, None] = {}
+    for kind, tag in tags:
+        follows = "nofollow" not in wishes and "nofollow" not in tag.get("rel", "").casefold()
+        if kind == "a" and "href" in tag and follows and len(found) < MOST_LINKS:
+            found |= dict.fromkeys(_plain(start, tag["href"]))
+    return PageLinks(tuple(found), "noindex" not in wishes)
+
+
+def _attributes(tag: re.Match[bytes]) -> tuple[str, dict[str, str]]:
+    pairs = (
+        (name.decode().casefold(), unescape((double or single or bare).decode("utf-8", "replace")).strip())
+        for name, double, single, bare in _ATTRIBUTE.findall(tag[2])
+    )
+    return tag[1].decode().casefold(), dict(pairs)
+
+
+def _without_asides(html: bytes) -> bytes:
+    """Without comments, scripts and styles. One pass for each kind, however many of them do not end."""
+    for begin, end in ((b"<!--", b"-->"), (b"<script", b"</script"), (b"<style", b"</style")):
+        lower, parts, place = html.lower(), [], 0
+        while (at := lower.find(begin, place)) >= 0 and (stop := lower.find(end, at)) >= 0:
+            parts.append(html[place:at])
+            place = stop + len(end)
+        html = b"".join((*parts, html[place:]))
+    return html
+
+
+def _plain(start: str, href: str) -> Iterator[str]:
+    try:
+        yield plain_url(urljoin(start, href))
+    except (FetchFailed, ValueError):  # a telephone number, a script: no page
+        return
+
+
+def sitemap_entries(xml: bytes) -> tuple[dict[str, str], list[str]]:
+    """Of a sitemap the pages, each with the time of its last change (or empty); of an index the sitemaps.
+
+    Raises:
+        ValueError: it is none.
+    """
+    from xml.etree.ElementTree import ParseError
+
+    from defusedxml.ElementTree import fromstring  # type: ignore[import-untyped]
+
+    if len(xml) > MOST_BYTES:
+        raise ValueError(f"no sitemap of less than {MOST_BYTES // 1_000_000} MB")
+    try:
+        root = fromstring(xml)
+    except (ParseError, ValueError) as error:  # also for entities, which could grow without end
+        raise ValueError(f"no sitemap: {error}") from error
+    pages: dict[str, str] = {}
+    sitemaps: list[str] = []
+    for entry in root:
+        told = {child.tag.rpartition("}")[2]: (child.text or "").strip() for child in entry}
+        if not told.get("loc"):
+            continue
+        if entry.tag.endswith("sitemap"):
+            sitemaps.append(told["loc"])
+        else:
+            pages[told["loc"]] = told.get("lastmod", "")
+    return pages, sitemaps
+
+
+def may_be_document(url: str) -> bool:
+    """Whether it is worth fetching, by its name alone."""
+    guessed = mimetypes.guess_type(urlsplit(url).path)[0] or ""
+    return not guessed.startswith(_NO_DOCUMENTS)
+
+
+def page_file_name(url: str, media_type: str) -> str:
+    """What a file with this content would be called: readers go by the suffix. Empty: of no kind that is read."""
+    last = PurePosixPath(unquote(urlsplit(url).path)).name or "index"
+    suffix = _SUFFIX_OF.get(media_type)
+    own = PurePosixPath(last).suffix.casefold()
+    if suffix is None:
+        return last if own in SUFFIXES and not media_type.startswith(_NO_DOCUMENTS) else ""
+    # A text may be Markdown or a table, which its name says better.
+    keeps = own == suffix or (suffix == ".txt" and own in SUFFIXES)
+    return last if keeps else last + suffix

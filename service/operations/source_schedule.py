@@ -1,0 +1,70 @@
+"""Sources that are synced without being asked, while the service runs: one at a time, by their `every`.
+
+Documents are embedded by a process of low priority then (`KnowledgeBase.warm`). What fails is tried again after two
+minutes, then four, and so on, up to a day; also what the end of the process interrupted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from datetime import datetime, timedelta
+
+from argot.clock import utc_now
+from argot.corpus.connectors.source_store import SourceRecord, SourceStore
+from argot.errors import Conflict, NotFound
+from argot.service.identity.people import local_principal
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.document_sources import source_sync
+from argot.service.usecases.usecase_registry import outcome
+
+logger = logging.getLogger(__name__)
+
+FIRST_SECONDS = 10.0
+"""After a start: whoever comes first is not to wait for it."""
+LOOK_SECONDS = 20.0
+RETRY_SECONDS = 60
+"""Doubled by each failure."""
+DAY_SECONDS = 86_400
+
+
+async def keep_in_step(kb: KnowledgeBase) -> None:
+    """Sync whatever is due, for ever."""
+    await asyncio.sleep(FIRST_SECONDS)
+    while True:
+        try:
+            await sync_due(kb)
+        # One failure must not end the schedule for as long as the service runs.
+        except Exception:
+            logger.exception("sources could not be looked at; it is tried again in a minute")
+            await asyncio.sleep(RETRY_SECONDS)
+        await asyncio.sleep(LOOK_SECONDS)
+
+
+async def sync_due(kb: KnowledgeBase, now: datetime | None = None) -> list[str]:
+    """Sync the sources that are due, one after the other; their names."""
+    records = await kb.blocking(SourceStore(kb.document_store.database).all)
+    names = [one.name for one in records if is_sync_due(one, now or utc_now())]
+    for name in names:
+        try:
+            report = await outcome(source_sync(kb, local_principal(), name=name))
+        except (Conflict, NotFound):  # somebody syncs it just now, or has removed it
+            continue
+        except Exception:
+            # It counts as a failure of the source, which waits for its next turn: the others have theirs.
+            logger.exception("the source %s could not be synced", name)
+            continue
+        told = logger.info if report.state == "synced" else logger.warning
+        told("source %s: %s", name, report.detail or report.state)
+    return names
+
+
+def is_sync_due(record: SourceRecord, now: datetime) -> bool:
+    if not record.every:
+        return False
+    if record.tried_at is None:
+        return True
+    wait = record.every
+    if record.failures:
+        wait = min(RETRY_SECONDS * 2 ** min(record.failures, 20), max(record.every, DAY_SECONDS))
+    return now >= datetime.fromisoformat(record.tried_at) + timedelta(seconds=wait)

@@ -1,0 +1,241 @@
+"""Sources that the documents stay in step with: named, listed, synced, taken away."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, get_args
+from weakref import WeakKeyDictionary
+
+from pydantic import Field
+
+from argot.corpus.connectors.source_store import SourceKind, SourceRecord, SourceStore, SyncState
+from argot.errors import Conflict
+from argot.service.blocking_work import stream
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.maintenance.scrubbing import scrubbed
+from argot.service.usecases.documents import forget_quotes
+from argot.service.usecases.source_options import (
+    check_address,
+    kind_of,
+    name_of,
+    options_of,
+    require_admin,
+    seconds_of,
+)
+from argot.service.usecases.usecase_registry import Event, Finished, Reader, Text, usecase
+from argot.types import Principal
+
+if TYPE_CHECKING:
+    from argot.corpus.connectors.synchronisation import SyncEvent, Synchronisation
+    from argot.corpus.corpus import Corpus
+
+__all__ = ["SourceKind", "SourceRecord"]
+
+KINDS: tuple[SourceKind, ...] = get_args(SourceKind)
+
+SourceName = Annotated[Text, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+Address = Annotated[Text, Field(max_length=2000)]
+SomePatterns = Annotated[list[Text], Field(max_length=100)]
+SHOWN_PROBLEMS = 100
+
+_syncing: WeakKeyDictionary[KnowledgeBase, set[str]] = WeakKeyDictionary()
+"""The names of the sources that are being synced."""
+
+
+@dataclass(frozen=True, slots=True)
+class SyncProblem:
+    """A document of a source that did not go in, and why."""
+
+    name: str
+    uri: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class SyncReport:
+    """How many documents of a source came to what. `state`: synced, held or failed; `detail` says why.
+
+    `problems` are the first of those that `failed`; the next sync tries them again.
+    """
+
+    source: str
+    state: SyncState
+    detail: str
+    added: int
+    updated: int
+    renamed: int
+    removed: int
+    unchanged: int
+    duplicate: int
+    skipped: int
+    failed: int
+    problems: list[SyncProblem]
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedSource:
+    """A source that documents are no longer kept in step with. `removed`: documents that went with it."""
+
+    name: str
+    removed: int
+    kept: int
+
+
+# -- naming them ------------------------------------------------------------------------------------------------------
+
+
+@usecase("manager", everywhere=True)
+async def source_add(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    address: Address,
+    name: SourceName | None = None,
+    kind: SourceKind | None = None,
+    include: SomePatterns | None = None,
+    exclude: SomePatterns | None = None,
+    audience: list[Reader] | None = None,
+    tags: list[Text] | None = None,
+    every: Text = "",
+    options: dict[Text, Text] | None = None,
+    variables: dict[Text, Text] | None = None,
+) -> SourceRecord:
+    """Name a source to keep documents in step with; nothing is read before it is synced. Folders and whatever else
+    lies on the server's own machine or in its network takes an admin.
+
+    `every`: "30m", "6h" or "1d", for a running service to sync it so often. `audience` and `tags` are those of new
+    documents. `variables`: options whose values stand in these environment variables, as secrets do.
+
+    Raises:
+        InvalidInput: the address or an option is of no use.
+        Conflict: there is a source of this name.
+    """
+    found = kind or kind_of(address)
+    record = SourceRecord(
+        name=name or name_of(found, address),
+        kind=found,
+        address=address,
+        options=options_of(found, include, exclude, options or {}, variables or {}),
+        audience=frozenset(audience or ()),
+        tags=tuple(sorted(set(tags or ()))),
+        every=seconds_of(every),
+    )
+    require_admin(principal, record)
+    await kb.blocking(check_address, kb.home, record)
+    return await kb.blocking(SourceStore(kb.document_store.database).add, record)
+
+
+@usecase("manager", everywhere=True)
+async def source_list(kb: KnowledgeBase, principal: Principal) -> list[SourceRecord]:
+    """The sources, each with its options, its schedule, and how its last sync went."""
+    return await kb.blocking(SourceStore(kb.document_store.database).all)
+
+
+@usecase("manager", everywhere=True)
+async def source_remove(
+    kb: KnowledgeBase, principal: Principal, *, name: Text, with_documents: bool = False
+) -> RemovedSource:
+    """Keep documents no longer in step with a source. They stay, unless they are to be removed with it.
+
+    Raises:
+        NotFound: there is no such source.
+        Conflict: it is being synced.
+    """
+    store = SourceStore(kb.document_store.database)
+    record = await kb.blocking(store.named, name)
+    with _alone(kb, name):
+        removed = 0
+        if with_documents:
+            corpus = await kb.load()
+            from argot.corpus.connectors.synchronisation import take_out_all
+
+            turn = kb.turns()
+            async with aclosing(stream(lambda: take_out_all(corpus, name, turn))) as uris:
+                removed = len([uri async for uri in uris])
+            await _removed(kb, corpus)
+        await kb.blocking(store.remove, name)
+    return RemovedSource(name, removed, record.documents - removed)
+
+
+# -- syncing them -----------------------------------------------------------------------------------------------------
+
+
+@usecase("manager", everywhere=True)
+async def source_sync(
+    kb: KnowledgeBase, principal: Principal, *, name: Text, confirm: bool = False
+) -> AsyncIterator[Event | Finished[SyncReport]]:
+    """Bring the documents in step with a source. Events: one for each document that is new, changed or gone.
+
+    Only what changed is read. A source that is down removes nothing; one that lost more than half of its documents
+    does so only with `confirm`.
+
+    Raises:
+        NotFound: there is no such source.
+        Conflict: it is being synced already.
+    """
+    record = await kb.blocking(SourceStore(kb.document_store.database).named, name)
+    with _alone(kb, name):
+        corpus = await kb.load()
+        from argot.corpus.connectors.connector_choice import connector_for
+        from argot.corpus.connectors.synchronisation import Synchronisation
+
+        async with kb.adding:
+            sync = Synchronisation(
+                corpus,
+                record,
+                lambda: connector_for(record),
+                turn=kb.turns(),
+                by=principal,
+                confirmed=confirm,
+            )
+            async with aclosing(stream(sync.run)) as events:
+                async for event in events:
+                    yield _shown(event)
+        if sync.counts["removed"]:
+            await _removed(kb, corpus)
+    yield Finished(_report(record, sync))
+
+
+@contextmanager
+def _alone(kb: KnowledgeBase, name: str) -> Iterator[None]:
+    """Around what is done to one source, which nobody else may do at the same time.
+
+    Raises:
+        Conflict
+    """
+    names = _syncing.setdefault(kb, set())
+    if name in names:
+        raise Conflict(f"The source '{name}' is being synced. Wait until that is done, or stop it.")
+    names.add(name)
+    try:
+        yield
+    finally:
+        names.discard(name)
+
+
+async def _removed(kb: KnowledgeBase, corpus: Corpus) -> None:
+    async with kb.writing:
+        await kb.blocking(forget_quotes, kb, corpus)
+    await scrubbed(kb)
+
+
+def _shown(event: SyncEvent) -> Event:
+    return {
+        "kind": event.kind,
+        "name": event.name,
+        "uri": event.uri,
+        "detail": event.detail,
+        "done": event.done,
+        "total": event.total,
+    }
+
+
+def _report(record: SourceRecord, sync: Synchronisation) -> SyncReport:
+    counts = {
+        name: sync.counts[name]
+        for name in ("added", "updated", "renamed", "removed", "unchanged", "duplicate", "skipped", "failed")
+    }
+    problems = [SyncProblem(one.name, one.uri, one.detail) for one in sync.problems[:SHOWN_PROBLEMS]]
+    return SyncReport(record.name, sync.state, sync.detail, **counts, problems=problems)

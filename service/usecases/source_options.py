@@ -1,0 +1,175 @@
+"""What may be named as a source, by whom, and with which options."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from argot.corpus.connectors.source_store import SourceKind, SourceRecord
+from argot.errors import InvalidInput, NotAllowed
+from argot.files import resolved
+from argot.service.identity.people import role_of
+from argot.settings import ENV_PREFIX
+from argot.types import Principal
+
+SHORTEST_SECONDS = 60
+_UNITS = {"m": 60, "h": 3600, "d": 86_400}
+_SECRET = re.compile(r"pass(word|wd)|secret|token|api_?key|credential", re.IGNORECASE)
+_SAID = {
+    "branch": (re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*"), "the name of a branch"),
+    "pages": (re.compile(r"[1-9][0-9]{0,5}"), "a number from 1 to 999999"),
+    "follow_links": (re.compile(r"yes|no"), "yes or no"),
+    "private": (re.compile(r"yes|no"), "yes or no"),
+    "base_uri": (re.compile(r"[a-z][a-z0-9+.-]*:[^\s]+"), "a URI, as https://wiki.example.org/"),
+}
+"""What the values of options look like, for the machine and for people."""
+
+
+def kind_of(address: str) -> SourceKind:
+    parts = urlsplit(address)
+    if parts.scheme in ("http", "https"):
+        return "git" if parts.path.endswith(".git") else "web"
+    # A bare repository is no folder of documents.
+    return "git" if address.rstrip("/").endswith(".git") else "folder"
+
+
+def name_of(kind: SourceKind, address: str) -> str:
+    parts = urlsplit(address)
+    last = parts.hostname or "" if kind == "web" else address.rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", last).strip("-._")[:64]
+    if not name:
+        raise InvalidInput(f"No name can be made of '{address}'. Give the source one.")
+    return name
+
+
+def seconds_of(every: str) -> int:
+    """
+    Raises:
+        InvalidInput
+    """
+    if not every:
+        return 0
+    found = re.fullmatch(r"(\d{1,5})([mhd])", every)
+    seconds = int(found[1]) * _UNITS[found[2]] if found else 0
+    if seconds < SHORTEST_SECONDS:
+        raise InvalidInput(f"A source cannot be synced every '{every}'. Write 30m, 6h or 1d; a minute is the least.")
+    return seconds
+
+
+def options_of(
+    kind: SourceKind,
+    include: list[str] | None,
+    exclude: list[str] | None,
+    options: Mapping[str, str],
+    variables: Mapping[str, str],
+) -> dict[str, Any]:
+    """
+    Raises:
+        InvalidInput: an option is unknown or of no use, or a secret stands in it.
+    """
+    _check_names(kind, [*options, *variables], patterns=bool(include or exclude))
+    for name, value in options.items():
+        _check_value(kind, name, value)
+    for name, variable in variables.items():
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", variable) or variable.startswith(ENV_PREFIX):
+            raise InvalidInput(
+                f"'{variable:.80}' cannot be the environment variable of the option '{name}': take one with a name of "
+                f"letters, digits and '_' that does not begin with {ENV_PREFIX}, which are Argot's own."
+            )
+    patterns = {"include": include, "exclude": exclude}
+    return {
+        **options,
+        **{name: {"variable": variable} for name, variable in variables.items()},
+        **{name: given for name, given in patterns.items() if given},
+    }
+
+
+def _check_names(kind: SourceKind, names: list[str], *, patterns: bool) -> None:
+    from argot.corpus.connectors.connector_choice import OPTIONS
+
+    if kind == "loader":
+        if patterns:
+            raise InvalidInput("A loader takes no patterns: give it what it has for that, with --with KEY=VALUE.")
+        return
+    for name in names:
+        if name not in OPTIONS[kind]:
+            valid = ", ".join(sorted(OPTIONS[kind]))
+            raise InvalidInput(f"A source of kind '{kind}' has no option '{name}'. Its options: {valid}.")
+
+
+def _check_value(kind: SourceKind, name: str, value: str) -> None:
+    if _SECRET.search(name):
+        raise InvalidInput(
+            f"The option '{name}' looks like a secret, which is not to be stored. Put it into an environment "
+            f"variable of the service, and name that one: --with-env {name}=VARIABLE"
+        )
+    if kind != "loader" and name in _SAID:
+        pattern, meaning = _SAID[name]
+        if not pattern.fullmatch(value):
+            raise InvalidInput(f"The option '{name}' cannot be '{value:.80}': it is {meaning}.")
+
+
+def require_admin(principal: Principal, record: SourceRecord) -> None:
+    """
+    Raises:
+        NotAllowed: it reaches what is this machine's own, or in its network.
+    """
+    here = record.kind in ("folder", "loader") or not record.address.startswith(("http://", "https://"))
+    reaches = here or "private" in record.options
+    # A value of the service's environment must not be sent to an address of somebody's choice.
+    reads = any(isinstance(value, dict) for value in record.options.values())
+    if (reaches or reads) and role_of(principal) != "admin":
+        raise NotAllowed(
+            f"{principal.name} may not add this source: what lies on this machine, in its network or in its "
+            "environment takes the role 'admin', or the person at this machine."
+        )
+
+
+def check_address(home: Path, record: SourceRecord) -> None:
+    """
+    Raises:
+        InvalidInput: it is none, or there is nothing.
+    """
+    if record.kind == "loader":
+        _check_loader(record.address)
+    elif "://" in record.address:
+        _check_url(record)
+    elif record.kind == "web":
+        raise InvalidInput(f"'{record.address}' is no address of a web site. Write it as https://wiki.example.org/")
+    else:
+        _check_path(home, record.address)
+
+
+def _check_url(record: SourceRecord) -> None:
+    parts = urlsplit(record.address)
+    if record.kind == "folder" or parts.scheme not in ("http", "https") or not parts.hostname:
+        raise InvalidInput(f"'{record.address}' cannot be a source of kind '{record.kind}'.")
+    if parts.username is not None or parts.password is not None:
+        raise InvalidInput(
+            "The address holds a name or a password, which is not to be stored. Give them as "
+            "--with user=NAME --with-env password=VARIABLE"
+        )
+
+
+def _check_path(home: Path, address: str) -> None:
+    folder = Path(address)
+    if not folder.is_absolute():
+        raise InvalidInput(f"'{address}' is no whole path. Write it from the root on: /srv/{address}")
+    if not folder.is_dir():
+        raise InvalidInput(f"There is no folder {folder}.")
+    found, own = resolved(folder), resolved(home)
+    if found.is_relative_to(own) or own.is_relative_to(found):
+        raise InvalidInput(f"The folder {folder} and that of the knowledge base, {home}, must not lie in each other.")
+
+
+def _check_loader(name: str) -> None:
+    from argot.corpus.connectors.langchain_loader import loader_class
+    from argot.corpus.connectors.listing import SourceDown
+
+    try:
+        loader_class(name)
+    except SourceDown as error:
+        raise InvalidInput(str(error)) from error

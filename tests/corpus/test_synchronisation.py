@@ -1,0 +1,484 @@
+"""Keeping documents in step with a folder: what is read, renamed and taken out, what is not, and after a kill."""
+
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import killing
+import pytest
+
+from argot.corpus.connectors import folder_connector, synchronisation
+from argot.corpus.connectors.folder_connector import FolderConnector
+from argot.corpus.connectors.listing import ListedDocument, Patterns, SourceDown
+from argot.corpus.connectors.source_store import SourceRecord, SourceStore
+from argot.corpus.connectors.synchronisation import Synchronisation, take_out_all
+from argot.corpus.corpus import Corpus, Source
+from argot.corpus.ingestion import ingest_job
+from argot.settings import Settings
+from argot.types import Principal
+
+ROOT = Principal("root", sees_all=True)
+SETTINGS = Settings(threads=1)
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Iterator[Corpus]:
+    opened = Corpus.open(tmp_path / "kb", SETTINGS)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "docs"
+    made.mkdir()
+    return made
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def page(path: Path, word: str) -> None:
+    write(path, f"# About {word}\n\nThe {word} is here.\n")
+
+
+def settled() -> None:
+    """Wait until times of files are told apart from those of a change that comes now."""
+    time.sleep(folder_connector.UNSETTLED_NS / 1e9 * 1.5)
+
+
+def named(corpus: Corpus, name: str = "docs", **more: Any) -> SourceRecord:
+    store = SourceStore(corpus.store.database)
+    found = {one.name: one for one in store.all()}
+    return found.get(name) or store.add(SourceRecord(name, "folder", "", {}, **more))
+
+
+def sync(corpus: Corpus, folder: Path, *, confirmed: bool = False, **more: Any) -> Synchronisation:
+    settled()
+    patterns = Patterns(more.pop("include", ()), more.pop("exclude", ()))
+    run = Synchronisation(
+        corpus, named(corpus, **more), lambda: FolderConnector(folder, patterns), by=ROOT, confirmed=confirmed
+    )
+    list(run.run())
+    return run
+
+
+def counts(run: Synchronisation) -> dict[str, int]:
+    return {kind: count for kind, count in run.counts.items() if count}
+
+
+def names(corpus: Corpus) -> list[str]:
+    return [document.name for document in corpus.store.documents(ROOT)]
+
+
+def ids(corpus: Corpus) -> dict[str, str]:
+    return {document.name: document.id for document in corpus.store.documents(ROOT)}
+
+
+def record(corpus: Corpus) -> SourceRecord:
+    return SourceStore(corpus.store.database).named("docs")
+
+
+# -- what is read -----------------------------------------------------------------------------------------------------
+
+
+def test_new_changed_and_gone(corpus: Corpus, folder: Path) -> None:
+    for name in ("a", "b", "c"):
+        page(folder / "sub" / f"{name}.md", name)
+    assert counts(sync(corpus, folder)) == {"added": 3}
+    before = ids(corpus)
+    page(folder / "sub" / "b.md", "bolt")
+    (folder / "sub" / "c.md").unlink()
+    page(folder / "d.md", "d")
+    assert counts(sync(corpus, folder)) == {"added": 1, "updated": 1, "removed": 1, "unchanged": 1}
+    assert names(corpus) == ["d.md", "a.md", "b.md"]
+    assert ids(corpus)["b.md"] == before["b.md"]
+    assert corpus.store.phrase_count(ROOT, "bolt") == 1
+    assert corpus.check() == []
+    assert (record(corpus).state, record(corpus).documents, record(corpus).failures) == ("synced", 3, 0)
+
+
+def test_a_sync_that_finds_nothing_reads_no_file(corpus: Corpus, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page(folder / "a.md", "a")
+    write(folder / "NOTES", "Plain text without a suffix.\n")
+    shutil.make_archive(str(folder / "packed"), "zip", folder)
+    (folder / "picture.png.xyz").write_bytes(b"\0")
+    first = counts(sync(corpus, folder))
+    assert first["added"] == 2 and first["duplicate"] == 2
+
+    def read(*_: object, **__: object) -> bytes:
+        raise AssertionError("a file was read")
+
+    for place in ("sources.read_below", "sources._head"):
+        monkeypatch.setattr(f"argot.corpus.ingestion.{place}", read)
+    assert counts(sync(corpus, folder)) == {"unchanged": 4, "skipped": 1}
+
+
+def test_hidden_files_links_and_patterns(corpus: Corpus, folder: Path, tmp_path: Path) -> None:
+    for name in ("a.md", ".hidden.md", ".git/b.md", "drafts/c.md", "keep/d.md", "keep/e.tmp.md"):
+        page(folder / name, name)
+    page(tmp_path / "secret.md", "secret")
+    (folder / "keep" / "loop").symlink_to(folder)
+    (folder / "circle.md").symlink_to(folder / "circle.md")
+    (folder / "out.md").symlink_to(tmp_path / "secret.md")
+    os.mkfifo(folder / "pipe.md")
+    run = sync(corpus, folder, exclude=("drafts/", "*.tmp.md"))
+    assert names(corpus) == ["a.md", "d.md"]
+    assert [problem.name for problem in run.problems] == ["circle.md"]
+    # What is excluded from now on is taken out.
+    assert counts(sync(corpus, folder, include=("keep",)))["removed"] == 1
+    assert names(corpus) == ["d.md", "e.tmp.md"]
+
+
+def test_a_failed_file_is_named_and_tried_again(corpus: Corpus, folder: Path) -> None:
+    page(folder / "a.md", "a")
+    write(folder / "b.pdf", "%PDF-1.7 cut off")
+    run = sync(corpus, folder)
+    assert counts(run) == {"added": 1, "failed": 1}
+    (problem,) = run.problems
+    assert problem.name == "b.pdf" and problem.detail
+    assert (record(corpus).state, record(corpus).failed) == ("synced", 1)
+    assert counts(sync(corpus, folder)) == {"unchanged": 1, "failed": 1}
+    stored = SourceStore(corpus.store.database).items("docs")[(folder / "b.pdf").as_uri()]
+    assert stored.detail == problem.detail and not stored.stamp
+
+
+def test_a_file_that_fails_once_it_changed_keeps_its_document(corpus: Corpus, folder: Path) -> None:
+    page(folder / "a.md", "anvil")
+    sync(corpus, folder)
+    (folder / "a.md").write_bytes(b"\0\1\2\3" * 100)
+    assert counts(sync(corpus, folder)) == {"failed": 1}
+    assert corpus.store.phrase_count(ROOT, "anvil") == 1
+    page(folder / "a.md", "bolt")
+    assert counts(sync(corpus, folder)) == {"updated": 1}
+
+
+def test_a_file_that_changes_while_it_is_read_is_read_again(folder: Path) -> None:
+    page(folder / "a.md", "a")
+    settled()
+    (listed,) = FolderConnector(folder, Patterns()).listing({})
+    grown = iter(("one", "one and two", "one and two"))
+
+    def load() -> bytes:
+        text = next(grown)
+        if (folder / "a.md").read_text() != text:
+            (folder / "a.md").write_text(text)
+        return text.encode()
+
+    assert folder_connector._steady(folder / "a.md", load)() == b"one and two"
+
+    def restless() -> bytes:
+        with (folder / "a.md").open("a") as file:
+            file.write("more")
+        return b""
+
+    with pytest.raises(OSError, match="changes while it is read"):
+        folder_connector._steady(folder / "a.md", restless)()
+    assert listed.stamp
+
+
+def test_a_change_that_keeps_time_and_size_is_seen(corpus: Corpus, folder: Path) -> None:
+    page(folder / "a.md", "abc")
+    os.utime(folder / "a.md", (1e9, 1e9))
+    sync(corpus, folder)
+    page(folder / "a.md", "xyz")
+    os.utime(folder / "a.md", (1e9, 1e9))
+    assert counts(sync(corpus, folder)) == {"updated": 1}
+
+
+# -- renames and copies -----------------------------------------------------------------------------------------------
+
+
+def test_a_renamed_file_stays_the_document_it_was(corpus: Corpus, folder: Path) -> None:
+    page(folder / "old.md", "anvil")
+    page(folder / "other.md", "other")
+    sync(corpus, folder, tags=("handbook",))
+    (old,) = [one for one in corpus.store.documents(ROOT) if one.name == "old.md"]
+    list(corpus.add([_source(folder / "old.md")], audience=frozenset({"hr"}), tags=["mine"]))
+    (folder / "new place").mkdir()
+    (folder / "old.md").rename(folder / "new place" / "new.md")
+    run = sync(corpus, folder)
+    assert counts(run) == {"renamed": 1, "unchanged": 1}
+    (new,) = [one for one in corpus.store.documents(ROOT) if one.name == "new.md"]
+    assert (new.id, new.revision_id, new.title) == (old.id, old.revision_id, "About anvil")
+    assert (new.audience, new.tags) == (frozenset({"hr"}), ("mine",))
+    assert counts(sync(corpus, folder)) == {"unchanged": 2}
+    # Another file of the old name is another document.
+    page(folder / "old.md", "bolt")
+    assert counts(sync(corpus, folder)) == {"added": 1, "unchanged": 2}
+    assert len(set(ids(corpus).values())) == 3
+    page(folder / "old.md", "nut")
+    assert counts(sync(corpus, folder)) == {"updated": 1, "unchanged": 2}
+    (folder / "new place" / "new.md").unlink()
+    assert counts(sync(corpus, folder)) == {"removed": 1, "unchanged": 2}
+    assert corpus.store.phrase_count(ROOT, "nut") == 1
+    assert corpus.check() == []
+
+
+def test_a_title_made_of_a_files_name_follows_it(corpus: Corpus, folder: Path) -> None:
+    write(folder / "anvil.txt", "It weighs 90 kilos.\n")
+    sync(corpus, folder)
+    before = corpus.store.documents(ROOT)[0]
+    (folder / "anvil.txt").rename(folder / "hammer.txt")
+    assert counts(sync(corpus, folder)) == {"renamed": 1}
+    (document,) = corpus.store.documents(ROOT)
+    assert (document.id, document.title, document.name) == (before.id, "hammer", "hammer.txt")
+    assert corpus.check() == []
+
+
+def test_a_folder_that_was_renamed_as_a_whole_loses_nothing(corpus: Corpus, folder: Path) -> None:
+    for n in range(5):
+        page(folder / "one" / f"{n}.md", f"word{n}")
+    sync(corpus, folder)
+    before = sorted(ids(corpus).values())
+    (folder / "one").rename(folder / "two")
+    run = sync(corpus, folder)
+    assert (run.state, counts(run)) == ("synced", {"renamed": 5})
+    assert sorted(ids(corpus).values()) == before
+
+
+def test_a_copy_outlives_what_it_is_a_copy_of(corpus: Corpus, folder: Path) -> None:
+    page(folder / "a.md", "anvil")
+    page(folder / "b.md", "anvil")
+    page(folder / "c.md", "c")
+    assert counts(sync(corpus, folder)) == {"added": 2, "duplicate": 1}
+    (folder / "a.md").unlink()
+    sync(corpus, folder)
+    assert names(corpus) == ["b.md", "c.md"]
+    page(folder / "d.md", "anvil")
+    assert counts(sync(corpus, folder))["duplicate"] == 1
+    page(folder / "b.md", "bolt")
+    sync(corpus, folder)
+    assert names(corpus) == ["b.md", "c.md", "d.md"]
+    page(folder / "e.md", "c")
+    sync(corpus, folder)
+    corpus.remove(ROOT, "c.md")
+    sync(corpus, folder)
+    assert "e.md" in names(corpus)
+
+
+# -- deletions --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("left", [0, 4])
+def test_the_loss_of_most_of_a_source_waits_for_a_second_look(corpus: Corpus, folder: Path, left: int) -> None:
+    for n in range(10):
+        page(folder / f"{n}.md", f"word{n}")
+    sync(corpus, folder)
+    for n in range(left, 10):
+        (folder / f"{n}.md").unlink()
+    page(folder / "new.md", "new")
+    run = sync(corpus, folder)
+    assert (run.state, len(names(corpus))) == ("held", 11)
+    assert f"{10 - left} of 10" in run.detail and "--confirm" in run.detail
+    assert record(corpus).state == "held"
+    assert sync(corpus, folder).state == "held"
+    assert counts(sync(corpus, folder, confirmed=True))["removed"] == 10 - left
+    assert len(names(corpus)) == left + 1
+    assert (record(corpus).state, record(corpus).detail) == ("synced", "")
+
+
+def test_a_source_that_is_down_or_cannot_be_opened_in_part_loses_nothing(corpus: Corpus, folder: Path) -> None:
+    page(folder / "a.md", "a")
+    page(folder / "sub" / "b.md", "b")
+    sync(corpus, folder)
+    folder.rename(folder.with_name("away"))
+    run = sync(corpus, folder, confirmed=True)
+    assert run.state == "failed" and "cannot be read" in run.detail
+    assert (len(names(corpus)), record(corpus).failures) == (2, 1)
+    folder.with_name("away").rename(folder)
+    # As where the system does not let a folder be opened; it lets root open all.
+    closed = (folder / "sub").as_uri()
+
+    class HalfOpen:
+        def close(self) -> None: ...
+
+        def mark(self) -> str:
+            return ""
+
+        def listing(self, known: Mapping[str, str]) -> Iterator[ListedDocument]:
+            yield from (
+                one for one in FolderConnector(folder, Patterns()).listing(known) if closed not in one.source.uri
+            )
+            yield ListedDocument(Source(closed, "sub", bytes), "", "Permission denied")
+
+    run = Synchronisation(corpus, record(corpus), HalfOpen, confirmed=True)
+    list(run.run())
+    assert (run.state, counts(run), len(names(corpus))) == ("synced", {"unchanged": 1, "failed": 1}, 2)
+
+
+def test_a_copy_that_cannot_be_looked_at_is_not_read(corpus: Corpus, folder: Path) -> None:
+    for name in ("a", "c", "d"):
+        page(folder / f"{name}.md", name)
+    shutil.copy(folder / "a.md", folder / "b.md")
+    sync(corpus, folder)
+    (folder / "a.md").unlink()
+
+    class Unseen(FolderConnector):
+        def listing(self, known: Mapping[str, str]) -> Iterator[ListedDocument]:
+            for one in super().listing(known):
+                yield replace(one, problem="Input/output error") if one.source.name == "b.md" else one
+
+    run = Synchronisation(corpus, record(corpus), lambda: Unseen(folder, Patterns()))
+    list(run.run())
+    assert counts(run) == {"unchanged": 2, "failed": 1, "removed": 1}
+    assert counts(sync(corpus, folder)) == {"unchanged": 2, "added": 1}
+    assert names(corpus) == ["b.md", "c.md", "d.md"]
+
+
+def test_what_another_source_holds_too_stays(corpus: Corpus, folder: Path) -> None:
+    page(folder / "sub" / "a.md", "a")
+    page(folder / "b.md", "b")
+    sync(corpus, folder)
+    sync(corpus, folder / "sub", name="inner")
+    assert list(take_out_all(corpus, "inner", nullcontext)) == []
+    assert len(names(corpus)) == 2
+    assert len(list(take_out_all(corpus, "docs", nullcontext))) == 2
+    assert names(corpus) == []
+
+
+def test_readers_of_a_source_are_those_of_all_that_it_brings(corpus: Corpus, folder: Path) -> None:
+    page(folder / "a.md", "a")
+    list(corpus.add([_source(folder / "a.md")]))
+    page(folder / "b.md", "b")
+    sync(corpus, folder, audience=frozenset({"hr"}))
+    assert [one.audience for one in corpus.store.documents(ROOT)] == [frozenset({"hr"})] * 2
+    list(corpus.add([_source(folder / "b.md")], audience=frozenset({"board"})))
+    page(folder / "b.md", "bolt")
+    sync(corpus, folder)
+    assert corpus.store.document(ROOT, "b.md").audience == frozenset({"board"})
+
+
+# -- marks ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Marked:
+    """A source with a mark for all of it."""
+
+    texts: dict[str, str]
+    marked: str = "one"
+    listings: int = field(default=0, compare=False)
+
+    def close(self) -> None: ...
+
+    def mark(self) -> str:
+        if not self.marked:
+            raise SourceDown("It does not answer.")
+        return self.marked
+
+    def listing(self, known: Mapping[str, str]) -> Iterator[ListedDocument]:
+        self.listings += 1
+        for name, text in self.texts.items():
+            yield ListedDocument(Source(f"test:///{name}", name, text.encode, len(text)), text)
+
+
+def test_the_same_mark_saves_the_listing_unless_something_is_left_to_do(corpus: Corpus) -> None:
+    source = Marked({"a.md": "# A\n\none\n"})
+
+    def run() -> dict[str, int]:
+        sync = Synchronisation(corpus, named(corpus), lambda: source, by=ROOT)
+        list(sync.run())
+        return counts(sync)
+
+    assert run() == {"added": 1}
+    assert run() == {"unchanged": 1} and source.listings == 1
+    source.texts["b.pdf"], source.marked = "no PDF", "two"
+    assert run() == {"unchanged": 1, "failed": 1}
+    assert run() == {"unchanged": 1, "failed": 1} and source.listings == 3
+    source.marked = ""
+    assert run() == {} and record(corpus).detail == "It does not answer."
+
+
+# -- being killed -----------------------------------------------------------------------------------------------------
+
+
+def _source(path: Path) -> Source:
+    return Source(path.as_uri(), path.name, path.read_bytes)
+
+
+def changes(home: Path, folder: Path) -> None:
+    """The first sync of a folder and one after many changes, in a process that may be killed (killing.py)."""
+    ingest_job.GROUP_DOCUMENTS = 2
+    synchronisation.NOTED_TOGETHER = 2
+    corpus = Corpus.open(home, SETTINGS)
+    time.sleep(0.05)
+    for part in ("before", "after"):
+        if part == "after":
+            shutil.rmtree(folder / "now", ignore_errors=True)
+        if part == "after" or not (folder / "now").exists():
+            shutil.copytree(folder / part, folder / "now")
+        time.sleep(0.05)
+        run = Synchronisation(corpus, named(corpus), lambda: FolderConnector(folder / "now", Patterns()), by=ROOT)
+        list(run.run())
+        assert run.state == "synced", run.detail
+    corpus.close()
+
+
+def make_changes(folder: Path) -> None:
+    for name in ("kept", "changed", "moved", "gone", "copied", "more"):
+        page(folder / "before" / f"{name}.md", name)
+    write(folder / "before" / "untitled.txt", "Without a title.\n")
+    shutil.copytree(folder / "before", folder / "after")
+    page(folder / "after" / "changed.md", "changed for good")
+    (folder / "after" / "sub").mkdir()
+    (folder / "after" / "moved.md").rename(folder / "after" / "sub" / "moved.md")
+    (folder / "after" / "gone.md").unlink()
+    shutil.copy(folder / "after" / "copied.md", folder / "after" / "sub" / "copy.md")
+    (folder / "after" / "untitled.txt").rename(folder / "after" / "called.txt")
+    page(folder / "after" / "new.md", "new")
+
+
+def told(home: Path) -> Any:
+    """Documents, passages and vectors, and what is noted of the source."""
+    corpus = Corpus.open(home, SETTINGS)
+    try:
+        assert corpus.check() == []
+        connection = corpus.store.database.connection()
+        items = "SELECT uri, outcome, document, content_hash, stamp != '' FROM source_items ORDER BY uri"
+        return (
+            sorted(connection.execute("SELECT id, uri, title, tags, revision FROM documents")),
+            sorted(connection.execute("SELECT id, document, text, header FROM passages")),
+            sorted(connection.execute("SELECT item, windows FROM vectors")),
+            list(connection.execute(items)),
+            {name: sorted(corpus.vectors.ids(name)) for name in corpus.vectors.counts()},
+            list(corpus.store.blobs),
+        )
+    finally:
+        corpus.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", killing.shares(12))
+def test_a_killed_sync_goes_on_to_the_same_end(share: float, tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    make_changes(folder)
+    steps = killing.steps_of(changes, tmp_path / "clean", folder)
+    expected = told(tmp_path / "clean")
+    shutil.rmtree(folder / "now")
+    killing.killed(changes, tmp_path / "kb", folder, share=share, steps=steps)
+    killing.steps_of(changes, tmp_path / "kb", folder)
+    assert told(tmp_path / "kb") == expected
+
+
+def test_a_store_from_before_there_were_sources_gets_them(tmp_path: Path) -> None:
+    """As a knowledge base of the version before, with a document in it."""
+    corpus = Corpus.open(tmp_path / "kb", SETTINGS)
+    list(corpus.add([Source("test:///a.md", "a.md", lambda: b"# A\n\nThe anvil.\n")]))
+    with corpus.store.database.writing() as connection:
+        connection.execute("DROP TABLE source_items")
+        connection.execute("DROP TABLE sources")
+        connection.execute("DELETE FROM _sqlite_migrations WHERE name = 'm008'")
+        connection.execute("PRAGMA user_version = 7")
+    corpus.close()
+    corpus = Corpus.open(tmp_path / "kb", SETTINGS)
+    assert SourceStore(corpus.store.database).all() == []
+    assert names(corpus) == ["a.md"] and corpus.check() == []
+    corpus.close()

@@ -1,0 +1,261 @@
+"""argot source: folders, repositories and web sites that the documents are kept in step with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from argot.errors import Conflict, InvalidInput
+from argot.ui.cli.command_base import (
+    Audience,
+    Home,
+    Json,
+    counted,
+    error_console,
+    examples,
+    knowledge_base,
+    line,
+    note,
+    progress_text,
+    say,
+    say_json,
+    table,
+)
+from argot.ui.cli.document_commands import Bar
+
+if TYPE_CHECKING:
+    from argot.service.transport.knowledge_base_client import Client
+    from argot.service.usecases.document_sources import SourceKind, SourceRecord, SyncReport
+
+source = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Sources: what the documents are kept in step with."
+)
+
+SourceName = Annotated[str, typer.Argument(help="Its name (see `argot source list`).", metavar="NAME")]
+_UNITS = ((86_400, "d"), (3600, "h"), (60, "m"))
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(source, name="source")
+
+
+@source.command(
+    "add",
+    epilog=examples(
+        "argot source add /srv/handbook --every 6h",
+        "argot source add /srv/hr --name hr --audience hr --exclude 'drafts/' --exclude '*.tmp.docx'",
+        "argot source add https://git.example.org/team/handbook.git --include 'docs/' --with branch=main",
+        "argot source add https://wiki.example.org/help/ --every 1d --with pages=2000",
+        "argot source add --loader WikipediaLoader --with query=NAND --with load_max_docs=5",
+    ),
+)
+def add(
+    *,
+    address: Annotated[
+        str,
+        typer.Argument(help="A folder, a git repository (URL or path), or a web site (URL).", metavar="ADDRESS"),
+    ] = "",
+    kind: Annotated[
+        str | None, typer.Option("--kind", help="folder, git or web, where the address does not say.", metavar="KIND")
+    ] = None,
+    loader: Annotated[
+        str | None,
+        typer.Option("--loader", help="Instead of an address: one of LangChain's loaders.", metavar="LOADER"),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", help="What to call it (else made of the address).", metavar="NAME")
+    ] = None,
+    include: Annotated[
+        list[str] | None, typer.Option("--include", help="Only paths like this; repeatable.", metavar="PATTERN")
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option("--exclude", help="No paths like this; repeatable.", metavar="PATTERN")
+    ] = None,
+    audience: Audience = None,
+    tag: Annotated[
+        list[str] | None, typer.Option("--tag", help="A tag for its documents; repeatable.", metavar="TAG")
+    ] = None,
+    every: Annotated[
+        str, typer.Option("--every", help="How often a running service syncs it: 30m, 6h, 1d.", metavar="TIME")
+    ] = "",
+    with_: Annotated[
+        list[str] | None, typer.Option("--with", help="An option of its kind; repeatable.", metavar="KEY=VALUE")
+    ] = None,
+    with_env: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with-env", help="An option whose value stands in an environment variable.", metavar="KEY=VARIABLE"
+        ),
+    ] = None,
+    json_: Json = False,
+    home: Home = None,
+) -> None:
+    """Name a source. Nothing is read yet: `argot source sync` does that, or a running service if --every is given.
+
+    A pattern with `/` is for the path, without for a name on the way. Options for --with: base_uri (where the originals
+    of a folder or repository stand, for citations), follow_links=yes (of a folder), branch, user, private=yes (a server
+    in your own network), pages (of a web site, at most), and what a loader is made with. Secrets: --with-env.
+    """
+    from argot.service.usecases.document_sources import source_add
+
+    if bool(address) == bool(loader):
+        raise InvalidInput("Give an address or --loader. For the folder you are in, write: argot source add .")
+    with knowledge_base(home, create=True) as client:
+        made = client.call(
+            source_add,
+            address=loader or _whole(address),
+            kind="loader" if loader else _kind(kind),
+            name=name,
+            include=include,
+            exclude=exclude,
+            audience=audience,
+            tags=tag,
+            every=every,
+            options=_pairs(with_),
+            variables=_pairs(with_env),
+        )
+    if json_:
+        say_json(made)
+    else:
+        say(f"Source {made.name} ({made.kind}): {line(made.address)}\nRead it with: argot source sync {made.name}")
+
+
+@source.command("list", epilog=examples("argot source list", "argot source list --json"))
+def list_sources(json_: Json = False, home: Home = None) -> None:
+    """List the sources, and how the last sync of each went."""
+    from argot.service.usecases.document_sources import source_list
+
+    with knowledge_base(home) as client:
+        found = client.call(source_list)
+    if json_:
+        say_json(found)
+        return
+    table(
+        ["name", "kind", "address", "every", "documents", "state", "last sync"],
+        [
+            [one.name, one.kind, one.address, _time(one.every), one.documents, _state(one), (one.synced_at or "")[:16]]
+            for one in found
+        ],
+    )
+    for one in found:
+        if one.detail:
+            note(f"{one.name}: {line(one.detail)}")
+    note(counted(len(found), "source") if found else "No sources yet. Name one with: argot source add FOLDER")
+
+
+@source.command(
+    "sync", epilog=examples("argot source sync", "argot source sync handbook", "argot source sync handbook --confirm")
+)
+def sync(
+    name: Annotated[
+        str | None, typer.Argument(help="Its name (see `argot source list`); none: all.", metavar="NAME")
+    ] = None,
+    confirm: Annotated[
+        bool, typer.Option("--confirm", help="Take out what is gone, also if it is most of the source.")
+    ] = False,
+    json_: Json = False,
+    home: Home = None,
+) -> None:
+    """Bring the documents in step: what is new or changed is read, what is gone is taken out.
+
+    The exit code is 1 if a source could not be read, a document of it failed, or deletions wait for --confirm.
+    """
+    from argot.service.usecases.document_sources import source_list
+
+    if confirm and name is None:
+        raise InvalidInput("--confirm is for one source. Name it: argot source sync NAME --confirm")
+    with knowledge_base(home) as client:
+        if name is not None:
+            reports = [_synced(client, name, confirm=confirm)]
+        else:
+            reports = _all_synced(client, [one.name for one in client.call(source_list)])
+    if json_:
+        say_json(reports)
+    else:
+        for report in reports:
+            _summarise(report)
+    if any(report.failed or report.state != "synced" for report in reports):
+        raise typer.Exit(1)
+
+
+@source.command("remove", epilog=examples("argot source remove handbook", "argot source remove old --with-documents"))
+def remove(
+    name: SourceName,
+    with_documents: Annotated[
+        bool, typer.Option("--with-documents", help="Take out the documents that it brought, too.")
+    ] = False,
+    json_: Json = False,
+    home: Home = None,
+) -> None:
+    """Stop keeping documents in step with a source. They stay, unless --with-documents is given."""
+    from argot.service.usecases.document_sources import source_remove
+
+    with knowledge_base(home) as client:
+        gone = client.call(source_remove, name=name, with_documents=with_documents)
+    if json_:
+        say_json(gone)
+    else:
+        say(f"Removed the source {gone.name}; {counted(gone.removed, 'document')} removed, {gone.kept} kept.")
+
+
+def _all_synced(client: Client, names: list[str]) -> list[SyncReport]:
+    """One after the other; what a running service syncs just now is named and left to it."""
+    reports = []
+    for name in names:
+        try:
+            reports.append(_synced(client, name, confirm=False))
+        except Conflict as error:
+            note(error)
+    return reports
+
+
+def _synced(client: Client, name: str, *, confirm: bool) -> SyncReport:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
+
+    from argot.service.usecases.document_sources import source_sync
+
+    columns = (progress_text(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    console = error_console()
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        return client.watched(Bar(progress, "syncing").move).call(source_sync, name=name, confirm=confirm)
+
+
+def _summarise(report: SyncReport) -> None:
+    for problem in report.problems:
+        note(f"failed: {line(problem.name)}: {line(problem.detail)}")
+    kinds = ("added", "updated", "renamed", "removed", "unchanged", "duplicate", "skipped", "failed")
+    counts = [f"{count} {kind}" for kind in kinds if (count := getattr(report, kind))]
+    say(f"{report.source}: {', '.join(counts) or ('nothing there' if report.state == 'synced' else report.state)}")
+    if report.detail:
+        note(line(report.detail))
+
+
+def _state(one: SourceRecord) -> str:
+    return f"{one.state}, {one.failed} failed" if one.failed else one.state
+
+
+def _time(seconds: int) -> str:
+    """As it is given: 6h."""
+    return next((f"{seconds // unit}{letter}" for unit, letter in _UNITS if seconds and seconds % unit == 0), "")
+
+
+def _kind(given: str | None) -> SourceKind | None:
+    from argot.service.usecases.document_sources import KINDS
+    from argot.service.usecases.usecase_registry import one_of
+
+    return None if given is None else one_of(KINDS, given, "--kind")
+
+
+def _whole(address: str) -> str:
+    """A path is made absolute: the process that reads it may work in another folder."""
+    return address if "://" in address else str(Path(address).expanduser().absolute())
+
+
+def _pairs(given: list[str] | None) -> dict[str, str] | None:
+    pairs = [one.partition("=") for one in given or ()]
+    for key, sign, _ in pairs:
+        if not key or not sign:
+            raise typer.BadParameter(f"'{key}' is not written as KEY=VALUE")
+    return {key.replace("-", "_"): value for key, _, value in pairs} or None

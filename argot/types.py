@@ -112,6 +112,12 @@ class ParsedDocument:
     warnings: tuple[str, ...] = ()
 
 
+def name_in(uri: str) -> str:
+    """The last part of a URI, as people would write it: what they call the document."""
+    # The address of a page may end in a slash ("https://wiki/plan/"), and a file's name hold "%20".
+    return unquote(uri.rstrip("/").rsplit("/", 1)[-1])
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """A source, in its newest revision. `id` depends on the URI alone, `revision_id` also on the content."""
@@ -131,9 +137,7 @@ class Document:
 
     @property
     def name(self) -> str:
-        """The last part of the URI, as people would write it: what they call the document."""
-        # The address of a page may end in a slash ("https://wiki/plan/"), and a file's name hold "%20".
-        return unquote(self.uri.rstrip("/").rsplit("/", 1)[-1])
+        return name_in(self.uri)
 
 
 @dataclass(frozen=True, slots=True)

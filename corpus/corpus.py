@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +32,7 @@ from argot.corpus.ingestion.source import Source
 from argot.corpus.ingestion.sources import sources_in
 from argot.corpus.keyword import keyword_index
 from argot.corpus.read_limits import Lane, ReadLimits
+from argot.corpus.store import dustbin
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.vector_ids import VectorKind
 from argot.errors import DamagedStore
@@ -173,6 +174,7 @@ class Corpus:
         lane: Lane = "documents",
         turn: Turn = contextlib.nullcontext,
         by: Principal | None = None,
+        renew: bool = False,
     ) -> Iterator[IngestEvent]:
         """Add sources; those that are there already are updated or left alone. Documents reported are durable.
 
@@ -185,11 +187,15 @@ class Corpus:
             lane: whose files these are: the limits they are read by, and with whom they take turns.
             turn: held while documents are written, and never while one is read or embedded.
             by: who adds; nothing they may not read is a duplicate of theirs. None: somebody who may read everything.
+            renew: also what has not changed is read again; what was derived of it is lost.
         """
-        return Adding(self, deriver, audience, tags, lane=lane, turn=turn, by=by).run(sources)
+        return Adding(self, deriver, audience, tags, lane=lane, turn=turn, by=by, renew=renew).run(sources)
 
-    def remove(self, principal: Principal, id_or_name_or_uri: str) -> Document:
+    def remove(self, principal: Principal, id_or_name_or_uri: str, *, keep: bool = False) -> Document:
         """Delete a document and every row, vector and original that came of it.
+
+        Args:
+            keep: its revisions and originals go to the dustbin (`argot.corpus.store.dustbin`).
 
         Raises:
             NotFound: there is none that this principal may read.
@@ -197,8 +203,30 @@ class Corpus:
         """
         with self.changing() as parts:
             document = self.store.document(principal, id_or_name_or_uri)
-            document_changes.remove_document(parts, document)
+            document_changes.remove_document(parts, document, keep=keep)
         return document
+
+    def take_back(self, document: str) -> None:
+        """Take a document that is in again out of the dustbin; it gets the older revisions that it had."""
+        with self.changing(), self.store.database.writing() as connection:
+            dustbin.take_back(connection, document)
+
+    def erase_removed(self, documents: Sequence[str]) -> None:
+        """Delete these documents (ids) from the dustbin, with their originals."""
+        with self.changing(), self.store.database.writing() as connection:
+            dustbin.erase_removed(connection, documents)
+
+    def relabel(
+        self, principal: Principal, id_or_name_or_uri: str, audience: Audience | None, tags: Sequence[str] | None
+    ) -> Document:
+        """Change who may read a document, and its tags; None leaves them as they are. Raises as `remove` does."""
+        with self.changing() as parts:
+            found = self.store.document(principal, id_or_name_or_uri)
+            readers = found.audience if audience is None else audience
+            labels = found.tags if tags is None else tuple(sorted(set(tags)))
+            if (readers, labels) != (found.audience, found.tags):
+                document_changes.relabel(parts, found, readers, labels)
+        return replace(found, audience=readers, tags=labels)
 
     def reindex(self, progress: reindexing.Progress | None = None) -> None:
         """Rebuild vectors (with the present embedder) and keyword index from what is stored.

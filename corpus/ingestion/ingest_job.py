@@ -135,11 +135,13 @@ class Adding:
         lane: Lane = "documents",
         turn: Turn = nullcontext,
         by: Principal | None = None,
+        renew: bool = False,
     ) -> None:
         self._corpus = corpus
         self._deriver = deriver
         self._audience = audience
         self._by = by
+        self._renew = renew
         self._tags = None if tags is None else tuple(sorted(set(tags)))
         self._limits = corpus.limits_of(lane)
         self._embedder = corpus.embedder_of(lane)
@@ -227,7 +229,7 @@ class Adding:
         if stored is None:
             return self._duplicate(candidate)
         document = stored.document
-        if document.content_hash != candidate.content or self._lacks_derived(stored):
+        if document.content_hash != candidate.content or self._renew or self._lacks_derived(stored):
             return None
         audience, tags = self._labels(stored)
         if (document.audience, document.tags) == (audience, tags):

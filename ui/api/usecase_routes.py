@@ -1,6 +1,7 @@
 """The routes that are use cases as they stand: parameters and role are those of the case.
 
-GET takes the case's parameters in the query, other methods as JSON, except for those that are part of the path.
+GET and DELETE take the case's parameters in the query, other methods as JSON, except for those that are part of the
+path.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from argot.ui.api.response_models import (
     TermShown,
     ThreadRead,
     ThreadShown,
+    UploadShown,
 )
 from argot.ui.web.authorization import Who, needs
 
@@ -55,6 +57,7 @@ class Address:
 
 
 _SENSE = "/glossary/senses/{sense_id}"
+_REVISION = "/documents/{document}/revision"
 _PROPOSAL = "/glossary/proposals/{proposal_id}"
 ADDRESSES = (
     Address("GET", "/threads", "thread_list", "Conversations", list[ThreadShown]),
@@ -67,7 +70,18 @@ ADDRESSES = (
     Address("GET", "/documents", "list_documents", "Documents", list[Document]),
     Address("GET", "/documents/{document}", "show", "Documents", DocumentShown),
     Address("GET", "/documents/{document}/markdown", "read_source", "Documents", SourceShown),
+    Address("PATCH", "/documents/{document}", "document_label", "Documents", Document),
     Address("DELETE", "/documents/{document}", "remove", "Documents", Document),
+    Address("GET", "/documents/{document}/contents", "document_contents", "Documents"),
+    Address("GET", "/documents/{document}/passages", "document_part", "Documents"),
+    Address("POST", "/documents/{document}/reread", "document_reread", "Documents", UploadShown),
+    Address("GET", f"{_REVISION}s", "document_revisions", "Documents", list[Shown]),
+    Address("GET", f"{_REVISION}s/{{revision}}/comparison", "document_compare", "Documents"),
+    Address("POST", f"{_REVISION}s/{{revision}}/bring-back", "document_bring_back", "Documents", UploadShown),
+    Address("GET", "/library", "document_find", "Documents"),
+    Address("GET", "/dustbin", "removed_list", "Documents", list[Shown]),
+    Address("POST", "/dustbin/{document}/restore", "document_restore", "Documents", UploadShown),
+    Address("DELETE", "/dustbin/{document}", "removed_erase", "Documents", list[Shown]),
     Address("GET", "/passages/{passage_id}", "read_passage", "Documents", PassageShown),
     Address("GET", "/profiles", "profile_list", "Profiles", list[Shown]),
     Address("GET", "/profiles/{name}", "profile_show", "Profiles"),
@@ -154,7 +168,7 @@ def _endpoint(kb: KnowledgeBase, address: Address) -> Callable[..., Any]:
     ]
     # A model without fields would still make FastAPI ask for a body.
     if model.model_fields:
-        given: Any = Annotated[model, Query()] if address.method == "GET" else model
+        given: Any = Annotated[model, Query()] if address.method in ("GET", "DELETE") else model
         parameters.append(inspect.Parameter("given", keyword, annotation=given))
     endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     endpoint.__name__ = address.case

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, get_args
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from fastapi import Request
@@ -55,13 +55,11 @@ _BY_DEFAULT = ("order", "newest")
 CHOICES: dict[str, Any] = {"orders": ORDERS, "states": STATES, "ages": AGES, "step": STEP}
 
 
-async def listed(kb: KnowledgeBase, request: Request, who: Visitor, where: str) -> Listed:
+async def documents_listed(kb: KnowledgeBase, request: Request, who: Visitor, where: str) -> Listed:
     """The documents that the address asks for; what it says amiss counts as not said."""
     given = {name: request.query_params.get(name, "").strip()[:500] for name in _NAMES}
-    orders: tuple[Order, ...] = get_args(Order)
-    states: tuple[State, ...] = get_args(State)
-    order = next((one for one in orders if one == given["order"]), "newest")
-    state = next((one for one in states if one == given["state"]), None)
+    order: Order = next((one for one in ORDERS if one == given["order"]), "newest")
+    state: State | None = next((one for one in STATES if one == given["state"]), None)
     given |= {"order": order, "state": state or "", "age": given["age"] if given["age"] in AGES else ""}
     start = max(0, number(request.query_params.get("start", "0")))
     moment = utc_text(utc_now() - timedelta(days=AGES[given["age"]][1]), "seconds") if given["age"] else ""

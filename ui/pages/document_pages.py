@@ -14,7 +14,7 @@ from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.document_dustbin import document_restore, removed_erase, removed_list
 from argot.service.usecases.uploads import UploadReport, upload
-from argot.ui.pages.document_list import CHOICES, listed
+from argot.ui.pages.document_list import CHOICES, documents_listed
 from argot.ui.pages.form_fields import between_commas
 from argot.ui.pages.page_base import BoundedRoute, Pages, form_of, page, part, sent_to_address
 from argot.ui.web.authorization import Visitor, Who, needs
@@ -62,7 +62,7 @@ def _list(router: APIRouter, pages: Pages) -> None:
         """The list alone, as one types."""
         if "hx-request" not in request.headers:
             return await list_page(request, who)
-        found = await listed(pages.kb, request, who, DOCUMENTS)
+        found = await documents_listed(pages.kb, request, who, DOCUMENTS)
         return part("document_rows.html", {"HX-Replace-Url": found.link()}, who=who, listed=found, **CHOICES)
 
     @router.post("/upload")
@@ -96,7 +96,7 @@ def _list(router: APIRouter, pages: Pages) -> None:
         given: dict[str, str] | None = None,
         outcomes: list[dict[str, str]] | None = None,
     ) -> Response:
-        found = await listed(pages.kb, request, who, DOCUMENTS)
+        found = await documents_listed(pages.kb, request, who, DOCUMENTS)
         removed = request.query_params.get("removed", "")
         shown = {
             "listed": found,

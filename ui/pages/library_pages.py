@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.document_passages import document_contents
-from argot.ui.pages.document_list import CHOICES, listed
+from argot.ui.pages.document_list import CHOICES, documents_listed
 from argot.ui.pages.page_base import BoundedRoute, page, part
 from argot.ui.web.authorization import Visitor, Who, needs
 
@@ -28,7 +28,7 @@ def library_pages(kb: KnowledgeBase) -> APIRouter:
         """The list alone, as one types."""
         if "hx-request" not in request.headers:
             return await list_page(request, who)
-        found = await listed(kb, request, who, LIBRARY)
+        found = await documents_listed(kb, request, who, LIBRARY)
         return part("document_rows.html", {"HX-Replace-Url": found.link()}, who=who, listed=found, **CHOICES)
 
     @router.get("/{document}")
@@ -38,7 +38,7 @@ def library_pages(kb: KnowledgeBase) -> APIRouter:
         return page("library_document.html", request, who, found=found, shown=SHOWN_HEADINGS)
 
     async def list_page(request: Request, who: Visitor) -> Response:
-        found = await listed(kb, request, who, LIBRARY)
+        found = await documents_listed(kb, request, who, LIBRARY)
         return page("library.html", request, who, listed=found, **CHOICES)
 
     return router

@@ -141,6 +141,9 @@ class Settings(BaseSettings):
     keep_questions_days: float = Field(
         0, ge=0, le=36_500, description="conversations are erased that were not used for so long; 0: never"
     )
+    keep_removed_days: float = Field(
+        30, ge=0, le=36_500, description="removed documents can be brought back for so long; 0: not at all"
+    )
     metrics_networks: str = Field(
         "", max_length=2000, description="addresses or networks that read /metrics without signing in, between commas"
     )

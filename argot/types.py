@@ -113,7 +113,7 @@ class ParsedDocument:
 
 
 def name_in(uri: str) -> str:
-    """The last part of a URI, as people would write it."""
+    """The last part of a URI, as people would write it: what they call the document."""
     # The address of a page may end in a slash ("https://wiki/plan/"), and a file's name hold "%20".
     return unquote(uri.rstrip("/").rsplit("/", 1)[-1])
 
@@ -137,7 +137,6 @@ class Document:
 
     @property
     def name(self) -> str:
-        """The last part of the URI, as people would write it: what they call the document."""
         return name_in(self.uri)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +32,7 @@ from argot.corpus.ingestion.source import Source
 from argot.corpus.ingestion.sources import sources_in
 from argot.corpus.keyword import keyword_index
 from argot.corpus.read_limits import Lane, ReadLimits
+from argot.corpus.store import dustbin
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.vector_ids import VectorKind
 from argot.errors import DamagedStore
@@ -174,6 +175,7 @@ class Corpus:
         turn: Turn = contextlib.nullcontext,
         by: Principal | None = None,
         relabel_known: bool = True,
+        renew: bool = False,
     ) -> Iterator[IngestEvent]:
         """Add sources; those that are there already are updated or left alone. Documents reported are durable.
 
@@ -187,12 +189,18 @@ class Corpus:
             turn: held while documents are written, and never while one is read or embedded.
             by: who adds; nothing they may not read is a duplicate of theirs. None: somebody who may read everything.
             relabel_known: False: audience and tags are for new documents alone.
+            renew: also what has not changed is read again; what was derived of it is lost.
         """
-        adding = Adding(self, deriver, audience, tags, lane=lane, turn=turn, by=by, relabel_known=relabel_known)
+        adding = Adding(
+            self, deriver, audience, tags, lane=lane, turn=turn, by=by, relabel_known=relabel_known, renew=renew
+        )
         return adding.run(sources)
 
-    def remove(self, principal: Principal, id_or_name_or_uri: str) -> Document:
+    def remove(self, principal: Principal, id_or_name_or_uri: str, *, keep: bool = False) -> Document:
         """Delete a document and every row, vector and original that came of it.
+
+        Args:
+            keep: its revisions and originals go to the dustbin (`argot.corpus.store.dustbin`).
 
         Raises:
             NotFound: there is none that this principal may read.
@@ -200,8 +208,30 @@ class Corpus:
         """
         with self.changing() as parts:
             document = self.store.document(principal, id_or_name_or_uri)
-            document_changes.remove_document(parts, document)
+            document_changes.remove_document(parts, document, keep=keep)
         return document
+
+    def take_back(self, removed: str, document: str) -> None:
+        """Take a document that is in again out of the dustbin; it gets the older revisions that it had."""
+        with self.changing(), self.store.database.writing() as connection:
+            dustbin.take_back(connection, removed, document)
+
+    def erase_removed(self, documents: Sequence[str]) -> None:
+        """Delete these documents (ids) from the dustbin, with their originals."""
+        with self.changing(), self.store.database.writing() as connection:
+            dustbin.erase_removed(connection, documents)
+
+    def relabel(
+        self, principal: Principal, id_or_name_or_uri: str, audience: Audience | None, tags: Sequence[str] | None
+    ) -> Document:
+        """Change who may read a document, and its tags; None leaves them as they are. Raises as `remove` does."""
+        with self.changing() as parts:
+            found = self.store.document(principal, id_or_name_or_uri)
+            readers = found.audience if audience is None else audience
+            labels = found.tags if tags is None else tuple(sorted(set(tags)))
+            if (readers, labels) != (found.audience, found.tags):
+                document_changes.relabel(parts, found, readers, labels)
+        return replace(found, audience=readers, tags=labels)
 
     def reindex(self, progress: reindexing.Progress | None = None) -> None:
         """Rebuild vectors (with the present embedder) and keyword index from what is stored.

@@ -216,8 +216,46 @@ CREATE TABLE source_items (
 CREATE INDEX source_items_by_uri ON source_items(uri);
 """
 
+_DUSTBIN = """
+-- Removed documents, in tables of their own so that no search, list or count can reach them. `tokens`: their readers.
+CREATE TABLE removed_documents (
+    id TEXT PRIMARY KEY,
+    uri TEXT NOT NULL,
+    title TEXT NOT NULL,
+    tags TEXT NOT NULL,
+    tokens TEXT NOT NULL,
+    revision TEXT NOT NULL,
+    passages INTEGER NOT NULL,
+    removed_at TEXT NOT NULL
+) WITHOUT ROWID;
 
-MIGRATIONS = (_DOCUMENTS, _DERIVED, _WORDS, _INGEST, _DERIVATIONS, _SKETCHES, _NEIGHBOURS, _SOURCES)
+CREATE TABLE removed_revisions (
+    id TEXT PRIMARY KEY,
+    document TEXT NOT NULL REFERENCES removed_documents(id) ON DELETE CASCADE,
+    content_hash TEXT NOT NULL,
+    state TEXT NOT NULL,
+    superseded_by TEXT,
+    media_type TEXT NOT NULL,
+    markdown TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    added_at TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX removed_by_document ON removed_revisions(document);
+CREATE INDEX removed_by_content ON removed_revisions(content_hash);
+"""
+
+
+MIGRATIONS = (
+    _DOCUMENTS,
+    _DERIVED,
+    _WORDS,
+    _INGEST,
+    _DERIVATIONS,
+    _SKETCHES,
+    _NEIGHBOURS,
+    _SOURCES,
+    _DUSTBIN,
+)
 NAMES = StepNames(
     "corpus",
     ("m001_documents", "m002_derived", "m003_words", "m004_ingest", "m005_derivations", "m006_sketches"),

@@ -318,7 +318,7 @@ def _taken_out(
     with turn(), corpus.changing() as parts:
         document = None if store.elsewhere(name, uri) else _document_of(corpus, uri)
         if document is not None:
-            remove_document(parts, document)
+            remove_document(parts, document, keep=True)
         # After it: a kill in between leaves an item without a document, which the next sync forgets.
         store.forget(name, uri)
     return document is not None

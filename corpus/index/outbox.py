@@ -62,8 +62,12 @@ def settle(database: CorpusDatabase, index: VectorIndex, blobs: Blobs) -> None:
     for collection, ids in _by_collection(vectors).items():
         index.delete(collection, ids)
     for content_hash in hashes:
-        # Another document, or an older revision kept for its citations, may have the same bytes.
-        used = connection.execute("SELECT 1 FROM revisions WHERE content_hash = ?", (content_hash,)).fetchone()
+        # Another document, an older revision kept for its citations, or one in the dustbin may have the same bytes.
+        used = connection.execute(
+            "SELECT 1 FROM revisions WHERE content_hash = :hash "
+            "UNION ALL SELECT 1 FROM removed_revisions WHERE content_hash = :hash",
+            {"hash": content_hash},
+        ).fetchone()
         if used is None:
             blobs.remove(content_hash)
     # Drafts of originals are only written between `begin` and `finish`, so with a row in the ledger.

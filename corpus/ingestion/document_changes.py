@@ -12,7 +12,7 @@ from argot.corpus.index import outbox
 from argot.corpus.index.embedding_windows import EmbeddedItem, by_collection, record_windows
 from argot.corpus.index.generations import damaged_vectors
 from argot.corpus.index.vectors import VectorIndex
-from argot.corpus.store import row_writes
+from argot.corpus.store import dustbin, row_writes
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.store.row_writes import NewRevision
 from argot.protocols import Embedder, Vectors
@@ -85,12 +85,15 @@ def relabel(parts: Parts, document: Document, audience: Audience, tags: Sequence
         outbox.finish(connection, document.id, index.generation, replaced)
 
 
-def remove_document(parts: Parts, document: Document) -> None:
-    """Delete a document and everything that was ever made of it."""
+def remove_document(parts: Parts, document: Document, *, keep: bool = False) -> None:
+    """Delete a document and everything that was ever made of it; with `keep` its revisions go to the dustbin."""
     with parts.store.database.writing() as connection:
         # All in one transaction: a kill leaves the document whole, or gone with its vectors queued.
         vectors = outbox.vectors_of(connection, parts.vectors, document.id)
         outbox.discard(connection, document.id, parts.vectors.generation, vectors)
+        dustbin.erase_removed(connection, [document.id])  # of an earlier removal
+        if keep:
+            dustbin.keep_removed(connection, document.id)
         row_writes.remove_rows(connection, document.id)
 
 

@@ -137,12 +137,14 @@ class Adding:
         turn: Turn = nullcontext,
         by: Principal | None = None,
         relabel_known: bool = True,
+        renew: bool = False,
     ) -> None:
         self._corpus = corpus
         self._deriver = deriver
         self._audience = audience
         self._by = by
         self._relabel_known = relabel_known
+        self._renew = renew
         self._tags = None if tags is None else tuple(sorted(set(tags)))
         self._limits = corpus.limits_of(lane)
         self._embedder = corpus.embedder_of(lane)
@@ -242,7 +244,8 @@ class Adding:
             return self._duplicate(candidate)
         document = stored.document
         # Without a title: its file has another name now, from which it has to be made (`renaming`).
-        if document.content_hash != candidate.content or not document.title or self._lacks_derived(stored):
+        changed = document.content_hash != candidate.content or not document.title
+        if changed or self._renew or self._lacks_derived(stored):
             return None
         audience, tags = self._labels(stored)
         if (document.audience, document.tags) == (audience, tags):
@@ -251,8 +254,8 @@ class Adding:
             with self._writing() as writable:
                 return self._known(candidate, writable)
         relabel(parts, document, audience, tags)
-        changed = replace(document, audience=audience, tags=tags)
-        return IngestEvent("updated", candidate.source.name, "audience or tags", changed, uri=candidate.source.uri)
+        relabelled = replace(document, audience=audience, tags=tags)
+        return IngestEvent("updated", candidate.source.name, "audience or tags", relabelled, uri=candidate.source.uri)
 
     def _duplicate(self, candidate: Candidate) -> IngestEvent | None:
         """The event of a source whose bytes are stored already for the same readers; None if there are none."""

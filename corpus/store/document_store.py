@@ -302,7 +302,8 @@ class CorpusStore:
             for (line,) in self._connection.execute("PRAGMA integrity_check(20)"):
                 if line != "ok":
                     yield f"corpus.db: {line}"
-            hashes = [row[0] for row in self._connection.execute("SELECT DISTINCT content_hash FROM revisions")]
+            originals = "SELECT content_hash FROM revisions UNION SELECT content_hash FROM removed_revisions"
+            hashes = [row[0] for row in self._connection.execute(originals)]
         except sqlite3.DatabaseError as error:
             yield f"corpus.db: {error}"
             return

@@ -2,6 +2,7 @@
 
 The setting `keep_questions_days` says how long after its last use a conversation is erased: its turns, checkpoints,
 feedback and files, and the wording of its questions in the managers' queue. The counts of that queue stay.
+`keep_removed_days` says for how long removed documents stay in the dustbin.
 """
 
 from __future__ import annotations
@@ -30,9 +31,10 @@ async def keep_clean(kb: KnowledgeBase) -> None:
     while True:
         try:
             await erase_old(kb)
+            await erase_old_removed(kb)
         # One failure must not end the cleaning for as long as the service runs.
         except Exception:
-            logger.exception("old conversations could not be erased; it is tried again in an hour")
+            logger.exception("what is too old could not be erased; it is tried again in an hour")
         await asyncio.sleep(EVERY_SECONDS)
 
 
@@ -55,3 +57,18 @@ async def erase_old(kb: KnowledgeBase, now: datetime | None = None) -> dict[str,
         await scrubbed(kb)
         logger.info("old conversations erased", extra={"fields": erased})
     return erased
+
+
+async def erase_old_removed(kb: KnowledgeBase, now: datetime | None = None) -> int:
+    """Erase the documents that were removed longer ago than the setting says; how many there were."""
+    from argot.corpus.store.dustbin import removed_before
+
+    before = utc_text((now or utc_now()) - timedelta(days=kb.settings.keep_removed_days), "seconds")
+    found = await kb.blocking(removed_before, kb.document_store, before)
+    if found:
+        corpus = await kb.load()
+        async with kb.writing:
+            await kb.blocking(corpus.erase_removed, found)
+        await scrubbed(kb)
+        logger.info("removed documents erased", extra={"fields": {"documents": len(found)}})
+    return len(found)

@@ -23,6 +23,7 @@ from argot.types import THREAD, Document, Passage, Principal
 
 if TYPE_CHECKING:
     from argot.corpus.corpus import Corpus, IngestEvent
+    from argot.service.page_images import Picture, Wanted
 
 __all__ = ["PassageShown"]
 
@@ -149,11 +150,15 @@ async def add(
 
 
 @usecase("manager", everywhere=True)
-async def remove(kb: KnowledgeBase, principal: Principal, *, document: Text) -> Document:
-    """Take a document (by id, name or URI) out, with everything derived from it."""
+async def remove(kb: KnowledgeBase, principal: Principal, *, document: Text, forever: bool = False) -> Document:
+    """Take a document (by id, name or URI) out, with everything derived from it.
+
+    It can be brought back (`document_restore`) for `keep_removed_days`; with `forever` nothing of it is kept.
+    """
     corpus = await kb.load()
+    kept = not forever and kb.settings.keep_removed_days > 0
     async with kb.writing:
-        removed = await kb.blocking(corpus.remove, principal, document)
+        removed = await kb.blocking(corpus.remove, principal, document, keep=kept)
         # Proposed meanings quote documents, and must not quote this one any more.
         await kb.blocking(forget_quotes, kb, corpus)
     await scrubbed(kb)
@@ -210,14 +215,21 @@ async def page_picture(
         raise NotFound("Only pages of PDF documents are shown as pictures.")
     reader = await _reader(kb, principal)
     data, _ = await kb.blocking(kb.document_store.original, reader, found.revision_id)
-    from argot.service.page_images import PICTURES, Wanted
+    from argot.service.page_images import Wanted
 
     # Spans count from the beginning of the document, and may reach over the passage's ends.
     cited = [found.text[max(0, start - found.start) : max(0, end - found.start)] for start, end in spans or ()]
     wanted = Wanted(found.page, found.boxes, tuple(text for text in cited if text.strip()))
-    async with _drawing.setdefault(kb, asyncio.Semaphore()):  # who waits holds no thread: questions need them
-        drawn = await kb.blocking(PICTURES.of, document.content_hash, data, wanted)
+    drawn = await drawn_page(kb, document, data, wanted)
     return PagePicture(drawn.page, "image/png", base64.b64encode(drawn.png).decode("ascii"))
+
+
+async def drawn_page(kb: KnowledgeBase, document: Document, data: bytes, wanted: Wanted) -> Picture:
+    """The picture of a page, drawn when its turn comes; `data` is the document's original."""
+    from argot.service.page_images import PICTURES
+
+    async with _drawing.setdefault(kb, asyncio.Semaphore()):  # who waits holds no thread: questions need them
+        return await kb.blocking(PICTURES.of, document.content_hash, data, wanted)
 
 
 @usecase("asker")

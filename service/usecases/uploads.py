@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import unicodedata
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -17,10 +18,10 @@ from argot.errors import InvalidInput
 from argot.service.blocking_work import stream
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Reader, Text, usecase
-from argot.types import Document, Principal
+from argot.types import Audience, Document, Principal
 
 if TYPE_CHECKING:
-    from argot.corpus.corpus import IngestEvent
+    from argot.corpus.corpus import IngestEvent, Source
 
 LONGEST_NAME = 200
 """Bytes of a file's name."""
@@ -74,24 +75,40 @@ async def upload(
     from argot.corpus.corpus import Source
 
     called = plain_name(name)
-    corpus = await kb.load()
     # With the sender's name, so that a `plan.pdf` of two people is two documents.
-    source = Source(
-        f"upload://{quote(principal.name, safe='')}/{quote(called, safe='')}", called, lambda: data, len(data)
-    )
+    uri = f"upload://{quote(principal.name, safe='')}/{quote(called, safe='')}"
     readers = None if audience is None else frozenset(audience)
+    return await put_in(kb, principal, Source(uri, called, lambda: data, len(data)), audience=readers, tags=tags)
+
+
+async def put_in(
+    kb: KnowledgeBase,
+    principal: Principal,
+    source: Source,
+    *,
+    audience: Audience | None = None,
+    tags: Sequence[str] | None = None,
+    renew: bool = False,
+) -> UploadReport:
+    """Put one source in on somebody's behalf; with `renew` it is read again although it has not changed.
+
+    Raises:
+        InvalidInput: it cannot be read; nothing was added.
+    """
+    corpus = await kb.load()
     last: IngestEvent | None = None
     async with kb.adding:
-        labels: dict[str, Any] = {"audience": readers, "tags": None if tags is None else tuple(tags)}
-        adding = partial(corpus.add, [source], **labels, turn=kb.turns(), by=principal)
+        labels: dict[str, Any] = {"audience": audience, "tags": None if tags is None else tuple(tags)}
+        adding = partial(corpus.add, [source], **labels, turn=kb.turns(), by=principal, renew=renew)
         async with aclosing(stream(adding)) as events:
             async for event in events:
                 # One file gives one event of its own, besides those about the whole run.
                 last = event if event.kind not in ("found", "progress", "done") else last
     if last is None or last.kind in ("failed", "skipped"):
-        raise InvalidInput(f"{called} was not added: {last.detail.rstrip('.') if last else 'nothing came of it'}.")
+        why = last.detail.rstrip(".") if last else "nothing came of it"
+        raise InvalidInput(f"{source.name} was not added: {why}.")
     if last.document is not None and not principal.may_read(last.document.audience):
-        return UploadReport(last.kind, called, NOT_YOURS, None)
+        return UploadReport(last.kind, source.name, NOT_YOURS, None)
     return UploadReport(last.kind, last.name, last.detail, last.document)
 
 

@@ -18,7 +18,7 @@ from killing import killed, shares, steps_of
 from argot.corpus.corpus import Corpus
 from argot.service.identity.people import local_principal
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.operations.retention import erase_old
+from argot.service.operations.retention import erase_old, erase_old_removed
 from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import Principal
@@ -70,7 +70,28 @@ async def test_a_removed_document(kb: KnowledgeBase, tmp_path: Path) -> None:
     await do(kb, LOCAL, "glossary_mine")
     await added(kb, tmp_path, TEXT.replace("17", "18"))
     assert {"corpus.db", "glossary.db"} <= {name.removesuffix("-wal") for name in left(kb.home)}
+    await do(kb, LOCAL, "remove", document="harbour.md", forever=True)
+    assert left(kb.home) == []
+    assert await do(kb, LOCAL, "check") == []
+
+
+@pytest.mark.parametrize("way", ["erased", "too old", "nothing is kept"])
+async def test_a_document_in_the_dustbin(kb: KnowledgeBase, tmp_path: Path, way: str) -> None:
+    """Until its time is over it is kept; then nothing of it is in any file."""
+    await added(kb, tmp_path)
+    await do(kb, LOCAL, "glossary_mine")
+    if way == "nothing is kept":
+        kb.settings = Settings(home=kb.home, keep_removed_days=0)
     await do(kb, LOCAL, "remove", document="harbour.md")
+    assert await do(kb, LOCAL, "check") == []
+    if way != "nothing is kept":
+        assert {name.partition("/")[0].removesuffix("-wal") for name in left(kb.home)} == {"corpus.db", "blobs"}
+        assert await erase_old_removed(kb, datetime.now(UTC) + timedelta(days=29)) == 0
+    if way == "erased":
+        await do(kb, LOCAL, "removed_erase", document="harbour.md")
+    if way == "too old":
+        assert await erase_old_removed(kb, datetime.now(UTC) + timedelta(days=31)) == 1
+    assert await do(kb, LOCAL, "removed_list") == []
     assert left(kb.home) == []
     assert await do(kb, LOCAL, "check") == []
 

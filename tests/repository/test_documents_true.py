@@ -268,7 +268,10 @@ def test_every_address_that_is_named_is_served() -> None:
             assert re.search(rf'"{address}["/]', sources), address
 
 
-OURS = {"/health", "/ready", "/metrics", "/account", "/people", "/glossary", "/slack/events", "/api/openapi.json"}
+OURS = {
+    "/health", "/ready", "/metrics", "/account", "/people", "/glossary", "/documents", "/library", "/slack/events",
+    "/api/openapi.json",
+}  # fmt: skip
 
 
 def test_the_metrics_are_those_of_the_operators_page() -> None:

@@ -69,7 +69,8 @@ async def test_a_role_too_small_is_refused_for_every_case(kb: KnowledgeBase, pri
 async def test_what_writes_takes_more_than_an_asker() -> None:
     harmless = {case.name for case in catalogue.CASES.values() if case.role == "asker"}
     assert harmless == {
-        "answer", "ask", "ask_again", "ask_in_sense", "context_list", "converse", "feedback", "glossary_export",
+        "answer", "ask", "ask_again", "ask_in_sense", "context_list", "converse", "document_contents", "document_find",
+        "feedback", "glossary_export",
         "glossary_export_file", "glossary_list", "glossary_occurrences", "glossary_passage", "glossary_search",
         "glossary_sense", "glossary_similar", "glossary_term", "key_add", "key_list", "key_revoke", "list_documents",
         "my_data", "other_senses", "page_picture", "profile_list", "profile_show", "read_original", "read_passage",

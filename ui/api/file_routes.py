@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 from argot.errors import InvalidInput
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases import documents, uploads
+from argot.service.usecases import document_revisions, documents, uploads
 from argot.service.usecases.glossary_files import (
     FORMATS,
     format_named,
@@ -56,6 +56,10 @@ def _document_files(kb: KnowledgeBase) -> APIRouter:
         201: {"model": UploadShown, "description": "It is in."},
         **ERRORS(400, 401, 403, 413, 415, 422, 503),
     }
+    replaced: dict[int | str, dict[str, Any]] = {
+        200: {"model": UploadShown},
+        **ERRORS(400, 401, 403, 404, 413, 415, 422, 503),
+    }
 
     @router.post("/documents", response_model=None, status_code=201, responses=done)
     @needs("manager", program=True)
@@ -72,12 +76,7 @@ def _document_files(kb: KnowledgeBase) -> APIRouter:
         Without `audience` a new document is for everyone, and a known one keeps its own. Its readers come one in a
         field; the same for `tags`.
         """
-        # FastAPI takes one of several, and drops the others in silence.
-        if len((await request.form()).getlist("file")) > 1:
-            raise HTTPException(422, "Send one file at a time.")
-        if file.size is not None and file.size > most:
-            raise HTTPException(413, f"That is too large: a document may have {kb.settings.max_file_mb:g} MB.")
-        data = await file.read()
+        data = await _the_file(request, file)
         # Here already, for a status of its own; the use case would refuse it as any other input.
         known = media_type_known(file.filename or "", data)
         if not known:
@@ -89,6 +88,32 @@ def _document_files(kb: KnowledgeBase) -> APIRouter:
         except InvalidInput as error:
             raise HTTPException(422, str(error)) from error
         return JSONResponse(jsonable(result), 201 if result.kind == "added" else 200)
+
+    @router.post("/documents/{document}/file", response_model=None, responses=replaced)
+    @needs("manager", program=True)
+    @takes(FORM, most + AROUND)
+    async def document_replace(
+        request: Request,
+        who: Who,
+        document: Annotated[Text, Path()],
+        file: Annotated[UploadFile, File(description="the document")],
+    ) -> Response:
+        """Put a new revision of a document in: another file of the same format, under any name."""
+        data = await _the_file(request, file)
+        name = file.filename or ""
+        replacing = document_revisions.document_replace(kb, who.principal, document=document, name=name, data=data)
+        try:
+            return JSONResponse(jsonable(await result_of(request, kb, replacing)))
+        except InvalidInput as error:
+            raise HTTPException(422, str(error)) from error
+
+    async def _the_file(request: Request, file: UploadFile) -> bytes:
+        # FastAPI takes one of several, and drops the others in silence.
+        if len((await request.form()).getlist("file")) > 1:
+            raise HTTPException(422, "Send one file at a time.")
+        if file.size is not None and file.size > most:
+            raise HTTPException(413, f"That is too large: a document may have {kb.settings.max_file_mb:g} MB.")
+        return await file.read()
 
     original: dict[int | str, dict[str, Any]] = {
         200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}},

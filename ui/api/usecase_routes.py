@@ -33,6 +33,7 @@ from argot.ui.api.response_models import (
     TermShown,
     ThreadRead,
     ThreadShown,
+    UploadShown,
 )
 from argot.ui.web.authorization import Who, needs
 
@@ -56,6 +57,7 @@ class Address:
 
 
 _SENSE = "/glossary/senses/{sense_id}"
+_REVISION = "/documents/{document}/revision"
 _PROPOSAL = "/glossary/proposals/{proposal_id}"
 ADDRESSES = (
     Address("GET", "/threads", "thread_list", "Conversations", list[ThreadShown]),
@@ -68,7 +70,18 @@ ADDRESSES = (
     Address("GET", "/documents", "list_documents", "Documents", list[Document]),
     Address("GET", "/documents/{document}", "show", "Documents", DocumentShown),
     Address("GET", "/documents/{document}/markdown", "read_source", "Documents", SourceShown),
+    Address("PATCH", "/documents/{document}", "document_label", "Documents", Document),
     Address("DELETE", "/documents/{document}", "remove", "Documents", Document),
+    Address("GET", "/documents/{document}/contents", "document_contents", "Documents"),
+    Address("GET", "/documents/{document}/passages", "document_part", "Documents"),
+    Address("POST", "/documents/{document}/reread", "document_reread", "Documents", UploadShown),
+    Address("GET", f"{_REVISION}s", "document_revisions", "Documents", list[Shown]),
+    Address("GET", f"{_REVISION}s/{{revision}}/comparison", "document_compare", "Documents"),
+    Address("POST", f"{_REVISION}s/{{revision}}/bring-back", "document_bring_back", "Documents", UploadShown),
+    Address("GET", "/library", "document_find", "Documents"),
+    Address("GET", "/dustbin", "removed_list", "Documents", list[Shown]),
+    Address("POST", "/dustbin/{document}/restore", "document_restore", "Documents", UploadShown),
+    Address("DELETE", "/dustbin/{document}", "removed_erase", "Documents", list[Shown]),
     Address("GET", "/passages/{passage_id}", "read_passage", "Documents", PassageShown),
     Address("GET", "/sources", "source_list", "Sources", list[SourceRecord]),
     Address("POST", "/sources", "source_add", "Sources", SourceRecord),

@@ -34,6 +34,13 @@ MOST_WAITING_EACH = 100_000_000
 """Of one person's, in all their windows."""
 MOST_WAITING_FILES = 2 * MOST_FILES
 
+LIBRARY_LINK = {
+    "name": "Library",
+    "display_name": "Library",
+    "icon_url": "/public/library.svg",
+    "url": "/library",
+    "target": "_self",
+}
 GLOSSARY_LINK = {
     "name": "Glossary",
     "display_name": "Glossary",
@@ -116,7 +123,7 @@ def load_chainlit(kb: KnowledgeBase, origins: list[str]) -> Window:
     put_chainlits_errors_in_words(server.app)
     bound_uploads()
     config.ui.default_theme = "system"
-    config.ui.header_links = [HeaderLink(**GLOSSARY_LINK), HeaderLink(**ACCOUNT_LINK)]
+    config.ui.header_links = [HeaderLink(**one) for one in (LIBRARY_LINK, GLOSSARY_LINK, ACCOUNT_LINK)]
     server.sio.eio.max_http_buffer_size = MOST_FRAME_BYTES
     # Imports Chainlit, so not before its folder and the environment stand.
     from argot.ui.chat.chat_window import ChatWindow

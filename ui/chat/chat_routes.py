@@ -32,7 +32,7 @@ TYPES = {
     "argot.css": "text/css",
     "argot.js": "text/javascript",
     "door.css": "text/css",
-    **dict.fromkeys(("account.svg", "favicon.svg", "glossary.svg", "picture.svg"), "image/svg+xml"),
+    **dict.fromkeys(("account.svg", "favicon.svg", "glossary.svg", "library.svg", "picture.svg"), "image/svg+xml"),
     **dict.fromkeys(("logo_dark.svg", "logo_light.svg"), "image/svg+xml"),
 }
 """All that is served below /public: what we ship, from where it was installed. Any other name, and any path, is 404."""

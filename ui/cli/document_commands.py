@@ -41,7 +41,7 @@ def register(app: typer.Typer) -> None:
             "argot add wiki-export/ --base-uri https://wiki.example.org",
         )
     )(add)
-    app.command(epilog=examples("argot remove handbook.pdf"))(remove)
+    app.command(epilog=examples("argot remove handbook.pdf", "argot remove handbook.pdf --forever"))(remove)
     app.command("list", epilog=examples("argot list", "argot list --json --as ann"))(list_documents)
     app.command(epilog=examples("argot show handbook.pdf", "argot show handbook.pdf --json"))(show)
     app.command(epilog=examples("argot reindex"))(reindex)
@@ -104,13 +104,24 @@ def add(
         raise typer.Exit(1)
 
 
-def remove(document: Document, home: Home = None) -> None:
-    """Take a document out, with everything derived from it."""
+def remove(
+    document: Document,
+    forever: Annotated[bool, typer.Option("--forever", help="Keep nothing of it: it cannot be brought back.")] = False,
+    home: Home = None,
+) -> None:
+    """Take a document out, with everything derived from it.
+
+    It can be brought back for 30 days (setting `keep_removed_days`).
+    """
+    from argot.service.usecases.document_dustbin import removed_list
     from argot.service.usecases.documents import remove as remove_case
 
     with knowledge_base(home) as client:
-        removed = client.call(remove_case, document=reference(document))
+        removed = client.call(remove_case, document=reference(document), forever=forever)
+        kept = any(one.id == removed.id for one in client.call(removed_list))
     say(f"Removed {line(removed.name)} ({removed.id}), {removed.passages} passages.")
+    if kept:
+        note(f"It can be brought back with: argot documents restore {removed.id}")
 
 
 def list_documents(json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:

@@ -69,6 +69,13 @@ DONE = {
     "suspended": "Suspended: they are signed out everywhere, and cannot come in.",
     "restored": "Restored: they may sign in again.",
     "signed-out": "Signed out everywhere.",
+    "removed": "Removed. It answers nobody any more.",
+    "brought-back": "Brought back. It answers questions again.",
+    "erased": "Erased for good.",
+    "hidden": "Saved. You are none of its readers now, and do not see it any more.",
+    "reread": "Read again.",
+    "replaced": "Replaced. The revision before it is kept, and can be brought back.",
+    "revision-back": "Brought back. The revision that answered until now is kept behind it.",
     "all-approved": "Approved. From now on questions understand them.",
 }
 """What a page says that one is redirected to after something was done, by the value of `done` in its address."""
@@ -79,16 +86,17 @@ class BoundedRoute(APIRoute):
 
     # Read by `authorization.py`: the guard leaves the size of bodies to these routes.
     bounds_bodies = True
+    most = MOST_BYTES
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        handle = super().get_route_handler()
+        handle, most = super().get_route_handler(), self.most
 
         async def bounded(request: Request) -> Response:
             # Browsers always say it of forms. A body in chunks would have to be counted while it is read.
             if request.method == "POST" and not request.headers.get("content-length", "").isdigit():
                 raise HTTPException(411, "The request does not say how large it is.")
-            if is_said_larger(request, MOST_BYTES):
-                raise HTTPException(413, f"That is too large: at most {MOST_BYTES // 2**20} MiB can be sent.")
+            if is_said_larger(request, most):
+                raise HTTPException(413, f"That is too large: at most {most // 2**20} MiB can be sent.")
             return await handle(request)
 
         return bounded
@@ -122,6 +130,7 @@ def templates() -> Environment:
         moment=page_filters.moment,
         day=page_filters.day,
         sentence=page_filters.sentence,
+        file_kind=page_filters.file_kind,
         count=page_filters.count,
         one_line=one_line,
     )

@@ -1,4 +1,4 @@
-"""All pages of the glossary in one router, and the files they need."""
+"""The pages of the glossary, of documents and of the library in one router, and the files they need."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from fastapi.responses import FileResponse, Response
 
 from argot.service.knowledge_base import KnowledgeBase
 from argot.ui.pages.context_pages import context_pages
+from argot.ui.pages.document_pages import document_pages
+from argot.ui.pages.document_view_pages import document_view_pages
 from argot.ui.pages.file_pages import file_pages
 from argot.ui.pages.history_pages import change_pages
+from argot.ui.pages.library_pages import library_pages
 from argot.ui.pages.page_base import HOME
 from argot.ui.pages.queue_pages import queue_pages
 from argot.ui.pages.sense_pages import sense_pages
@@ -19,7 +22,7 @@ from argot.ui.web.authorization import needs
 
 STATIC = Path(__file__).parent / "static"
 # All that is served from the folder. A list, so that no path leads out of it.
-TYPES = {"pages.css": "text/css", "htmx.min.js": "text/javascript"}
+TYPES = {"pages.css": "text/css", "htmx.min.js": "text/javascript", "uploads.js": "text/javascript"}
 
 
 def glossary_pages(kb: KnowledgeBase) -> APIRouter:
@@ -34,6 +37,8 @@ def glossary_pages(kb: KnowledgeBase) -> APIRouter:
         # `no-cache`: asked for each time, so that an update shows at once; unchanged it is not sent again.
         return FileResponse(STATIC / name, media_type=TYPES[name], headers={"Cache-Control": "no-cache"})
 
-    for made in (term_pages, sense_pages, queue_pages, change_pages, context_pages, file_pages):
+    glossary = (term_pages, sense_pages, queue_pages, change_pages, context_pages, file_pages)
+    # In this order: any name below /documents may be a document's.
+    for made in (*glossary, document_pages, document_view_pages, library_pages):
         router.include_router(made(kb))
     return router

@@ -56,6 +56,29 @@ LABELS = {
     "let stand": "conflict accepted",  # a change of this kind, as the glossary stores it
 }
 
+FILE_KINDS = {
+    "text/markdown": "Markdown",
+    "text/plain": "text",
+    "text/html": "web page",
+    "text/x-rst": "reStructuredText",
+    "application/pdf": "PDF",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "Word",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "slides",
+    "text/csv": "table",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "spreadsheet",
+    "message/rfc822": "mail",
+    "application/mbox": "mailbox",
+    "application/epub+zip": "e-book",
+    "application/json": "JSON",
+    "application/jsonl": "JSON lines",
+    "application/x-ipynb+json": "notebook",
+}
+"""What people call a file of each media type that Argot reads; of pictures the first part says it."""
+
+
+def file_kind(media_type: str) -> str:
+    return FILE_KINDS.get(media_type) or ("picture" if media_type.startswith("image/") else media_type)
+
 
 def moment(text: str | None) -> str:
     """An ISO time for people: 2027-01-31 12:00."""

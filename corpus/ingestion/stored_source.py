@@ -1,0 +1,38 @@
+"""A source made of an original that the store keeps, to be read again."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+from argot.corpus.ingestion.source import Source
+from argot.corpus.readers import SUFFIXES, media_type_of
+from argot.corpus.store.blobs import Blobs
+from argot.errors import UnreadableDocument
+from argot.types import name_in
+
+
+def stored_source(blobs: Blobs, uri: str, content_hash: str, media_type: str) -> Source:
+    """The original of this hash, named so that it is read as the kind of file that it was.
+
+    Raises:
+        DamagedStore: the original is gone.
+    """
+    data = blobs.get(content_hash)
+    return Source(uri, _name_read_as(data, name_in(uri), media_type), lambda: data, len(data))
+
+
+def _name_read_as(data: bytes, name: str, media_type: str) -> str:
+    # A page of the web was read by the kind its server named, and its address may end in anything.
+    try:
+        if media_type_of(data, name) == media_type:
+            return name
+    except UnreadableDocument:
+        pass
+    suffix = next((one for one, read_as in SUFFIXES.items() if read_as == media_type), "")
+    return f"{name}{suffix}"
+
+
+def is_same_kind(name: str, other: str) -> bool:
+    """Whether two names of files end in suffixes of one format."""
+    first, second = (PurePosixPath(one).suffix.lower() for one in (name, other))
+    return SUFFIXES.get(first, first) == SUFFIXES.get(second, second)

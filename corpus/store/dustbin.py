@@ -1,0 +1,133 @@
+"""The dustbin: what is kept of removed documents, so that they can be brought back.
+
+Their passages, vectors and derived texts are gone. What is kept is what they can be made of again, with the same ids:
+the originals, the Markdown of all revisions, and the labels.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from argot.clock import timestamp
+from argot.corpus.store.document_store import CorpusStore
+from argot.corpus.store.row_mapping import stored_audience
+from argot.errors import InvalidInput, NotFound
+from argot.types import Audience, Principal, name_in
+
+_REVISION_COLUMNS = "id, document, content_hash, state, superseded_by, media_type, markdown, size, added_at"
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedDocument:
+    """A document in the dustbin. `removed_at`: ISO 8601, UTC."""
+
+    id: str
+    uri: str
+    name: str
+    title: str
+    media_type: str
+    content_hash: str
+    tags: tuple[str, ...]
+    audience: Audience
+    passages: int
+    removed_at: str
+
+
+def removed_documents(store: CorpusStore, principal: Principal) -> list[RemovedDocument]:
+    """Those that this principal could read, the last removed first."""
+    rows = store.database.connection().execute(
+        """SELECT d.id, d.uri, d.title, r.media_type, r.content_hash, d.tags, d.tokens, d.passages, d.removed_at
+        FROM removed_documents AS d JOIN removed_revisions AS r ON r.id = d.revision
+        ORDER BY d.removed_at DESC, d.uri"""
+    )
+    return [
+        RemovedDocument(
+            id=id_,
+            uri=uri,
+            name=name_in(uri),
+            title=title,
+            media_type=media_type,
+            content_hash=content_hash,
+            tags=tuple(json.loads(tags)),
+            audience=stored_audience(tokens),
+            passages=passages,
+            removed_at=removed_at,
+        )
+        for id_, uri, title, media_type, content_hash, tags, tokens, passages, removed_at in rows
+        if principal.may_read(stored_audience(tokens))
+    ]
+
+
+def removed_document(store: CorpusStore, principal: Principal, id_or_name_or_uri: str) -> RemovedDocument:
+    """The removed document of this id, URI or name.
+
+    Raises:
+        NotFound: there is none that this principal could read.
+        InvalidInput: several have this name.
+    """
+    wanted = id_or_name_or_uri
+    removed = removed_documents(store, principal)
+    found = [one for one in removed if wanted in {one.id, one.uri}] or [one for one in removed if one.name == wanted]
+    if len(found) > 1:
+        uris = "\n".join(f"  {one.uri}" for one in found)
+        raise InvalidInput(f"{len(found)} removed documents are called '{wanted}'. Give the URI of one:\n{uris}")
+    if not found:
+        raise NotFound(f"There is no removed document '{wanted}'. See them all with: argot documents removed")
+    return found[0]
+
+
+def is_in_again(store: CorpusStore, document: str) -> bool:
+    """Whether a removed document (id) has been added again meanwhile, whoever may read it."""
+    row = store.database.connection().execute("SELECT 1 FROM documents WHERE id = ?", (document,)).fetchone()
+    return row is not None
+
+
+def removed_before(store: CorpusStore, moment: str) -> list[str]:
+    """Ids of what was removed before this moment (ISO 8601, UTC), whoever could read it."""
+    sql = "SELECT id FROM removed_documents WHERE removed_at < ?"
+    return [id_ for (id_,) in store.database.connection().execute(sql, (moment,))]
+
+
+# -- within the caller's transaction ---------------------------------------------------------------------------------
+
+
+def keep_removed(connection: sqlite3.Connection, document: str) -> None:
+    """Copy a document that is about to be removed; nothing of it may be in the dustbin already."""
+    connection.execute(
+        """INSERT INTO removed_documents (id, uri, title, tags, tokens, revision, passages, removed_at)
+        SELECT d.id, d.uri, d.title, d.tags, a.tokens, d.revision, d.passages, ?
+        FROM documents AS d JOIN audiences AS a ON a.n = d.audience WHERE d.id = ?""",
+        (timestamp("seconds"), document),
+    )
+    connection.execute(
+        f"INSERT INTO removed_revisions ({_REVISION_COLUMNS}) "  # noqa: S608
+        f"SELECT {_REVISION_COLUMNS} FROM revisions WHERE document = ?",
+        (document,),
+    )
+
+
+def take_back(connection: sqlite3.Connection, removed: str, document: str) -> None:
+    """What was removed is in again, as this document: its other revisions stand behind it once more, and the dustbin
+    forgets it. The id is another one where its source had been renamed before.
+    """
+    connection.execute(
+        f"""INSERT OR IGNORE INTO revisions ({_REVISION_COLUMNS})
+        SELECT id, ?, content_hash, 'superseded', superseded_by, media_type, markdown, size, added_at
+        FROM removed_revisions WHERE document = ?""",  # noqa: S608
+        (document, removed),
+    )
+    connection.execute("DELETE FROM removed_documents WHERE id = ?", (removed,))
+
+
+def erase_removed(connection: sqlite3.Connection, documents: Sequence[str]) -> None:
+    """Forget removed documents; their originals are queued to go."""
+    for document in documents:
+        connection.execute(
+            "INSERT OR IGNORE INTO ledger (document, content_hash) "
+            "SELECT document, content_hash FROM removed_revisions WHERE document = ?",
+            (document,),
+        )
+        connection.execute("DELETE FROM removed_documents WHERE id = ?", (document,))

@@ -1,0 +1,51 @@
+"""What is known of a document besides its newest text: its revisions, and what was derived of its passages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from argot.corpus.store.document_store import CorpusStore
+from argot.corpus.store.row_mapping import Revision
+from argot.types import DerivedText, Document, Principal, Triple
+
+
+def revisions_of(store: CorpusStore, document: Document) -> list[Revision]:
+    """All revisions, the live one first and then the last added first. The caller has checked who may read it."""
+    rows = store.database.connection().execute(
+        """SELECT id, document, content_hash, state, superseded_by, media_type, size, added_at FROM revisions
+        WHERE document = ? ORDER BY state = 'live' DESC, added_at DESC, id""",
+        (document.id,),
+    )
+    return [Revision(*row) for row in rows]
+
+
+def with_older_revisions(store: CorpusStore) -> set[str]:
+    """Ids of the documents that were replaced at least once, whoever may read them."""
+    sql = "SELECT DISTINCT document FROM revisions WHERE state = 'superseded'"
+    return {id_ for (id_,) in store.database.connection().execute(sql)}
+
+
+def with_derived_texts(store: CorpusStore) -> set[str]:
+    """Ids of the documents of which texts or triples were derived, whoever may read them."""
+    sql = "SELECT DISTINCT document FROM derived UNION SELECT DISTINCT document FROM triples"
+    return {id_ for (id_,) in store.database.connection().execute(sql)}
+
+
+def derived_of(
+    store: CorpusStore, principal: Principal, passages: Sequence[str]
+) -> tuple[list[DerivedText], list[Triple]]:
+    """The texts and triples that were derived from these passages (ids), of those that this principal may read."""
+    connection, listed = store.database.connection(), json.dumps(list(passages))
+    texts = connection.execute(
+        """SELECT DISTINCT t.id, t.n FROM derived AS t JOIN derived_passages AS p ON p.derived = t.id
+        WHERE p.passage IN (SELECT value FROM json_each(?)) ORDER BY t.n""",
+        (listed,),
+    ).fetchall()
+    triples = connection.execute(
+        "SELECT id FROM triples WHERE passage IN (SELECT value FROM json_each(?)) ORDER BY n", (listed,)
+    ).fetchall()
+    return (
+        list(store.derived(principal, [id_ for id_, _ in texts]).values()),
+        list(store.triples(principal, [id_ for (id_,) in triples]).values()),
+    )

@@ -1,0 +1,111 @@
+"""The documents one may read, searched and sorted, a page at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.usecase_registry import Count, ParameterGroup, Text, usecase
+from argot.types import Document, Principal, is_of_thread
+
+State = Literal["replaced", "derived", "not derived"]
+"""Has former revisions; has texts or triples that were derived of it; has none."""
+Order = Literal["name", "newest", "oldest", "longest"]
+EVERYBODY = "everyone"
+"""Stands for the audience of what everyone may read: no group has to be called so."""
+_KEYS: dict[Order, tuple[Callable[[Document], Any], bool]] = {
+    "name": (lambda one: (one.name.casefold(), one.uri), False),
+    "newest": (lambda one: (one.added_at, one.uri), True),
+    "oldest": (lambda one: (one.added_at, one.uri), False),
+    "longest": (lambda one: (one.passages, one.uri), True),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentsFound:
+    """A page of documents. `found`: how many there are on all pages; `total`: how many one may read.
+
+    `tags` and `audiences` are those of all that one may read, each with the number of documents.
+    """
+
+    documents: list[Document]
+    found: int
+    total: int
+    tags: dict[str, int]
+    audiences: dict[str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentFilter(ParameterGroup):
+    """Which documents are wanted. `text`: words of their names, titles or places.
+
+    `audience`: a group, `@NAME`, or `everyone`. `added_after`, `added_before`: times in ISO 8601.
+    """
+
+    text: Text = ""
+    tag: Text = ""
+    audience: Text = ""
+    state: State | None = None
+    added_after: Text = ""
+    added_before: Text = ""
+
+
+@usecase("asker")
+async def document_find(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    wanted: DocumentFilter,
+    order: Order = "name",
+    start: Count = 0,
+    limit: Annotated[Count, Field(le=1000)] = 50,
+) -> DocumentsFound:
+    """The documents one may read whose name, title or place holds each word of `text`, `limit` of them from `start` on.
+
+    `audience` is a group, `@NAME`, or `everyone`. `added_after` and `added_before` are times in ISO 8601.
+    """
+    return await kb.blocking(_found, kb, principal, wanted, order, slice(start, start + limit))
+
+
+def _found(
+    kb: KnowledgeBase, principal: Principal, wanted: DocumentFilter, order: Order, page: slice
+) -> DocumentsFound:
+    every = [one for one in kb.document_store.documents(principal) if not is_of_thread(one.audience)]
+    fitting = _in_state(kb, [one for one in every if _is_wanted(one, wanted)], wanted.state)
+    key, backwards = _KEYS[order]
+    return DocumentsFound(
+        documents=sorted(fitting, key=key, reverse=backwards)[page],
+        found=len(fitting),
+        total=len(every),
+        tags=dict(sorted(Counter(tag for one in every for tag in one.tags).items())),
+        audiences=dict(sorted(Counter(token for one in every for token in one.audience or {EVERYBODY}).items())),
+    )
+
+
+def _is_wanted(one: Document, wanted: DocumentFilter) -> bool:
+    audience, after, before = wanted.audience, wanted.added_after, wanted.added_before
+    said = f"{one.name}\n{one.title}\n{one.uri}".casefold()
+    return (
+        (not wanted.tag or wanted.tag in one.tags)
+        and (not audience or audience in one.audience or (audience == EVERYBODY and not one.audience))
+        and (not after or one.added_at >= after)
+        and (not before or one.added_at < before)
+        and all(word in said for word in wanted.text.casefold().split())
+    )
+
+
+def _in_state(kb: KnowledgeBase, documents: list[Document], state: State | None) -> list[Document]:
+    from argot.corpus.store.revision_reads import with_derived_texts, with_older_revisions
+
+    if state is None:
+        return documents
+    if state == "replaced":
+        replaced = with_older_revisions(kb.document_store)
+        return [one for one in documents if one.id in replaced]
+    derived = with_derived_texts(kb.document_store)
+    return [one for one in documents if (one.id in derived) == (state == "derived")]

@@ -1,0 +1,147 @@
+"""What was read of one document: its headings, and its passages a part at a time, with what was derived of them."""
+
+from __future__ import annotations
+
+import base64
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from argot.errors import NotFound
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.documents import PDF, PagePicture, drawn_page
+from argot.service.usecases.usecase_registry import Number, Text, usecase
+from argot.types import DerivedText, Document, Passage, Principal, Triple
+
+TOGETHER = 25
+"""Passages of a part, where the file has no pages, slides or sheets."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContentsEntry:
+    """A heading, `depth` levels down (from 0); `passage`: the id of the first below it, which stands in `part`."""
+
+    heading: str
+    depth: int
+    passage: str
+    part: int
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentContents:
+    """A document's headings in their order."""
+
+    document: Document
+    sections: list[ContentsEntry]
+
+
+@dataclass(frozen=True, slots=True)
+class PassageRead:
+    """A passage, and what was derived of it."""
+
+    passage: Passage
+    derived: list[DerivedText]
+    triples: list[Triple]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentPart:
+    """A page, slide or sheet of a document, or so many of its passages. `parts`: the numbers of all that hold text."""
+
+    document: Document
+    sections: list[ContentsEntry]
+    paged: bool
+    parts: list[int]
+    part: int
+    passages: list[PassageRead]
+
+
+@usecase("asker")
+async def document_contents(kb: KnowledgeBase, principal: Principal, *, document: Text) -> DocumentContents:
+    """A document (by id, name or URI) with its headings."""
+    found, passages = await _passages(kb, principal, document)
+    return DocumentContents(found, await _contents(kb, principal, found, passages))
+
+
+@usecase("manager")
+async def document_part(
+    kb: KnowledgeBase, principal: Principal, *, document: Text, part: Number | None = None
+) -> DocumentPart:
+    """What was read of a page, slide or sheet of a document (by id, name or URI); of other files, 25 passages a part.
+
+    Without `part` the first one.
+    """
+    from argot.corpus.store.revision_reads import derived_of
+
+    found, passages = await _passages(kb, principal, document)
+    places = _places(passages)
+    parts = sorted({part for several in places.values() for part in several})
+    wanted = parts[0] if part is None and parts else part or 1
+    shown = [one for one in passages if wanted in places[one.id]]
+    texts, triples = await kb.blocking(derived_of, kb.document_store, principal, [one.id for one in shown])
+    by_passage: dict[str, list[DerivedText]] = defaultdict(list)
+    for text in texts:
+        for passage in text.passage_ids:
+            by_passage[passage].append(text)
+    read = [
+        PassageRead(one, by_passage[one.id], [triple for triple in triples if triple.passage_id == one.id])
+        for one in shown
+    ]
+    sections = await _contents(kb, principal, found, passages)
+    return DocumentPart(found, sections, _is_paged(passages), parts, wanted, read)
+
+
+@usecase("manager")
+async def document_page(kb: KnowledgeBase, principal: Principal, *, document: Text, page: Number) -> PagePicture:
+    """A page of a PDF as a PNG (base64), with the places of all its passages marked.
+
+    Raises:
+        NotFound: the document is not for this reader, is no PDF, or has no such page.
+    """
+    found, passages = await _passages(kb, principal, document)
+    if found.media_type != PDF:
+        raise NotFound("Only pages of PDF documents are shown as pictures.")
+    data, _ = await kb.blocking(kb.document_store.original, principal, found.revision_id)
+    from argot.service.page_images import Wanted
+
+    boxes = tuple(box for one in passages for box in one.boxes if box.page == page)
+    drawn = await drawn_page(kb, found, data, Wanted(page, boxes))
+    return PagePicture(drawn.page, "image/png", base64.b64encode(drawn.png).decode("ascii"))
+
+
+async def _passages(kb: KnowledgeBase, principal: Principal, document: str) -> tuple[Document, list[Passage]]:
+    store = kb.document_store
+    found = await kb.blocking(store.document, principal, document)
+    return found, await kb.blocking(store.passages_of, principal, found.id)
+
+
+async def _contents(
+    kb: KnowledgeBase, principal: Principal, document: Document, passages: Sequence[Passage]
+) -> list[ContentsEntry]:
+    text = await kb.blocking(kb.document_store.markdown, principal, document.revision_id)
+    return await kb.blocking(_sections, passages, text)
+
+
+def _is_paged(passages: Sequence[Passage]) -> bool:
+    return any(one.page is not None for one in passages)
+
+
+def _places(passages: Sequence[Passage]) -> dict[str, list[int]]:
+    """The parts in which each passage (by its id) stands: of one that runs over a page's end, both pages."""
+    if not _is_paged(passages):
+        return {one.id: [place // TOGETHER + 1] for place, one in enumerate(passages)}
+    return {one.id: sorted({one.page or 1, *(box.page for box in one.boxes)}) for one in passages}
+
+
+def _sections(passages: Sequence[Passage], markdown: str) -> list[ContentsEntry]:
+    """The headings, each with the passage that it begins in; a heading after all of them goes with the last."""
+    from argot.corpus.chunking.headings import headings_in
+
+    if not passages:
+        return []
+    places, ends, found = _places(passages), [one.end for one in passages], []
+    for heading in headings_in(markdown):
+        one = passages[min(bisect_right(ends, heading.start), len(passages) - 1)]
+        found.append(ContentsEntry(heading.text, heading.depth, one.id, places[one.id][0]))
+    return found

@@ -1,0 +1,242 @@
+"""The pages of documents and of the library: what they show and do, under each role, with whatever files are called."""
+
+import re
+import shutil
+from collections.abc import AsyncIterator
+from html import unescape
+from pathlib import Path
+
+import httpx
+import pytest
+from desk import CSRF, at_desk
+from repository import ROOT as REPOSITORY
+
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases import uploads
+from argot.service.usecases.document_listing import DocumentFilter, document_find
+from argot.settings import Settings
+from argot.types import Document, Principal
+from argot.ui.pages.page_routes import glossary_pages
+
+ADMIN = Principal("ada", sees_all=True)
+MIA = Principal("mia", frozenset({"managers"}))
+NINA = Principal("nina", manages=frozenset({"NAND"}))
+ANN = Principal("ann")
+HOSTILE = '<img src=x onerror=alert(1)>"&.md'
+JSON = {"accept": "application/json"}
+
+
+@pytest.fixture
+async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
+    home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
+    async with KnowledgeBase.open(home, Settings(home=home, max_file_mb=2)) as opened:
+        yield opened
+
+
+def at(kb: KnowledgeBase, who: Principal) -> httpx.AsyncClient:
+    return at_desk(glossary_pages(kb), who)
+
+
+@pytest.fixture
+async def mia(kb: KnowledgeBase) -> AsyncIterator[httpx.AsyncClient]:
+    async with at(kb, MIA) as client:
+        yield client
+
+
+async def get(client: httpx.AsyncClient, path: str, /, **query: str) -> str:
+    answer = await client.get(path, params=query or None)
+    assert answer.status_code == 200, (path, answer.status_code, answer.text[-500:])
+    return answer.text
+
+
+async def post(client: httpx.AsyncClient, path: str, /, **fields: str) -> httpx.Response:
+    return await client.post(path, data={"csrf": CSRF, **fields}, follow_redirects=False)
+
+
+async def send(
+    client: httpx.AsyncClient, *files: tuple[str, bytes], script: bool = False, **fields: str
+) -> httpx.Response:
+    return await client.post(
+        "/documents/upload",
+        data={"csrf": CSRF, **fields},
+        files=[("files", file) for file in files],
+        headers=JSON if script else {},
+        follow_redirects=False,
+    )
+
+
+async def document(kb: KnowledgeBase, text: str) -> Document:
+    (found,) = (await document_find(kb, ADMIN, wanted=DocumentFilter(text=text))).documents
+    return found
+
+
+async def test_pages_answer_and_hold_nothing_inline_or_remote(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
+    await uploads.upload(
+        kb, MIA, name=HOSTILE, data=f"# {HOSTILE}\n\n## {HOSTILE}\n\n{HOSTILE}\n".encode(), tags=[HOSTILE]
+    )
+    await uploads.upload(kb, MIA, name=HOSTILE, data=f"# {HOSTILE}\n\nnew {HOSTILE}\n".encode())
+    odd = await document(kb, "onerror")
+    nand = await document(kb, "nand")
+    await post(mia, f"/documents/{nand.id}/remove")
+    (former,) = set(re.findall(rf"/documents/{odd.id}/revisions/(r\w+)", await get(mia, f"/documents/{odd.id}")))
+    for path in (
+        "/documents", "/documents?q=tool&order=longest&age=7&state=derived", "/documents/rows?q=x", "/library",
+        f"/documents?removed={nand.id}&done=removed", "/documents?tag=%3Cimg", "/documents?start=50", "/library?q=none",
+        f"/documents/{odd.id}", f"/documents/{odd.id}/revisions/{former}", f"/library/{odd.id}", "/documents/dustbin",
+    ):  # fmt: skip
+        answer = await mia.get(path)
+        assert answer.status_code == 200, path
+        assert "script-src 'self'" in answer.headers["content-security-policy"]
+        tags = re.sub(r'"[^"]*"', '""', answer.text)
+        assert re.findall(r"<style|<[^>]*\sstyle=|<script>|<img src=x|<[^>]*\son\w+=|hx-on|\bjs:", tags) == [], path
+        assert "://" not in answer.text.replace("upload://", ""), path
+        for form in re.findall(r'<form[^>]*method="post".*?</form>', answer.text, re.DOTALL):
+            assert f'name="csrf" value="{CSRF}"' in form
+    assert HOSTILE in unescape(await get(mia, "/documents"))
+
+
+@pytest.mark.parametrize("script", [True, False])
+async def test_files_are_put_in_and_what_fails_is_told(kb: KnowledgeBase, mia: httpx.AsyncClient, script: bool) -> None:
+    labels = {"tags": "ship, deck", "audience": "managers"}
+    good, bad = ("gangway.md", b"# Gangway\n\nIt is 40 metres long.\n"), ("broken.pdf", b"%PDF-1.7 no")
+    if script:
+        added = await send(mia, good, script=True, **labels)
+        assert added.status_code == 200
+        found = added.json()
+        assert (found["kind"], found["name"], found["detail"]) == ("added", "gangway.md", "1 passages")
+        refused = await send(mia, bad, script=True)
+        assert (refused.status_code, refused.headers["content-type"]) == (400, "text/plain; charset=utf-8")
+        assert refused.text.startswith("broken.pdf was not added: damaged")
+        assert (await send(mia, good, bad, script=True)).status_code == 400
+    else:
+        told = unescape((await send(mia, good, bad, **labels)).text)
+        assert "gangway.md" in told
+        assert "broken.pdf was not added: damaged" in told
+        assert "No file was chosen" in (await send(mia)).text
+    stored = await document(kb, "gangway")
+    assert (stored.tags, stored.audience) == (("deck", "ship"), {"managers"})
+    large = await send(mia, ("large.md", b"x" * 3_100_000), script=script)
+    assert (large.status_code, "at most 2 MiB" in large.text) == (413, True)
+
+
+async def test_the_list_is_narrowed_and_turned(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
+    for number in range(60):
+        await uploads.upload(
+            kb, MIA, name=f"note-{number:02}.md", data=f"# Note\n\nNumber {number}.\n".encode(), tags=["n"]
+        )
+    first = await get(mia, "/documents", order="name", tag="n")
+    assert "60 of 63 documents" in first
+    assert "note-49.md" in first
+    assert "note-50.md" not in first
+    (more,) = re.findall(r'<a href="([^"]*)">More</a>', first)
+    assert "note-50.md" in await get(mia, unescape(more))
+    typed = await mia.get("/documents/rows", params={"q": "note-07"}, headers={"hx-request": "true"})
+    assert typed.headers["hx-replace-url"] == "/documents?q=note-07"
+    assert "<html" not in typed.text
+    assert "1 of 63 documents" in typed.text
+
+
+async def test_labels_are_changed_and_a_document_hidden_from_oneself(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
+    one = await document(kb, "tariff")
+    saved = await post(mia, f"/documents/{one.id}/labels", tags="law, tariff", audience="")
+    assert saved.headers["location"] == f"/documents/{one.id}?done=saved"
+    assert (await document(kb, "tariff")).tags == ("law", "tariff")
+    wrong = await post(mia, f"/documents/{one.id}/labels", tags="law", audience="not a group!")
+    assert (wrong.status_code, 'value="not a group!"' in wrong.text) == (400, True)
+    hidden = await post(mia, f"/documents/{one.id}/labels", tags="law", audience="legal")
+    assert hidden.headers["location"] == "/documents?done=hidden"
+    assert (await mia.get(f"/documents/{one.id}")).status_code == 404
+
+
+async def test_a_document_is_replaced_compared_brought_back_and_read_again(
+    kb: KnowledgeBase, mia: httpx.AsyncClient
+) -> None:
+    one = await document(kb, "tariff")
+    path = f"/documents/{one.id}"
+    file = {
+        "file": ("tariff of 2027.md", b"# Tariff filing handbook\n\nA late tariff filing costs 700 dollars a day.\n")
+    }
+    done = await mia.post(f"{path}/replace", data={"csrf": CSRF}, files=file)
+    assert done.headers["location"] == f"{path}?done=replaced"
+    shown = await get(mia, path)
+    assert "1 former revision" in shown
+    assert "700 dollars" in shown
+    (compare,) = re.findall(rf'href="({path}/revisions/\w+)"', shown)
+    compared = await get(mia, compare)
+    assert "<del>" in compared
+    assert "<ins>700</ins>" in compared or "700" in compared
+    assert (await post(mia, f"{compare}/bring-back")).headers["location"] == f"{path}?done=revision-back"
+    assert "500 dollars" in await get(mia, path)
+    assert (await post(mia, f"{path}/reread")).headers["location"] == f"{path}?done=reread"
+    other = await mia.post(f"{path}/replace", data={"csrf": CSRF}, files={"file": ("a.pdf", b"%PDF-")})
+    assert (other.status_code, "another format" in other.text) == (400, True)
+    assert "No file was chosen" in (await post(mia, f"{path}/replace")).text
+
+
+async def test_a_removal_is_taken_back_at_once_or_later_or_made_final(
+    kb: KnowledgeBase, mia: httpx.AsyncClient
+) -> None:
+    one = await document(kb, "tariff")
+    removed = await post(mia, f"/documents/{one.id}/remove")
+    page = await get(mia, removed.headers["location"])
+    assert "tariff-filing.md" not in page
+    assert (await post(mia, f"/documents/dustbin/{one.id}/restore")).status_code == 303
+    assert f'action="/documents/dustbin/{one.id}/restore"' in page
+    assert "500 dollars" in await get(mia, f"/documents/{one.id}")
+    await post(mia, f"/documents/{one.id}/remove")
+    assert "tariff-filing.md" in await get(mia, "/documents/dustbin")
+    assert (await post(mia, "/documents/dustbin/erase", document=one.id)).status_code == 303
+    assert "Nothing was removed" in await get(mia, "/documents/dustbin")
+    assert 'action="/documents/dustbin/x' not in await get(mia, "/documents", removed='x"><b>')
+
+
+async def test_the_pages_of_a_pdf_stand_beside_what_was_read(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
+    pdf = REPOSITORY / "samples/documents/reliability-test/qualification-plan.pdf"
+    await uploads.upload(kb, MIA, name=pdf.name, data=pdf.read_bytes())
+    one = await document(kb, pdf.name)
+    shown = await get(mia, f"/documents/{one.id}")
+    (picture,) = re.findall(r'<img src="(/documents/[^"]*)"', shown)
+    drawn = await mia.get(picture)
+    assert (drawn.status_code, drawn.headers["content-type"]) == (200, "image/png")
+    assert drawn.content.startswith(b"\x89PNG")
+    saved = await mia.get(f"/documents/{one.id}/original")
+    assert saved.content == pdf.read_bytes()
+    assert saved.headers["content-disposition"].startswith("attachment")
+    assert "sandbox" in saved.headers["content-security-policy"]
+    assert (await mia.get(f"/documents/{one.id}?part=77")).status_code == 404
+    assert (await mia.get(f"/documents/{one.id}/page-77.png")).status_code == 404
+
+
+async def test_an_asker_sees_contents_of_what_they_may_read_and_nothing_else(kb: KnowledgeBase) -> None:
+    secret, nand = await document(kb, "vault"), await document(kb, "nand")
+    async with at(kb, ANN) as ann:
+        page = await get(ann, "/library")
+        assert "vault" not in page
+        assert "3 documents" in page
+        assert "/documents" not in page
+        shown = unescape(await get(ann, f"/library/{nand.id}"))
+        assert "Word Line" in shown
+        assert "4.5 V" not in shown
+        assert re.search(r'href="/\?prompt=What%20does%20%E2%80%9CNAND', shown)
+        assert (await ann.get(f"/library/{secret.id}")).status_code == 404
+
+
+async def test_who_manages_some_contexts_sees_documents_and_changes_none(kb: KnowledgeBase) -> None:
+    nand = await document(kb, "nand")
+    async with at(kb, NINA) as nina:
+        pages = [await get(nina, path) for path in ("/documents", f"/documents/{nand.id}")]
+        assert all('method="post"' not in page for page in pages)
+        for path in (f"/documents/{nand.id}/remove", f"/documents/{nand.id}/reread", "/documents/dustbin/erase"):
+            assert (await post(nina, path)).status_code == 403, path
+        assert (await send(nina, ("a.md", b"# A\n\ntext\n"), script=True)).status_code == 403
+        assert "was not added" not in (await send(nina, ("a.md", b"# A\n\ntext\n"))).text
+
+
+async def test_an_empty_base_says_what_to_do(tmp_path: Path) -> None:
+    home = tmp_path / "kb"
+    async with KnowledgeBase.open(home, Settings(home=home), create=True) as kb, at(kb, MIA) as mia:
+        page = await get(mia, "/documents")
+        assert '<details class="card add" open>' in page
+        assert "There are no documents yet" in page
+        assert "Nothing was removed" in await get(mia, "/documents/dustbin")
+        assert "Add some" in await get(mia, "/library")

@@ -1,0 +1,213 @@
+"""argot documents: find, label and replace documents, their former revisions, and the dustbin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from argot.errors import InvalidInput
+from argot.ui.cli.command_base import (
+    AsUser,
+    Home,
+    Json,
+    counted,
+    examples,
+    groups_text,
+    knowledge_base,
+    line,
+    note,
+    say,
+    say_json,
+    table,
+)
+from argot.ui.cli.document_commands import Document, reference
+
+if TYPE_CHECKING:
+    from argot.service.usecases.uploads import UploadReport
+
+documents = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Find, label and replace documents; bring removed ones back."
+)
+
+REMOVED_HELP = "Its id, name or URI (see `argot documents removed`)."
+Removed = Annotated[str, typer.Argument(help=REMOVED_HELP, metavar="DOCUMENT")]
+RevisionId = Annotated[str, typer.Argument(help="Its id (see `argot documents revisions`).", metavar="REVISION")]
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(documents, name="documents")
+
+
+@documents.command(epilog=examples("argot documents find plan", "argot documents find --tag policy --json"))
+def find(
+    text: Annotated[str, typer.Argument(help="Words of its name, title or place.", metavar="[TEXT]")] = "",
+    *,
+    tag: Annotated[str, typer.Option("--tag", help="Only those with this tag.", metavar="TAG")] = "",
+    audience: Annotated[
+        str, typer.Option("--audience", help="Only those for this group, @NAME, or 'everyone'.", metavar="GROUP")
+    ] = "",
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="At most so many.", metavar="N")] = 50,
+    json_: Json = False,
+    as_user: AsUser = None,
+    home: Home = None,
+) -> None:
+    """Find documents by their names, titles, tags and readers."""
+    from argot.service.usecases.document_listing import DocumentFilter, document_find
+
+    wanted = DocumentFilter(text=text, tag=tag, audience=audience)
+    with knowledge_base(home) as client:
+        found = client.as_user(as_user).call(document_find, wanted=wanted, limit=limit)
+    if json_:
+        say_json(found)
+        return
+    rows: list[list[object]] = [
+        [one.id, one.name, one.title, ", ".join(one.tags), groups_text(one.audience), one.added_at[:10]]
+        for one in found.documents
+    ]
+    table(["id", "name", "title", "tags", "audience", "added"], rows)
+    note(f"{found.found:,} of {counted(found.total, 'document')}")
+
+
+@documents.command(
+    epilog=examples(
+        "argot documents label plan.pdf --tag policy --audience hr", "argot documents label plan.pdf --everyone"
+    )
+)
+def label(
+    document: Document,
+    *,
+    tag: Annotated[
+        list[str] | None, typer.Option("--tag", help="A tag in the place of those it has; repeatable.", metavar="TAG")
+    ] = None,
+    no_tags: Annotated[bool, typer.Option("--no-tags", help="Take all its tags away.")] = False,
+    audience: Annotated[
+        list[str] | None,
+        typer.Option("--audience", help="A group or @NAME in the place of its readers; repeatable.", metavar="GROUP"),
+    ] = None,
+    everyone: Annotated[bool, typer.Option("--everyone", help="Everyone may read it.")] = False,
+    home: Home = None,
+) -> None:
+    """Change the tags and readers of a document. What is left out stays."""
+    from argot.service.usecases.document_revisions import document_label
+
+    if (no_tags and tag) or (everyone and audience):
+        raise InvalidInput("Give either --tag or --no-tags, and either --audience or --everyone.")
+    tags = [] if no_tags else tag or None
+    readers = [] if everyone else audience or None
+    with knowledge_base(home) as client:
+        found = client.call(document_label, document=reference(document), tags=tags, audience=readers)
+    say(f"{line(found.name)}: tags {', '.join(map(line, found.tags)) or 'none'}, for {groups_text(found.audience)}.")
+
+
+@documents.command(epilog=examples("argot documents reread scan.pdf"))
+def reread(document: Document, home: Home = None) -> None:
+    """Read a document again from its stored original, as this version of Argot reads it.
+
+    What a language model derived of it is lost; `argot derive` makes it again.
+    """
+    from argot.service.usecases.document_revisions import document_reread
+
+    with knowledge_base(home) as client:
+        _say_report(client.call(document_reread, document=reference(document)))
+
+
+@documents.command(epilog=examples("argot documents replace plan.pdf new/plan-2027.pdf"))
+def replace(
+    document: Document,
+    file: Annotated[Path, typer.Argument(help="A file of the same format.", metavar="FILE")],
+    home: Home = None,
+) -> None:
+    """Put a new revision of a document in. The one before it no longer answers, and can be brought back."""
+    from argot.service.usecases.document_revisions import document_replace
+
+    if not file.is_file():
+        raise InvalidInput(f"There is no file {file}.")
+    data = file.read_bytes()
+    with knowledge_base(home) as client:
+        _say_report(client.call(document_replace, document=reference(document), name=file.name, data=data))
+
+
+@documents.command(epilog=examples("argot documents revisions plan.pdf"))
+def revisions(document: Document, json_: Json = False, home: Home = None) -> None:
+    """List the revisions of a document, the one that answers first."""
+    from argot.service.usecases.document_revisions import document_revisions
+
+    with knowledge_base(home) as client:
+        found = client.call(document_revisions, document=reference(document))
+    if json_:
+        say_json(found)
+        return
+    table(["revision", "state", "added", "bytes"], [[one.id, one.state, one.added_at[:16], one.size] for one in found])
+
+
+@documents.command(epilog=examples("argot documents compare plan.pdf r0123456789abcdef"))
+def compare(document: Document, revision: RevisionId, json_: Json = False, home: Home = None) -> None:
+    """Show what the revision that answers has that a former one had not."""
+    from argot.service.usecases.document_revisions import document_compare
+
+    with knowledge_base(home) as client:
+        found = client.call(document_compare, document=reference(document), revision=revision)
+    if json_:
+        say_json(found)
+        return
+    for one in found.differences:
+        say(f"@@ line {one.line}")
+        for mark, text in (("-", one.older), ("+", one.newer)):
+            for part in text.splitlines():
+                say(f"{mark} {part}")
+    note(counted(len(found.differences), "difference"))
+
+
+@documents.command("bring-back", epilog=examples("argot documents bring-back plan.pdf r0123456789abcdef"))
+def bring_back(document: Document, revision: RevisionId, home: Home = None) -> None:
+    """Make a former revision of a document the one that answers."""
+    from argot.service.usecases.document_revisions import document_bring_back
+
+    with knowledge_base(home) as client:
+        _say_report(client.call(document_bring_back, document=reference(document), revision=revision))
+
+
+@documents.command(epilog=examples("argot documents removed"))
+def removed(json_: Json = False, home: Home = None) -> None:
+    """List the removed documents that can be brought back, the last removed first."""
+    from argot.service.usecases.document_dustbin import removed_list
+
+    with knowledge_base(home) as client:
+        found = client.call(removed_list)
+    if json_:
+        say_json(found)
+        return
+    rows: list[list[object]] = [[one.id, one.name, one.title, one.passages, one.removed_at[:16]] for one in found]
+    table(["id", "name", "title", "passages", "removed"], rows)
+    note(counted(len(found), "removed document"))
+
+
+@documents.command(epilog=examples("argot documents restore plan.pdf"))
+def restore(document: Removed, home: Home = None) -> None:
+    """Bring a removed document back, with its readers, tags and former revisions."""
+    from argot.service.usecases.document_dustbin import document_restore
+
+    with knowledge_base(home) as client:
+        _say_report(client.call(document_restore, document=document))
+
+
+@documents.command(epilog=examples("argot documents erase plan.pdf", "argot documents erase --all"))
+def erase(
+    document: Annotated[str | None, typer.Argument(help=REMOVED_HELP, metavar="[DOCUMENT]")] = None,
+    all_: Annotated[bool, typer.Option("--all", help="All that were removed.")] = False,
+    home: Home = None,
+) -> None:
+    """Erase a removed document now, for good."""
+    from argot.service.usecases.document_dustbin import removed_erase
+
+    if (document is None) != all_:
+        raise InvalidInput("Name one removed document, or give --all.")
+    with knowledge_base(home) as client:
+        found = client.call(removed_erase, document=document)
+    say(f"Erased {counted(len(found), 'removed document')}.")
+
+
+def _say_report(report: UploadReport) -> None:
+    say(f"{line(report.name)}: {report.kind}" + (f", {line(report.detail)}" if report.detail else ""))

@@ -1,0 +1,69 @@
+"""The list of documents, as managers and askers search and sort it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from fastapi import Request
+
+from argot.clock import utc_now, utc_text
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.document_listing import DocumentFilter, DocumentsFound, Order, State, document_find
+from argot.ui.pages.page_base import number
+from argot.ui.web.authorization import Visitor
+
+STEP = 50
+ORDERS: Mapping[Order, str] = {
+    "newest": "Newest first", "oldest": "Oldest first", "name": "By name", "longest": "Longest first",
+}  # fmt: skip
+STATES: Mapping[State, str] = {
+    "replaced": "Replaced since", "derived": "With derived texts", "not derived": "Without derived texts",
+}  # fmt: skip
+AGES: Mapping[str, tuple[str, int]] = {
+    "1": ("Added today", 1), "7": ("In the last 7 days", 7), "30": ("In the last 30 days", 30),
+    "365": ("In the last year", 365), "old": ("More than a year ago", 365),
+}  # fmt: skip
+_NAMES = ("q", "tag", "audience", "state", "age", "order")
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What was asked for, as the form and the links have it, and what was found. `where`: the page's address."""
+
+    where: str
+    given: dict[str, str]
+    start: int
+    found: DocumentsFound
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether anything but the order was asked for."""
+        return any(value for name, value in self.given.items() if name != "order")
+
+    def link(self, **changed: str | int) -> str:
+        """The address of the same list with these changes."""
+        wanted = {**self.given, **changed}
+        query = {name: value for name, value in wanted.items() if value not in ("", 0) and (name, value) != _BY_DEFAULT}
+        return self.where + (f"?{urlencode(query, quote_via=quote)}" if query else "")
+
+
+_BY_DEFAULT = ("order", "newest")
+CHOICES: dict[str, Any] = {"orders": ORDERS, "states": STATES, "ages": AGES, "step": STEP}
+
+
+async def documents_listed(kb: KnowledgeBase, request: Request, who: Visitor, where: str) -> Listed:
+    """The documents that the address asks for; what it says amiss counts as not said."""
+    given = {name: request.query_params.get(name, "").strip()[:500] for name in _NAMES}
+    order: Order = next((one for one in ORDERS if one == given["order"]), "newest")
+    state: State | None = next((one for one in STATES if one == given["state"]), None)
+    given |= {"order": order, "state": state or "", "age": given["age"] if given["age"] in AGES else ""}
+    start = max(0, number(request.query_params.get("start", "0")))
+    moment = utc_text(utc_now() - timedelta(days=AGES[given["age"]][1]), "seconds") if given["age"] else ""
+    age = {"added_before" if given["age"] == "old" else "added_after": moment}
+    wanted = DocumentFilter(text=given["q"], tag=given["tag"], audience=given["audience"], state=state, **age)
+    found = await document_find(kb, who.principal, wanted=wanted, order=order, start=start, limit=STEP)
+    return Listed(where, given, start, found)

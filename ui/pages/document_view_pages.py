@@ -1,0 +1,155 @@
+"""One document, for managers: what was read of it beside the file, its labels and its revisions."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Awaitable
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import PlainTextResponse
+from starlette.datastructures import UploadFile
+
+from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.document_passages import document_page, document_part
+from argot.service.usecases.document_revisions import (
+    document_bring_back,
+    document_compare,
+    document_label,
+    document_replace,
+    document_reread,
+    document_revisions,
+)
+from argot.service.usecases.documents import read_original, read_source, remove
+from argot.ui.pages.document_pages import DOCUMENTS, document_link, upload_route
+from argot.ui.pages.form_fields import between_commas
+from argot.ui.pages.page_base import Pages, form_of, number, page, sent_to_address
+from argot.ui.pages.source_pages import INERT
+from argot.ui.web.authorization import Visitor, Who, needs
+
+SHOWN_DIFFERENCES = 200
+
+
+def document_view_pages(kb: KnowledgeBase) -> APIRouter:
+    router = APIRouter(prefix=f"{DOCUMENTS}/{{document}}", route_class=upload_route(kb))
+    pages = Pages(kb)
+    _reading(router, pages)
+    _changing(router, pages)
+    _revisions(router, pages)
+    return router
+
+
+def _reading(router: APIRouter, pages: Pages) -> None:
+    @router.get("")
+    @needs("manager")
+    async def document(request: Request, who: Who, document: str) -> Response:
+        return await _document_page(pages, request, who, document)
+
+    @router.get("/page-{number}.png")
+    @needs("manager")
+    async def picture(who: Who, document: str, number: int) -> Response:
+        try:
+            drawn = await document_page(pages.kb, who.principal, document=document, page=number)
+        except ArgotError as error:
+            return PlainTextResponse(str(error), status_code=404, headers=INERT)
+        return Response(base64.b64decode(drawn.base64), media_type=drawn.media_type, headers=INERT)
+
+    @router.get("/markdown")
+    @needs("manager")
+    async def markdown(who: Who, document: str) -> Response:
+        found = await read_source(pages.kb, who.principal, document=document)
+        return PlainTextResponse(found.markdown, headers=INERT)
+
+    @router.get("/original")
+    @needs("manager")
+    async def original(who: Who, document: str) -> Response:
+        """The file as it was put in, to be saved: a file of strangers is never shown as a page of ours."""
+        found = await read_original(pages.kb, who.principal, document=document)
+        name = quote(found.document.name, safe="")
+        headers = {**INERT, "Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
+        return Response(base64.b64decode(found.base64), media_type="application/octet-stream", headers=headers)
+
+
+def _changing(router: APIRouter, pages: Pages) -> None:
+    kb = pages.kb
+
+    @router.post("/labels")
+    @needs("manager")
+    async def labels(request: Request, who: Who, document: str) -> Response:
+        form = await form_of(request)
+        given: dict[str, Any] = {name: between_commas(form.get(name, "")) for name in ("tags", "audience")}
+        try:
+            saved = await document_label(kb, who.principal, document=document, **given)
+        except (InvalidInput, NotAllowed) as error:
+            return await _document_page(pages, request, who, document, error, typed=form)
+        if not who.principal.may_read(saved.audience):
+            return sent_to_address(f"{DOCUMENTS}?done=hidden")
+        return sent_to_address(document_link(document, "?done=saved"))
+
+    @router.post("/remove")
+    @needs("manager")
+    async def take_out(who: Who, document: str) -> Response:
+        removed = await remove(kb, who.principal, document=document)
+        if not kb.settings.keep_removed_days:
+            return sent_to_address(f"{DOCUMENTS}?done=erased")
+        return sent_to_address(f"{DOCUMENTS}?done=removed&removed={removed.id}")
+
+    @router.post("/reread")
+    @needs("manager")
+    async def reread(request: Request, who: Who, document: str) -> Response:
+        return await done(request, who, document, "reread", document_reread(kb, who.principal, document=document))
+
+    @router.post("/replace")
+    @needs("manager")
+    async def replace(request: Request, who: Who, document: str) -> Response:
+        file = (await request.form()).get("file")
+        if not isinstance(file, UploadFile) or not file.filename:
+            return await _document_page(pages, request, who, document, InvalidInput("No file was chosen."))
+        data, name = await file.read(), file.filename
+        work = document_replace(kb, who.principal, document=document, name=name, data=data)
+        return await done(request, who, document, "replaced", work)
+
+    @router.post("/revisions/{revision}/bring-back")
+    @needs("manager")
+    async def bring_back(request: Request, who: Who, document: str, revision: str) -> Response:
+        work = document_bring_back(kb, who.principal, document=document, revision=revision)
+        return await done(request, who, document, "revision-back", work)
+
+    async def done(request: Request, who: Visitor, document: str, what: str, work: Awaitable[object]) -> Response:
+        try:
+            await work
+        except (Conflict, InvalidInput, NotAllowed) as error:
+            return await _document_page(pages, request, who, document, error)
+        return sent_to_address(document_link(document, f"?done={what}"))
+
+
+def _revisions(router: APIRouter, pages: Pages) -> None:
+    @router.get("/revisions/{revision}")
+    @needs("manager")
+    async def compare(request: Request, who: Who, document: str, revision: str) -> Response:
+        found = await document_compare(pages.kb, who.principal, document=document, revision=revision)
+        shown = found.differences[:SHOWN_DIFFERENCES]
+        return page("revision.html", request, who, found=found, differences_shown=shown)
+
+
+async def _document_page(
+    pages: Pages,
+    request: Request,
+    who: Visitor,
+    document: str,
+    error: ArgotError | None = None,
+    *,
+    typed: dict[str, str] | None = None,
+) -> Response:
+    part = number(request.query_params.get("part"))
+    read = await document_part(pages.kb, who.principal, document=document, part=part if part > 0 else None)
+    if part > 0 and not read.passages and read.parts:
+        raise NotFound("There is no such page in this document.")
+    stored = {"tags": ", ".join(read.document.tags), "audience": ", ".join(sorted(read.document.audience))}
+    # Only who manages everything may change documents, and with them see what they were.
+    changes = who.principal.manages_all
+    revisions = await document_revisions(pages.kb, who.principal, document=document) if changes else []
+    shown = {"read": read, "revisions": revisions, "given": {**stored, **(typed or {})}}
+    return page("document.html", request, who, error=error, may_change=changes, **shown)

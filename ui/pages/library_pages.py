@@ -1,0 +1,44 @@
+"""The library: the documents that somebody may read, their contents, and the way to ask about one."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.document_passages import document_contents
+from argot.ui.pages.document_list import CHOICES, documents_listed
+from argot.ui.pages.page_base import BoundedRoute, page, part
+from argot.ui.web.authorization import Visitor, Who, needs
+
+LIBRARY = "/library"
+SHOWN_HEADINGS = 500
+
+
+def library_pages(kb: KnowledgeBase) -> APIRouter:
+    router = APIRouter(prefix=LIBRARY, route_class=BoundedRoute)
+
+    @router.get("")
+    @needs("asker")
+    async def library(request: Request, who: Who) -> Response:
+        return await list_page(request, who)
+
+    @router.get("/rows")
+    @needs("asker")
+    async def rows(request: Request, who: Who) -> Response:
+        """The list alone, as one types."""
+        if "hx-request" not in request.headers:
+            return await list_page(request, who)
+        found = await documents_listed(kb, request, who, LIBRARY)
+        return part("document_rows.html", {"HX-Replace-Url": found.link()}, who=who, listed=found, **CHOICES)
+
+    @router.get("/{document}")
+    @needs("asker")
+    async def contents(request: Request, who: Who, document: str) -> Response:
+        found = await document_contents(kb, who.principal, document=document)
+        return page("library_document.html", request, who, found=found, shown=SHOWN_HEADINGS)
+
+    async def list_page(request: Request, who: Visitor) -> Response:
+        found = await documents_listed(kb, request, who, LIBRARY)
+        return page("library.html", request, who, listed=found, **CHOICES)
+
+    return router

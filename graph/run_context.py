@@ -18,6 +18,7 @@ from argot.tools.answering.support import SupportScorer
 from argot.tools.reading.abbreviated_wording import abbreviated_wording
 from argot.tools.reading.context_classifier import ContextSignatures
 from argot.tools.reading.extractive_reader import ExtractiveReader, signatures_for
+from argot.tools.reading.lay_words import in_terms, meanings_for
 from argot.tools.retrieval.scorer_choice import scorer_for
 from argot.types import Principal
 
@@ -78,13 +79,15 @@ class RunContext:
         return signatures_for(self.glossary.lookup.matcher(self.principal), approved)
 
     def in_abbreviations(self, text: str) -> str:
-        """The text with the terms by which alone the documents know what it says in full."""
+        """The text with the terms by which alone the documents know what it says in full, or in lay words."""
         # "jargon off" is the ablation without the glossary.
         if not (self.profile.look_up_jargon and self.profile.augment_question):
             return text
-        return abbreviated_wording(
-            text, self.glossary.lookup.matcher(self.principal), self.corpus.store, self.principal
-        )
+        matcher, store = self.glossary.lookup.matcher(self.principal), self.corpus.store
+        text = abbreviated_wording(text, matcher, store, self.principal)
+        approved = partial(self.glossary.senses.find, self.principal, status="approved")
+        meanings = partial(meanings_for, matcher, approved, self.corpus.embedder)
+        return in_terms(text, matcher, meanings, store, self.principal)
 
     def in_thread(self, thread: str) -> RunContext:
         """The same surroundings for one turn in this thread, with an empty record of model calls."""

@@ -78,3 +78,51 @@ def test_a_sense_that_may_not_be_read_abbreviates_nothing(kb: Any) -> None:
     assert kb.run_context(Principal("ann")).in_abbreviations("vault liaison") == "vault liaison"
     insider = Principal("ida", groups=frozenset({"insiders"}))
     assert kb.run_context(insider).in_abbreviations("vault liaison") == "VLT"
+
+
+LAY = "Paid days away from work."
+
+
+@pytest.fixture
+def lay_kb(tiny_kb: Any) -> Any:
+    tiny_kb.glossary.senses.add("PTO", "Legal", "paid time off", LAY)
+    tiny_kb.add("handbook.md", HANDBOOK)
+    return tiny_kb
+
+
+@pytest.mark.parametrize(
+    "question", ["How many vacation days does the staff have?", "Which form is there for vacation?"]
+)
+async def test_a_lay_word_is_searched_as_the_term_that_means_it(lay_kb: Any, question: str) -> None:
+    result = await asked(lay_kb, question)
+    assert result.status == "answered"
+    assert "27 days of PTO" in result.answer or "form for PTO is blue" in result.answer
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # The documents have the word.
+        "When does the doctor have time?",
+        # A name, and the inside of one
+        "How does Vacation work?",
+        "Who is the chief vacation officer?",
+        # Nothing in the glossary is like it.
+        "What do penguins eat?",
+    ],
+)
+def test_other_words_stay_as_they_are(lay_kb: Any, text: str) -> None:
+    assert lay_kb.run_context().in_abbreviations(text) == text
+
+
+def test_a_term_that_no_document_has_stands_for_nothing(tiny_kb: Any) -> None:
+    tiny_kb.glossary.senses.add("PTO", "Legal", "paid time off", LAY)
+    assert tiny_kb.run_context().in_abbreviations("How much vacation is there?") == "How much vacation is there?"
+
+
+def test_the_meaning_of_a_sense_that_may_not_be_read_is_compared_with_nothing(tiny_kb: Any) -> None:
+    tiny_kb.glossary.senses.add("PTO", "Legal", "paid time off", LAY, audience=frozenset({"insiders"}))
+    tiny_kb.add("handbook.md", HANDBOOK)
+    assert "PTO" not in tiny_kb.run_context(Principal("ann")).in_abbreviations("How much vacation is there?")
+    insider = Principal("ida", groups=frozenset({"insiders"}))
+    assert "PTO" in tiny_kb.run_context(insider).in_abbreviations("How much vacation is there?")

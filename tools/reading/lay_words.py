@@ -1,0 +1,102 @@
+"""Lay words for terms: people ask for "vacation", where the documents have PTO alone and the glossary "paid time off".
+
+A word that stands in no document can find nothing. The term whose meaning is nearest to it may: cosine and margin were
+chosen on questions in employees' words (validation half) and on two sets of outsiders (docs/measurements.md).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from argot.corpus.keyword.stop_words import STOP_WORDS
+from argot.corpus.store.document_store import CorpusStore
+from argot.jargon_db.lookup.matcher import TermMatcher
+from argot.protocols import Embedder, Vectors
+from argot.types import Principal, Sense
+
+LEAST = 0.42
+"""Cosine of a word with the meaning and the description of the term that may stand for it."""
+MARGIN = 0.03
+"""By how much the next term is less like it: "holiday" is about as near to leave as to a shift."""
+SHORTEST = 5  # letters; short words are mostly names or slips
+MOST_SENSES = 500
+"""Of a larger glossary the meanings are not compared: embedding them would hold up a question for seconds."""
+_WORD = re.compile(r"[^\W\d_](?:['’-]?[^\W\d_])*")
+_JOINING = STOP_WORDS | {"many", "much"}
+_MOST_KEPT = 8
+
+
+def in_terms(
+    text: str, matcher: TermMatcher, meanings: Callable[[], TermMeanings], store: CorpusStore, principal: Principal
+) -> str:
+    """The text with terms of the documents in the place of words that no document has and whose meaning they are."""
+    # From the end, so that the places of those before stay right.
+    for word in reversed(_unknown_words(text, matcher, store, principal)):
+        term = meanings().nearest(word[0], lambda term: bool(store.phrase_count(principal, term)))
+        text = text[: word.start()] + (term or word[0]) + text[word.end() :]
+    return text
+
+
+def _unknown_words(text: str, matcher: TermMatcher, store: CorpusStore, principal: Principal) -> list[re.Match[str]]:
+    words = list(_WORD.finditer(text))
+    joins = [True, *(word[0].casefold() in _JOINING for word in words), True]
+    named = [(mention.start, mention.end) for mention in matcher.find(text)]
+    return [
+        word
+        for place, word in enumerate(words, 1)
+        if word[0].islower()
+        and len(word[0]) >= SHORTEST
+        and not joins[place]
+        # "chief executive officer": what stands within a name of several words means nothing by itself.
+        and (joins[place - 1] or joins[place + 1])
+        and not any(start < word.end() and word.start() < end for start, end in named)
+        and not store.phrase_count(principal, word[0])
+    ]
+
+
+@dataclass(frozen=True)
+class TermMeanings:
+    """The senses that somebody may read, by what they mean. Vectors are made when they are first asked for."""
+
+    senses: Sequence[Sense]
+    embedder: Embedder
+
+    def nearest(self, word: str, is_used: Callable[[str], bool]) -> str:
+        """The term that the word most likely stands for, of those that are used; empty where none is near enough."""
+        if not self.senses:
+            return ""
+        likeness = self._vectors @ self.embedder.embed_queries([word])[0]
+        found: dict[str, float] = {}
+        for place in np.argsort(-likeness):
+            term = self.senses[place].term
+            if term not in found and is_used(term):
+                found[term] = float(likeness[place])
+            if len(found) == 2 or likeness[place] < LEAST - MARGIN:
+                break
+        (best, like), *others = [*found.items(), ("", 0.0)]
+        return best if like >= LEAST and all(like - other >= MARGIN for _, other in others) else ""
+
+    @cached_property
+    def _vectors(self) -> Vectors:
+        return np.asarray(self.embedder.embed_queries([f"{one.expansion}: {one.description}" for one in self.senses]))
+
+
+_latest: list[tuple[TermMatcher, TermMeanings]] = []
+
+
+def meanings_for(matcher: TermMatcher, senses: Callable[[], Sequence[Sense]], embedder: Embedder) -> TermMeanings:
+    """The meanings that go with a matcher. The glossary makes a new matcher whenever its senses change."""
+    # A copy, and by identity, as with `signatures_for`.
+    for known, meanings in list(_latest):
+        if known is matcher and meanings.embedder is embedder:
+            return meanings
+    told = [sense for sense in senses() if sense.expansion]
+    meanings = TermMeanings(told if len(told) <= MOST_SENSES else (), embedder)
+    _latest.append((matcher, meanings))
+    del _latest[:-_MOST_KEPT]
+    return meanings

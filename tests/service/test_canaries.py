@@ -456,7 +456,7 @@ async def test_a_conversation_read_again_forgets_what_its_owner_may_no_longer_se
     ("profile", "question"),
     [
         # the context of the question, named although no term was read in it
-        ("default", "Which WLX do birds have that nest, moult and sing in spring?"),
+        ("default", "Which WLX do birds of the wards have that nest, moult and sing in spring?"),
         # the context of the augmented question, whose terms agree on none
         ("default", "Which WLX do birds have by the WL that nest, moult and sing in spring?"),
         # a sense that lost and was searched for nevertheless
@@ -468,14 +468,14 @@ async def test_a_conversation_read_again_forgets_what_its_owner_may_no_longer_se
 async def test_it_forgets_a_context_that_was_only_weighed(kb: KnowledgeBase, profile: str, question: str) -> None:
     glossary = kb.glossary
     told_of = "where quillfeathers nest, birds that moult and sing in spring"
-    glossary.contexts.add("Aviary", told_of, "quill@example.com", audience=frozenset())
-    glossary.senses.add("PUC", "Aviary", "quillfeather plan")
-    glossary.senses.add("NST", "Aviary", "bird nest")
+    glossary.contexts.add("Aviary wards", told_of, "quill@example.com", audience=frozenset())
+    glossary.senses.add("PUC", "Aviary wards", "quillfeather plan")
+    glossary.senses.add("NST", "Aviary wards", "bird nest")
     glossary.senses.add("WLX", "Tools", "Word Line extension")
     asked = await call(kb, OUTSIDER, "ask", question=question, profile=profile)
     assert any(word in json.dumps(asked) for word in ("quillfeather", "Aviary"))
 
-    glossary.contexts.add("Aviary", audience=frozenset({"board"}))
+    glossary.contexts.add("Aviary wards", audience=frozenset({"board"}))
 
     read = await told(call(kb, OUTSIDER, "thread_read", thread=asked["thread"]))
     assert "quill" not in read and "aviary" not in read

@@ -32,7 +32,8 @@ async def test_a_saved_profile_is_listed_shown_and_answers(kb: KnowledgeBase) ->
     saved = await profile_save(
         kb, MANAGER, name="lab", base="lenient", switches={"match_references": False}, about="Lab"
     )
-    assert saved.changed == {"choose_sense": False, "match_references": False, "misses": "lenient"}
+    lenient = {"choose_sense": False, "choose_document": False, "misses": "lenient"}
+    assert saved.changed == {**lenient, "match_references": False}
     found = await profile_list(kb, ANN)
     assert [one.name for one in found] == [*PROFILES, "lab"]
     assert (found[0].changed, found[-1].about, found[-1].origin) == ({}, "Lab", "saved")

@@ -284,7 +284,8 @@ def test_a_rebuilt_index_has_what_was_derived(corpus: Corpus) -> None:
 def test_a_base_of_an_earlier_version_is_brought_up_to_date(tiny_home: Path, tmp_path: Path) -> None:
     home = shutil.copytree(tiny_home, tmp_path / "kb")
     with sqlite3.connect(home / "corpus.db") as connection:
-        connection.execute("DROP TABLE derivations")
+        for table in ("derivations", "source_items", "sources", "removed_revisions", "removed_documents"):
+            connection.execute(f"DROP TABLE {table}")
         connection.execute("ALTER TABLE triples DROP COLUMN prompt")
         connection.execute("ALTER TABLE triples DROP COLUMN model")
         connection.execute("ALTER TABLE vectors DROP COLUMN sketch")

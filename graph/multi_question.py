@@ -68,18 +68,23 @@ def _is_enough(part: str, hits: Sequence[Hit], state: State, run: RunContext) ->
     """The judgement of the node `rerank`, for one question of several."""
     if not hits:
         return False
-    evidence = evidence_strength(run.in_abbreviations(part), hits, run.scorer)
+    abbreviated = run.in_abbreviations(part)
+    evidence = evidence_strength(abbreviated, hits, run.scorer)
     if not is_quotable(part, hits, evidence, run.scorer, run.profile, run.corpus.embedder):
         return False
     if not run.profile.abstain_below:
         return True
-    terms, store = read_terms(state, run), run.corpus.store
-    stated = [term for term in terms if _states(part, term)]
-    lacking = asks_of_numbers_alone(part) or (
-        not is_clear(evidence, run.scorer)
-        and lacks_half(run.in_abbreviations(part), hits, store, run.principal, stated)
-    )
-    return not (lacking or unspoken_terms(stated, hits, store, run.principal))
+    stated = [term for term in read_terms(state, run) if _states(part, term)]
+    lacking = asks_of_numbers_alone(part) or lacks_words(abbreviated, hits, evidence, stated, run)
+    return not (lacking or unspoken_terms(stated, hits, run.corpus.store, run.principal))
+
+
+def lacks_words(query: str, hits: Sequence[Hit], evidence: float, terms: Sequence[ReadTerm], run: RunContext) -> bool:
+    """Whether the passages lack half of a short question, where the reader does not clearly find it in them.
+
+    `query`: as the documents abbreviate it; where they have only the abbreviation, they lack what it stands for.
+    """
+    return not is_clear(evidence, run.scorer) and lacks_half(query, hits, run.corpus.store, run.principal, terms)
 
 
 def _wordings(part: str, state: State, run: RunContext) -> list[WeightedQuery]:

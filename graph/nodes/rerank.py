@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 
-from argot.graph.multi_question import parts_in, ranked_parts
+from argot.graph.multi_question import lacks_words, parts_in, ranked_parts
 from argot.graph.node_frame import StateUpdate, Step
 from argot.graph.run_context import RunContext, passages_kept
 from argot.graph.state import State, SubjectRecord
@@ -12,11 +12,10 @@ from argot.tools.reading.question_splitting import parts_of
 from argot.tools.retrieval.hybrid_search import WeightedQuery
 from argot.tools.retrieval.missing_subjects import (
     asks_of_numbers_alone,
-    lacks_half,
     unknown_part_numbers,
     unspoken_terms,
 )
-from argot.tools.retrieval.reranker import READ, READ_FOR_MODEL, evidence_strength, is_clear, is_quotable
+from argot.tools.retrieval.reranker import READ, READ_FOR_MODEL, evidence_strength, is_quotable
 from argot.tools.retrieval.reranker import rerank as reranked
 from argot.tools.senses.rival_senses import passages_of_rivals
 from argot.types import Hit
@@ -102,11 +101,7 @@ def _lacking(state: State, hits: list[Hit], evidence: float, run: RunContext) ->
     # "KX-200" is named by nobody but the glossary, which knows what it is.
     unnamed = [name for name in named if not any(name in term.mention.surface for term in terms)]
     query = state["search_queries"][0][0]
-    # Where the documents have only the abbreviation, they lack the words that it stands for.
-    lacking = asks_of_numbers_alone(query) or (
-        not is_clear(evidence, run.scorer)
-        and lacks_half(run.in_abbreviations(query), hits, store, run.principal, terms)
-    )
+    lacking = asks_of_numbers_alone(query) or lacks_words(run.in_abbreviations(query), hits, evidence, terms, run)
     return unnamed, unspoken_terms(terms, hits, store, run.principal), lacking
 
 

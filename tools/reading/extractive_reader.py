@@ -12,6 +12,7 @@ from argot.jargon_db.lookup.matcher import TermMatcher
 from argot.protocols import Embedder
 from argot.tools.reading.context_classifier import ContextSignatures, score_contexts
 from argot.tools.reading.follow_ups import stand_alone
+from argot.tools.reading.matcher_cache import MatcherCache
 from argot.tools.reading.unknown_terms import identify_terms, known_to_documents
 from argot.tools.text.words import asks, content_stems
 from argot.types import Context, ContextScore, Mention, Principal, Sense, Triple, Turn
@@ -149,20 +150,12 @@ def enhanced(question: str, triples: Sequence[Triple]) -> str:
     return f"{text if text.endswith(('?', '.', '!')) else text + '.'} {', '.join(added)}."
 
 
-_latest: list[tuple[TermMatcher, ContextSignatures]] = []
-_MOST_SIGNATURES = 16
+_signatures = MatcherCache[ContextSignatures](16)
 
 
 def signatures_for(matcher: TermMatcher, senses: Callable[[], Sequence[Sense]]) -> ContextSignatures:
-    """The signatures that go with a matcher. The glossary makes a new matcher whenever its senses change."""
-    # A copy: other threads append meanwhile. By identity, since a matcher of the same terms may have other senses.
-    for known, signatures in list(_latest):
-        if known is matcher:
-            return signatures
-    signatures = ContextSignatures(senses())
-    _latest.append((matcher, signatures))
-    del _latest[:-_MOST_SIGNATURES]
-    return signatures
+    """The signatures that go with a matcher."""
+    return _signatures.get((matcher,), lambda: ContextSignatures(senses()))
 
 
 def _share(stems: set[str], text: str) -> float:

@@ -17,6 +17,7 @@ from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.corpus.store.document_store import CorpusStore
 from argot.jargon_db.lookup.matcher import TermMatcher
 from argot.protocols import Embedder, Vectors
+from argot.tools.reading.matcher_cache import MatcherCache
 from argot.types import Principal, Sense
 
 LEAST = 0.42
@@ -28,7 +29,6 @@ MOST_SENSES = 500
 """Of a larger glossary the meanings are not compared: embedding them would hold up a question for seconds."""
 _WORD = re.compile(r"[^\W\d_](?:['’-]?[^\W\d_])*")
 _JOINING = STOP_WORDS | {"many", "much"}
-_MOST_KEPT = 8
 
 
 def in_terms(
@@ -86,17 +86,14 @@ class TermMeanings:
         return np.asarray(self.embedder.embed_queries([f"{one.expansion}: {one.description}" for one in self.senses]))
 
 
-_latest: list[tuple[TermMatcher, TermMeanings]] = []
+_meanings = MatcherCache[TermMeanings](8)
 
 
 def meanings_for(matcher: TermMatcher, senses: Callable[[], Sequence[Sense]], embedder: Embedder) -> TermMeanings:
-    """The meanings that go with a matcher. The glossary makes a new matcher whenever its senses change."""
-    # A copy, and by identity, as with `signatures_for`.
-    for known, meanings in list(_latest):
-        if known is matcher and meanings.embedder is embedder:
-            return meanings
-    told = [sense for sense in senses() if sense.expansion]
-    meanings = TermMeanings(told if len(told) <= MOST_SENSES else (), embedder)
-    _latest.append((matcher, meanings))
-    del _latest[:-_MOST_KEPT]
-    return meanings
+    """The meanings that go with a matcher; none of a glossary with more than `MOST_SENSES`."""
+
+    def told() -> TermMeanings:
+        found = [sense for sense in senses() if sense.expansion]
+        return TermMeanings(found if len(found) <= MOST_SENSES else (), embedder)
+
+    return _meanings.get((matcher, embedder), told)

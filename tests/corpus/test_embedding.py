@@ -244,16 +244,16 @@ class Meeting:
         self.begun, self.joined = threading.Event(), threading.Event()
         self._embed, self._fails = embedder._embed, fails
 
-    def __call__(self, texts: Sequence[str], progress: Any) -> Any:
+    def __call__(self, texts: Sequence[str]) -> Any:
         self.asked.append(list(texts))
         if len(self.asked) > 1:
             self.joined.set()
-            return self._embed(texts, progress)
+            return self._embed(texts)
         self.begun.set()
         assert self.joined.wait(60)
         if self._fails:
             raise RuntimeError("out of memory")
-        return self._embed(texts, progress)
+        return self._embed(texts)
 
 
 def test_what_another_thread_is_embedding_is_waited_for(

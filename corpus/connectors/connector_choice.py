@@ -15,6 +15,8 @@ OPTIONS: Mapping[SourceKind, frozenset[str]] = {
     "folder": frozenset({"base_uri", "follow_links"}),
     "git": frozenset({"base_uri", "branch", "user", "password", "private"}),
     "web": frozenset({"pages", "user", "password", "private"}),
+    "confluence": frozenset({"base_uri"}),
+    "sharepoint": frozenset({"base_uri"}),
     "imap": frozenset({"user", "password", "private", "encrypted"}),
 }
 """What each kind takes beside `include` and `exclude`. A loader takes whatever it is made with, and no patterns."""
@@ -70,6 +72,18 @@ def _imap(record: SourceRecord, options: dict[str, Any]) -> Connector:
     return ImapConnector(mailbox, _patterns(options))
 
 
+def _confluence(record: SourceRecord, options: dict[str, Any]) -> Connector:
+    from argot.corpus.connectors.confluence_connector import ConfluenceConnector
+
+    return ConfluenceConnector(Path(record.address), _patterns(options), options.get("base_uri"))
+
+
+def _sharepoint(record: SourceRecord, options: dict[str, Any]) -> Connector:
+    from argot.corpus.connectors.sharepoint_connector import SharePointConnector
+
+    return SharePointConnector(Path(record.address), _patterns(options), options.get("base_uri"))
+
+
 def _loader(record: SourceRecord, options: dict[str, Any]) -> Connector:
     from argot.corpus.connectors.langchain_loader import LoaderConnector
 
@@ -81,6 +95,8 @@ _MADE_BY: Mapping[SourceKind, Callable[[SourceRecord, dict[str, Any]], Connector
     "git": _git,
     "web": _web,
     "imap": _imap,
+    "confluence": _confluence,
+    "sharepoint": _sharepoint,
     "loader": _loader,
 }
 

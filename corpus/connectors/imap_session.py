@@ -166,7 +166,7 @@ class _Client(imaplib.IMAP4):
         self._end = time.monotonic() + WHOLE_SECONDS
         self._left = MOST_BYTES
 
-    def open(self, host: str = "", port: int = imaplib.IMAP4_PORT, timeout: float | None = None) -> None:
+    def open(self, host: str = "", port: int = 143, timeout: float | None = None) -> None:
         self._buffer = bytearray()
         self.host, self.port = host, port
         self.sock = socket.create_connection((self._address, port), CONNECT_SECONDS)

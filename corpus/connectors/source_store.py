@@ -17,7 +17,7 @@ from argot.corpus.store.row_mapping import audience_text, stored_audience
 from argot.errors import Conflict, NotFound
 from argot.types import EVERYONE, Audience
 
-SourceKind: TypeAlias = Literal["folder", "git", "web", "imap", "loader"]
+SourceKind: TypeAlias = Literal["folder", "git", "web", "imap", "confluence", "sharepoint", "loader"]
 SyncState: TypeAlias = Literal["new", "syncing", "synced", "held", "failed"]
 """`held`: synced but for deletions that wait for a confirmation."""
 Outcome: TypeAlias = Literal["due", "in", "duplicate", "skipped", "failed"]

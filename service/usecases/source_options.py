@@ -18,6 +18,8 @@ from argot.types import Principal
 MAIL = ("imap", "imaps")
 WEB = ("http", "https")
 """Schemes of addresses."""
+EXPORTS = ("confluence", "sharepoint")
+"""Kinds that a ZIP archive can be, too."""
 SHORTEST_SECONDS = 60
 _UNITS = {"m": 60, "h": 3600, "d": 86_400}
 _SECRET = re.compile(r"pass(word|wd)|secret|token|api_?key|credential", re.IGNORECASE)
@@ -150,7 +152,7 @@ def check_address(home: Path, record: SourceRecord) -> None:
     elif record.kind == "web":
         raise InvalidInput(f"'{record.address}' is no address of a web site. Write it as https://wiki.example.org/")
     else:
-        _check_path(home, record.address)
+        _check_path(home, record)
 
 
 def _check_url(record: SourceRecord) -> None:
@@ -169,11 +171,11 @@ def _check_url(record: SourceRecord) -> None:
         )
 
 
-def _check_path(home: Path, address: str) -> None:
-    folder = Path(address)
+def _check_path(home: Path, record: SourceRecord) -> None:
+    folder = Path(record.address)
     if not folder.is_absolute():
-        raise InvalidInput(f"'{address}' is no whole path. Write it from the root on: /srv/{address}")
-    if not folder.is_dir():
+        raise InvalidInput(f"'{folder}' is no whole path. Write it from the root on: /srv/{folder}")
+    if not folder.is_dir() and (record.kind not in EXPORTS or not folder.is_file()):
         raise InvalidInput(f"There is no folder {folder}.")
     found, own = resolved(folder), resolved(home)
     if found.is_relative_to(own) or own.is_relative_to(found):

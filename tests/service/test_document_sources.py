@@ -93,6 +93,13 @@ async def test_what_lies_on_the_server_takes_an_admin(kb: KnowledgeBase, folder:
             with pytest.raises(NotAllowed, match=refused.name):
                 await source_add(kb, refused, name="x", **given)
     assert await source_list(kb, ADMIN) == []
+    with pytest.raises(NotAllowed, match="mia"):
+        await source_add(kb, MANAGER, address=str(folder), kind="confluence")
+    (folder / "space.zip").write_bytes(b"PK")
+    made = await source_add(kb, ADMIN, address=str(folder / "space.zip"), kind="confluence")
+    assert (made.name, made.kind) == ("space.zip", "confluence")
+    with pytest.raises(InvalidInput, match="no folder"):
+        await source_add(kb, ADMIN, address=str(folder / "space.zip"), name="x")
     made = await source_add(kb, MANAGER, address=wiki, options={"pages": "20"})
     assert (made.name, made.kind) == ("wiki.example.org", "web")
     made = await source_add(kb, MANAGER, address="https://git.example.org/team/hand_book.git")

@@ -49,6 +49,7 @@ def register(app: typer.Typer) -> None:
         "argot source add https://git.example.org/team/handbook.git --include 'docs/' --with branch=main",
         "argot source add https://wiki.example.org/help/ --every 1d --with pages=2000",
         "argot source add imaps://mail.example.org/INBOX --with user=ann --with-env password=MAIL_PASSWORD",
+        "argot source add /srv/exports/ENG.zip --kind confluence --with base_uri=https://wiki.example.org",
         "argot source add --loader WikipediaLoader --with query=NAND --with load_max_docs=5",
     ),
 )
@@ -62,7 +63,11 @@ def add(
     ] = "",
     kind: Annotated[
         str | None,
-        typer.Option("--kind", help="folder, git, web or imap, where the address does not say.", metavar="KIND"),
+        typer.Option(
+            "--kind",
+            help="folder, git, web, imap, confluence or sharepoint, where the address does not say.",
+            metavar="KIND",
+        ),
     ] = None,
     loader: Annotated[
         str | None,

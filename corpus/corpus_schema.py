@@ -254,9 +254,10 @@ CREATE TABLE source_metadata (
     labels TEXT NOT NULL
 ) WITHOUT ROWID;
 
--- How often in a row something of a source failed, and when it was tried last.
+-- How often in a row something of a source failed, when it was tried last, and the stamp that it had then.
 ALTER TABLE source_items ADD COLUMN failures INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE source_items ADD COLUMN tried_at TEXT NOT NULL DEFAULT '';
+ALTER TABLE source_items ADD COLUMN tried_stamp TEXT NOT NULL DEFAULT '';
 """
 
 

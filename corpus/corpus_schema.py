@@ -244,6 +244,22 @@ CREATE INDEX removed_by_document ON removed_revisions(document);
 CREATE INDEX removed_by_content ON removed_revisions(content_hash);
 """
 
+_SOURCE_METADATA = """
+-- What a source says of a document beside its content (m013): it stays when the document is read again.
+CREATE TABLE source_metadata (
+    document TEXT PRIMARY KEY REFERENCES documents(id) ON DELETE CASCADE,
+    title TEXT NOT NULL,
+    date TEXT NOT NULL,
+    author TEXT NOT NULL,
+    labels TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- How often in a row something of a source failed, when it was tried last, and the stamp that it had then.
+ALTER TABLE source_items ADD COLUMN failures INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE source_items ADD COLUMN tried_at TEXT NOT NULL DEFAULT '';
+ALTER TABLE source_items ADD COLUMN tried_stamp TEXT NOT NULL DEFAULT '';
+"""
+
 
 MIGRATIONS = (
     _DOCUMENTS,
@@ -255,6 +271,7 @@ MIGRATIONS = (
     _NEIGHBOURS,
     _SOURCES,
     _DUSTBIN,
+    _SOURCE_METADATA,
 )
 NAMES = StepNames(
     "corpus",

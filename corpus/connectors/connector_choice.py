@@ -15,6 +15,9 @@ OPTIONS: Mapping[SourceKind, frozenset[str]] = {
     "folder": frozenset({"base_uri", "follow_links"}),
     "git": frozenset({"base_uri", "branch", "user", "password", "private"}),
     "web": frozenset({"pages", "user", "password", "private"}),
+    "confluence": frozenset({"base_uri"}),
+    "sharepoint": frozenset({"base_uri"}),
+    "imap": frozenset({"user", "password", "private", "encrypted"}),
 }
 """What each kind takes beside `include` and `exclude`. A loader takes whatever it is made with, and no patterns."""
 
@@ -54,6 +57,33 @@ def _web(record: SourceRecord, options: dict[str, Any]) -> Connector:
     return WebConnector(site, _patterns(options))
 
 
+def _imap(record: SourceRecord, options: dict[str, Any]) -> Connector:
+    from argot.corpus.connectors.imap_connector import ImapConnector, mailbox_of
+
+    if missing := [name for name in ("user", "password") if not options.get(name)]:
+        raise SourceDown(f"The mail of {record.address} takes a {missing[0]}, which the source was not given.")
+    mailbox = mailbox_of(
+        record.address,
+        options["user"],
+        options["password"],
+        encrypted=is_yes(options.get("encrypted", "yes")),
+        private=is_yes(options.get("private", "")),
+    )
+    return ImapConnector(mailbox, _patterns(options))
+
+
+def _confluence(record: SourceRecord, options: dict[str, Any]) -> Connector:
+    from argot.corpus.connectors.confluence_connector import ConfluenceConnector
+
+    return ConfluenceConnector(Path(record.address), _patterns(options), options.get("base_uri"))
+
+
+def _sharepoint(record: SourceRecord, options: dict[str, Any]) -> Connector:
+    from argot.corpus.connectors.sharepoint_connector import SharePointConnector
+
+    return SharePointConnector(Path(record.address), _patterns(options), options.get("base_uri"))
+
+
 def _loader(record: SourceRecord, options: dict[str, Any]) -> Connector:
     from argot.corpus.connectors.langchain_loader import LoaderConnector
 
@@ -64,6 +94,9 @@ _MADE_BY: Mapping[SourceKind, Callable[[SourceRecord, dict[str, Any]], Connector
     "folder": _folder,
     "git": _git,
     "web": _web,
+    "imap": _imap,
+    "confluence": _confluence,
+    "sharepoint": _sharepoint,
     "loader": _loader,
 }
 

@@ -17,7 +17,7 @@ from argot.corpus.store.row_mapping import audience_text, stored_audience
 from argot.errors import Conflict, NotFound
 from argot.types import EVERYONE, Audience
 
-SourceKind: TypeAlias = Literal["folder", "git", "web", "loader"]
+SourceKind: TypeAlias = Literal["folder", "git", "web", "imap", "confluence", "sharepoint", "loader"]
 SyncState: TypeAlias = Literal["new", "syncing", "synced", "held", "failed"]
 """`held`: synced but for deletions that wait for a confirmation."""
 Outcome: TypeAlias = Literal["due", "in", "duplicate", "skipped", "failed"]
@@ -50,7 +50,10 @@ class SourceRecord:
 
 @dataclass(frozen=True, slots=True)
 class StoredItem:
-    """What is known of one document of a source. `document`: the stored one; of a duplicate, its twin."""
+    """What is known of one document of a source. `document`: the stored one; of a duplicate, its twin.
+
+    `failures` in a row, the last of them at `tried_at` with the stamp `tried_stamp`.
+    """
 
     uri: str
     stamp: str
@@ -58,6 +61,9 @@ class StoredItem:
     document: str | None = None
     content_hash: str | None = None
     detail: str = ""
+    failures: int = 0
+    tried_at: str = ""
+    tried_stamp: str = ""
 
     @property
     def holds(self) -> bool:
@@ -70,7 +76,7 @@ _COLUMNS = """s.name, s.kind, s.address, s.options, s.audience, s.tags, s.every,
     (SELECT count(*) FROM source_items AS i WHERE i.source = s.name AND i.document IS NOT NULL
         AND i.outcome != 'duplicate'),
     (SELECT count(*) FROM source_items AS i WHERE i.source = s.name AND i.outcome = 'failed')"""
-_ITEM_COLUMNS = "uri, stamp, outcome, document, content_hash, detail"
+_ITEM_COLUMNS = "uri, stamp, outcome, document, content_hash, detail, failures, tried_at, tried_stamp"
 
 
 class SourceStore:
@@ -162,7 +168,7 @@ class SourceStore:
     def note(self, name: str, items: Sequence[StoredItem]) -> None:
         with self._database.writing() as connection:
             connection.executemany(
-                f"INSERT OR REPLACE INTO source_items (source, {_ITEM_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+                f"INSERT OR REPLACE INTO source_items (source, {_ITEM_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
                 [(name, *_item_row(one)) for one in items],
             )
 
@@ -186,7 +192,8 @@ class SourceStore:
 
 
 def _item_row(item: StoredItem) -> tuple[Any, ...]:
-    return item.uri, item.stamp, item.outcome, item.document, item.content_hash, item.detail
+    said = (item.uri, item.stamp, item.outcome, item.document, item.content_hash, item.detail)
+    return *said, item.failures, item.tried_at, item.tried_stamp
 
 
 def _record(row: tuple[Any, ...]) -> SourceRecord:

@@ -15,8 +15,10 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from functools import partial
 
+from argot.clock import timestamp, utc_now
 from argot.corpus.connectors.listing import Connector, ListedDocument, SourceDown
 from argot.corpus.connectors.renaming import rename_rows
 from argot.corpus.connectors.source_store import Outcome, SourceRecord, SourceStore, StoredItem, SyncState
@@ -29,6 +31,9 @@ from argot.types import Document, Principal, name_in
 NOTED_TOGETHER = 64
 """Documents: each note is a transaction. What a kill loses of them is read again, and found unchanged."""
 PROGRESS_SECONDS = 0.5
+RETRY_SECONDS = 60
+"""Doubled by each failure of a document."""
+DAY_SECONDS = 86_400
 OUTCOMES: Mapping[str, Outcome] = {
     "added": "in",
     "updated": "in",
@@ -63,12 +68,14 @@ class Synchronisation:
         turn: Callable[[], AbstractContextManager[None]] = nullcontext,
         by: Principal | None = None,
         confirmed: bool = False,
+        patient: bool = False,
     ) -> None:
         """
         Args:
             connect: makes the source's connector; it may raise `SourceDown`.
             turn: held while documents are written, as in `Corpus.add`.
             confirmed: what is gone is taken out, however much it is.
+            patient: what failed and is still the same is tried again ever later, and not each time.
         """
         self.state: SyncState = "failed"
         self.detail = ""
@@ -80,6 +87,7 @@ class Synchronisation:
         self._turn = turn
         self._by = by
         self._confirmed = confirmed
+        self._patient = patient
         self._store = SourceStore(corpus.store.database)
         self._known: dict[str, StoredItem] = {}
         self._listed: dict[str, ListedDocument] = {}
@@ -156,6 +164,9 @@ class Synchronisation:
             elif one.source.skip:
                 self.counts["skipped"] += 1
                 continue
+            elif item is not None and self._patient and (later := retry_at(item, one.stamp)):
+                detail = f"{item.detail}; failed {item.failures} times, tried again after {later:%Y-%m-%d %H:%M} UTC"
+                self._tell_problem(SyncEvent("failed", one.source.name, detail, uri))
             elif item is None or not item.stamp or item.stamp != one.stamp:
                 due[uri] = one
             else:
@@ -262,6 +273,12 @@ class Synchronisation:
             item = replace(known, stamp=stamp, outcome=outcome, detail=event.detail)
         else:
             item = StoredItem(event.uri, stamp, outcome, detail=event.detail)
+        if outcome == "failed":
+            tried = self._listed[event.uri].stamp
+            before = known.failures if known is not None and known.tried_stamp == tried else 0
+            item = replace(item, failures=before + 1, tried_at=timestamp(), tried_stamp=tried)
+        elif item.failures:
+            item = replace(item, failures=0, tried_at="", tried_stamp="")
         self._noted.append(item)
         if len(self._noted) >= NOTED_TOGETHER:
             self._note_all()
@@ -301,6 +318,18 @@ class Synchronisation:
     def _step(self, event: SyncEvent) -> SyncEvent:
         self._done += 1
         return replace(event, done=self._done, total=self._total)
+
+
+def retry_at(item: StoredItem, stamp: str) -> datetime | None:
+    """When something that failed is due again; None: now, as what failed in another state of it is.
+
+    After two minutes, then four, and so on, up to a day.
+    """
+    if item.outcome != "failed" or not stamp or item.tried_stamp != stamp:
+        return None
+    wait = min(RETRY_SECONDS * 2 ** min(item.failures, 20), DAY_SECONDS)
+    later = datetime.fromisoformat(item.tried_at) + timedelta(seconds=wait)
+    return later if utc_now() < later else None
 
 
 def take_out_all(corpus: Corpus, name: str, turn: Callable[[], AbstractContextManager[None]]) -> Iterator[str]:

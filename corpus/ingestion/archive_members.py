@@ -46,8 +46,10 @@ def members_of(archive: Source) -> Iterator[Source]:
         yield _failing(archive, f"an archive of more than {MOST_FILES:,} files; {_LARGE}")
         return
     for path, size, load in members:
-        if not _is_hidden(path):
-            yield Source(f"{archive.uri}!/{quote(path)}", PurePosixPath(path).name, load, size, _reason(path))
+        # Some programs of Windows part folders by backslashes.
+        shown = path.replace("\\", "/")
+        if not _is_hidden(shown):
+            yield Source(f"{archive.uri}!/{quote(path)}", PurePosixPath(shown).name, load, size, _reason(shown))
 
 
 _Member = tuple[str, int, Callable[[], bytes]]

@@ -31,6 +31,7 @@ from argot.corpus.ingestion.source import Source
 from argot.corpus.read_limits import Lane, ReadLimits
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.store.row_mapping import DOCUMENT_COLUMNS, DOCUMENT_TABLES, audience_text, document_of
+from argot.corpus.store.source_metadata import NO_METADATA, SourceMetadata, stored_metadata
 from argot.errors import NoText, UnreadableDocument
 from argot.protocols import Deriver, Embedder
 from argot.settings import Settings
@@ -211,10 +212,11 @@ class Adding:
             raise UnreadableDocument(source.name, error.strerror or type(error).__name__) from error
         self._limits.check_size(len(data), source.name)  # it may have grown, or be another file by now
         stored = self._stored_revision(source.uri)
-        audience, tags = self._labels(stored)
+        metadata = self._metadata(source, stored)
+        audience, tags = self._labels(stored, metadata)
         replaces = stored.document.content_hash if stored else None
         id_ = stored.document.id if stored else self._free_id(source.uri)
-        return Candidate(id_, source, data, content_hash(data), replaces, audience, tags)
+        return Candidate(id_, source, data, content_hash(data), replaces, audience, tags, metadata)
 
     def _free_id(self, uri: str) -> str:
         """A document that was renamed keeps its id, which the next file of its old name must not take from it."""
@@ -224,15 +226,25 @@ class Adding:
                 break
         return id_
 
-    def _labels(self, stored: StoredRevision | None) -> tuple[Audience, tuple[str, ...]]:
+    def _metadata(self, source: Source, stored: StoredRevision | None) -> SourceMetadata:
+        if source.metadata is not None:
+            return source.metadata
+        return stored_metadata(self._connection, stored.document.id) if stored else NO_METADATA
+
+    def _labels(
+        self, stored: StoredRevision | None, metadata: SourceMetadata | None = None
+    ) -> tuple[Audience, tuple[str, ...]]:
         # Labels that are not given stay: adding a folder again must not make its documents public.
         audience, tags = (stored.document.audience, stored.document.tags) if stored else (EVERYONE, ())
-        if stored and not self._relabel_known:
-            return audience, tags
-        return (
-            audience if self._audience is None else self._audience,
-            tags if self._tags is None else self._tags,
-        )
+        given = not stored or self._relabel_known
+        if given:
+            audience = audience if self._audience is None else self._audience
+        labels = set(metadata.labels) if metadata else set()
+        if given and self._tags is not None:
+            return audience, tuple(sorted({*self._tags, *labels}))
+        # Only what the source labels otherwise than before changes: what people did to the tags stays.
+        before = set(stored_metadata(self._connection, stored.document.id).labels) if stored and metadata else set()
+        return audience, tuple(sorted((set(tags) - (before - labels)) | (labels - before)))
 
     def _known(self, candidate: Candidate, parts: Parts | None = None) -> IngestEvent | None:
         """The event of a source that needs no reading, after doing what little it needs.
@@ -247,7 +259,10 @@ class Adding:
         changed = document.content_hash != candidate.content or not document.title
         if changed or self._renew or self._lacks_derived(stored):
             return None
-        audience, tags = self._labels(stored)
+        metadata = self._metadata(candidate.source, stored)
+        if metadata != stored_metadata(self._connection, document.id):
+            return None  # its title may be another one, which all its passages carry
+        audience, tags = self._labels(stored, metadata)
         if (document.audience, document.tags) == (audience, tags):
             return IngestEvent("unchanged", candidate.source.name, document=document, uri=candidate.source.uri)
         if parts is None:
@@ -317,7 +332,7 @@ class Adding:
     def _labelled(self, parts: Parts, member: ReadRevision, embedded: list[EmbeddedItem]) -> EmbeddedRevision:
         """With its present labels: somebody may have changed its readers while it was read and embedded."""
         document = member.new.document
-        audience, tags = self._labels(self._stored_revision(document.uri))
+        audience, tags = self._labels(self._stored_revision(document.uri), member.candidate.metadata)
         if audience != document.audience:
             embedded = [for_readers(one, parts.vectors, audience) for one in embedded]
         new = replace(member.new, document=replace(document, audience=audience, tags=tags))

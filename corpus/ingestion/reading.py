@@ -22,6 +22,7 @@ from argot.corpus.readers.reader_process import read_in_child
 from argot.corpus.readers.reader_protocol import CutDocument
 from argot.corpus.store.derived_ids import stamped_derived, stamped_triples
 from argot.corpus.store.row_writes import NewRevision
+from argot.corpus.store.source_metadata import NO_METADATA, SourceMetadata
 from argot.errors import ArgotError, ModelUnavailable, UnreadableDocument
 from argot.protocols import Deriver, Embedder
 from argot.types import Audience, Document, Triple
@@ -45,6 +46,7 @@ class Candidate:
     replaces: str | None
     audience: Audience
     tags: tuple[str, ...]
+    metadata: SourceMetadata = NO_METADATA
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +127,9 @@ def _revision(candidate: Candidate, read: CutDocument) -> NewRevision:
     document = _document(candidate, read)
     # Cut in the child; ids are given here, where the document is known.
     passages = passages_of(
-        read.title, read.markdown, read.cuts, document_id=document.id, revision_id=document.revision_id
+        document.title, read.markdown, read.cuts, document_id=document.id, revision_id=document.revision_id
     )
-    return NewRevision(document, read.markdown, passages)
+    return NewRevision(document, read.markdown, passages, metadata=candidate.metadata)
 
 
 def _document(candidate: Candidate, read: CutDocument) -> Document:
@@ -135,12 +137,12 @@ def _document(candidate: Candidate, read: CutDocument) -> Document:
     return Document(
         id=id_,
         uri=candidate.source.uri,
-        title=read.title or candidate.source.name,
+        title=candidate.metadata.title or read.title or candidate.source.name,
         media_type=read.media_type,
         revision_id=revision_id(id_, candidate.content),
         content_hash=candidate.content,
         added_at=timestamp("seconds"),
-        date=read.date,
+        date=candidate.metadata.date or read.date,
         tags=candidate.tags,
         audience=candidate.audience,
         passages=len(read.cuts),

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from argot.corpus.store.source_metadata import SourceMetadata
+
+__all__ = ["Source", "SourceMetadata"]
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """One document to add. `load` is called when its turn comes; `size` is in bytes, -1 when not known before.
 
-    `skip` holds a reason where it is not to be added at all, so that nothing is passed over in silence.
+    `skip` holds a reason where it is not to be added at all, so that nothing is passed over in silence. Without
+    `metadata` what was stored of the document before stays.
     """
 
     uri: str
@@ -18,3 +23,4 @@ class Source:
     load: Callable[[], bytes]
     size: int = -1
     skip: str = ""
+    metadata: SourceMetadata | None = None

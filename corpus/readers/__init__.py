@@ -39,10 +39,13 @@ SUFFIXES: Mapping[str, str] = MappingProxyType(
         ".rst": "text/x-rst",
         ".pdf": "application/pdf",
         ".docx": _DOCX,
+        ".docm": _DOCX,
         ".pptx": _PPTX,
+        ".pptm": _PPTX,
         ".csv": "text/csv",
         ".tsv": "text/csv",
         ".xlsx": _XLSX,
+        ".xlsm": _XLSX,
         ".eml": "message/rfc822",
         ".mbox": "application/mbox",
         ".epub": _EPUB,
@@ -91,6 +94,8 @@ _READERS: Mapping[str, tuple[str, str]] = {
     "image/bmp": ("image", "read_image"),
 }
 _ZIP = b"PK\x03\x04"
+_MACROS = (b"vbaProject.bin", b"xl/macrosheets/")
+"""In the names of parts of Office files that hold programs."""
 _MAX_TITLE = 300
 """Characters; every passage carries the title."""
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -120,7 +125,14 @@ def read_document(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         parsed,
         title=_UNSTORABLE.sub("�", parsed.title).strip()[:_MAX_TITLE],
         markdown=_UNSTORABLE.sub("�", parsed.markdown),
+        warnings=(*parsed.warnings, *_macros(data)),
     )
+
+
+def _macros(data: bytes) -> tuple[str, ...]:
+    # The names of an archive's members are not compressed.
+    found = data.startswith(_ZIP) and any(part in data for part in _MACROS)
+    return ("its macros are left out and were not run",) if found else ()
 
 
 def media_type_of(data: bytes, name: str) -> str:

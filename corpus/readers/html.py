@@ -80,6 +80,9 @@ def _soup(html: str) -> BeautifulSoup:
 
 def _main_part(soup: BeautifulSoup) -> Tag:
     """The part marked as the content. Without such a mark everything, less the page's own header and footer."""
+    # As Confluence exports a page.
+    if (page := soup.select_one("#main-content.wiki-content")) is not None:
+        return page
     for selector in ("main", "[role=main]", "body > article"):
         found = soup.select(selector)
         # Some pages mark a part as the main one that holds next to nothing.

@@ -159,10 +159,12 @@ def _without_running(lines: list[list[Line]], heights: list[float]) -> list[list
         # On two pages only a line with a number that counts them is sure to be no content.
         return text is not None and (counts[text] >= often or (counts[text] == len(lines) == 2 and "#" in text))
 
-    return [
+    kept = [
         [line for number, line in enumerate(page) if not is_running(edge.get(number))]
         for page, edge in zip(lines, edges, strict=True)
     ]
+    # Labels and certificates: where nothing else stands on any page, that is the content.
+    return kept if any(kept) else lines
 
 
 def _edge_texts(page: list[Line], height: float) -> dict[int, str]:

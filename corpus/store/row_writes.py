@@ -11,6 +11,7 @@ from typing import Any
 
 from argot.corpus.keyword import keyword_index
 from argot.corpus.store.row_mapping import audience_text, derived_row, passage_row, triple_row
+from argot.corpus.store.source_metadata import NO_METADATA, SourceMetadata, put_metadata
 from argot.types import Audience, DerivedText, Document, Passage, Triple
 
 
@@ -24,6 +25,7 @@ class NewRevision:
     triples: Sequence[Triple] = ()
     derived: Sequence[DerivedText] = ()
     derived_by: str = ""
+    metadata: SourceMetadata = NO_METADATA
 
 
 def put_revision(connection: sqlite3.Connection, new: NewRevision) -> None:
@@ -53,6 +55,7 @@ def put_revision(connection: sqlite3.Connection, new: NewRevision) -> None:
             len(new.passages),
         ),
     )
+    put_metadata(connection, document.id, new.metadata)
     # Before its passages, whose rows refer to it.
     _put_revision(connection, new)
     _insert(connection, "passages", (passage_row(passage, document.title, audience) for passage in new.passages))

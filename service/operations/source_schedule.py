@@ -47,7 +47,7 @@ async def sync_due(kb: KnowledgeBase, now: datetime | None = None) -> list[str]:
     names = [one.name for one in records if is_sync_due(one, now or utc_now())]
     for name in names:
         try:
-            report = await outcome(source_sync(kb, local_principal(), name=name))
+            report = await outcome(source_sync(kb, local_principal(), name=name, patient=True))
         except (Conflict, NotFound):  # somebody syncs it just now, or has removed it
             continue
         except Exception:

@@ -164,12 +164,13 @@ async def source_remove(
 
 @usecase("manager", everywhere=True)
 async def source_sync(
-    kb: KnowledgeBase, principal: Principal, *, name: Text, confirm: bool = False
+    kb: KnowledgeBase, principal: Principal, *, name: Text, confirm: bool = False, patient: bool = False
 ) -> AsyncIterator[Event | Finished[SyncReport]]:
     """Bring the documents in step with a source. Events: one for each document that is new, changed or gone.
 
     Only what changed is read. A source that is down removes nothing; one that lost more than half of its documents
-    does so only with `confirm`.
+    does so only with `confirm`. What failed is tried again each time; `patient`, as by the schedule, ever later, unless
+    it has changed.
 
     Raises:
         NotFound: there is no such source.
@@ -189,6 +190,7 @@ async def source_sync(
                 turn=kb.turns(),
                 by=principal,
                 confirmed=confirm,
+                patient=patient,
             )
             async with aclosing(stream(sync.run)) as events:
                 async for event in events:

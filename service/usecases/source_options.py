@@ -15,6 +15,11 @@ from argot.service.identity.people import role_of
 from argot.settings import ENV_PREFIX
 from argot.types import Principal
 
+MAIL = ("imap", "imaps")
+WEB = ("http", "https")
+"""Schemes of addresses."""
+EXPORTS = ("confluence", "sharepoint")
+"""Kinds that a ZIP archive can be, too."""
 SHORTEST_SECONDS = 60
 _UNITS = {"m": 60, "h": 3600, "d": 86_400}
 _SECRET = re.compile(r"pass(word|wd)|secret|token|api_?key|credential", re.IGNORECASE)
@@ -23,6 +28,7 @@ _SAID = {
     "pages": (re.compile(r"[1-9][0-9]{0,5}"), "a number from 1 to 999999"),
     "follow_links": (re.compile(r"yes|no"), "yes or no"),
     "private": (re.compile(r"yes|no"), "yes or no"),
+    "encrypted": (re.compile(r"yes|no"), "yes or no"),
     "base_uri": (re.compile(r"[a-z][a-z0-9+.-]*:[^\s]+"), "a URI, as https://wiki.example.org/"),
 }
 """What the values of options look like, for the machine and for people."""
@@ -30,7 +36,9 @@ _SAID = {
 
 def kind_of(address: str) -> SourceKind:
     parts = urlsplit(address)
-    if parts.scheme in ("http", "https"):
+    if parts.scheme in MAIL:
+        return "imap"
+    if parts.scheme in WEB:
         return "git" if parts.path.endswith(".git") else "web"
     # A bare repository is no folder of documents.
     return "git" if address.rstrip("/").endswith(".git") else "folder"
@@ -38,7 +46,9 @@ def kind_of(address: str) -> SourceKind:
 
 def name_of(kind: SourceKind, address: str) -> str:
     parts = urlsplit(address)
-    last = parts.hostname or "" if kind == "web" else address.rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
+    last = (
+        parts.hostname or "" if kind in ("web", "imap") else address.rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
+    )
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", last).strip("-._")[:64]
     if not name:
         raise InvalidInput(f"No name can be made of '{address}'. Give the source one.")
@@ -117,7 +127,7 @@ def require_admin(principal: Principal, record: SourceRecord) -> None:
     Raises:
         NotAllowed: it reaches what is this machine's own, or in its network.
     """
-    here = record.kind in ("folder", "loader") or not record.address.startswith(("http://", "https://"))
+    here = record.kind not in ("git", "web") or urlsplit(record.address).scheme not in WEB
     reaches = here or "private" in record.options
     # A value of the service's environment must not be sent to an address of somebody's choice.
     reads = any(isinstance(value, dict) for value in record.options.values())
@@ -137,28 +147,35 @@ def check_address(home: Path, record: SourceRecord) -> None:
         _check_loader(record.address)
     elif "://" in record.address:
         _check_url(record)
+    elif record.kind == "imap":
+        raise InvalidInput(f"'{record.address}' is no folder of mail. Write it as imaps://mail.example.org/INBOX")
     elif record.kind == "web":
         raise InvalidInput(f"'{record.address}' is no address of a web site. Write it as https://wiki.example.org/")
     else:
-        _check_path(home, record.address)
+        _check_path(home, record)
 
 
 def _check_url(record: SourceRecord) -> None:
     parts = urlsplit(record.address)
-    if record.kind == "folder" or parts.scheme not in ("http", "https") or not parts.hostname:
+    schemes = {"web": WEB, "git": WEB, "imap": MAIL}.get(record.kind, ())
+    if parts.scheme not in schemes or not parts.hostname:
         raise InvalidInput(f"'{record.address}' cannot be a source of kind '{record.kind}'.")
     if parts.username is not None or parts.password is not None:
         raise InvalidInput(
             "The address holds a name or a password, which is not to be stored. Give them as "
             "--with user=NAME --with-env password=VARIABLE"
         )
+    if record.kind == "imap" and (missing := {"user", "password"} - record.options.keys()):
+        raise InvalidInput(
+            f"Mail takes a {' and a '.join(sorted(missing))}: --with user=NAME --with-env password=VARIABLE"
+        )
 
 
-def _check_path(home: Path, address: str) -> None:
-    folder = Path(address)
+def _check_path(home: Path, record: SourceRecord) -> None:
+    folder = Path(record.address)
     if not folder.is_absolute():
-        raise InvalidInput(f"'{address}' is no whole path. Write it from the root on: /srv/{address}")
-    if not folder.is_dir():
+        raise InvalidInput(f"'{folder}' is no whole path. Write it from the root on: /srv/{folder}")
+    if not folder.is_dir() and (record.kind not in EXPORTS or not folder.is_file()):
         raise InvalidInput(f"There is no folder {folder}.")
     found, own = resolved(folder), resolved(home)
     if found.is_relative_to(own) or own.is_relative_to(found):

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from argot.corpus.connectors import folder_connector, synchronisation
 from argot.corpus.connectors.folder_connector import FolderConnector
 from argot.corpus.connectors.listing import ListedDocument, Patterns, SourceDown
 from argot.corpus.connectors.source_store import SourceRecord, SourceStore
-from argot.corpus.connectors.synchronisation import Synchronisation, take_out_all
+from argot.corpus.connectors.synchronisation import Synchronisation, retry_at, take_out_all
 from argot.corpus.corpus import Corpus, Source
 from argot.corpus.ingestion import ingest_job
 from argot.settings import Settings
@@ -60,11 +61,18 @@ def named(corpus: Corpus, name: str = "docs", **more: Any) -> SourceRecord:
     return found.get(name) or store.add(SourceRecord(name, "folder", "", {}, **more))
 
 
-def sync(corpus: Corpus, folder: Path, *, confirmed: bool = False, **more: Any) -> Synchronisation:
+def sync(
+    corpus: Corpus, folder: Path, *, confirmed: bool = False, patient: bool = False, **more: Any
+) -> Synchronisation:
     settled()
     patterns = Patterns(more.pop("include", ()), more.pop("exclude", ()))
     run = Synchronisation(
-        corpus, named(corpus, **more), lambda: FolderConnector(folder, patterns), by=ROOT, confirmed=confirmed
+        corpus,
+        named(corpus, **more),
+        lambda: FolderConnector(folder, patterns),
+        by=ROOT,
+        confirmed=confirmed,
+        patient=patient,
     )
     list(run.run())
     return run
@@ -148,6 +156,38 @@ def test_a_failed_file_is_named_and_tried_again(corpus: Corpus, folder: Path) ->
     assert counts(sync(corpus, folder)) == {"unchanged": 1, "failed": 1}
     stored = SourceStore(corpus.store.database).items("docs")[(folder / "b.pdf").as_uri()]
     assert stored.detail == problem.detail and not stored.stamp
+
+
+def test_by_schedule_a_failed_file_is_tried_ever_later_unless_it_changed(
+    corpus: Corpus, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(folder / "b.pdf", "%PDF-1.7 cut off")
+    uri = (folder / "b.pdf").as_uri()
+    reads: list[str] = []
+    load = ingest_job.Adding._load
+    monkeypatch.setattr(ingest_job.Adding, "_load", lambda self, one: reads.append(one.name) or load(self, one))
+    for _ in range(2):
+        sync(corpus, folder)  # asked for by a person: tried each time
+    assert reads == ["b.pdf", "b.pdf"]
+    (problem,) = sync(corpus, folder, patient=True).problems
+    assert "failed 2 times, tried again after" in problem.detail and "damaged" in problem.detail
+    assert reads == ["b.pdf", "b.pdf"]
+    item = SourceStore(corpus.store.database).items("docs")[uri]
+    for failures, seconds in ((1, 120), (2, 240), (99, 86_400)):
+        known = replace(item, failures=failures)
+        due = datetime.fromisoformat(item.tried_at) + timedelta(seconds=seconds)
+        assert retry_at(known, item.tried_stamp) == due
+        assert retry_at(known, "another stamp") is None
+    long_ago = replace(item, tried_at="2020-01-01T00:00:00Z")
+    SourceStore(corpus.store.database).note("docs", [long_ago])
+    assert counts(sync(corpus, folder, patient=True)) == {"failed": 1}
+    assert SourceStore(corpus.store.database).items("docs")[uri].failures == 3
+    page(folder / "b.pdf", "x")
+    sync(corpus, folder, patient=True)
+    assert len(reads) == 4
+    (folder / "b.pdf").unlink()
+    sync(corpus, folder, patient=True)
+    assert SourceStore(corpus.store.database).items("docs") == {}
 
 
 def test_a_file_that_fails_once_it_changed_keeps_its_document(corpus: Corpus, folder: Path) -> None:
@@ -473,7 +513,7 @@ def test_a_store_from_before_there_were_sources_gets_them(tmp_path: Path) -> Non
     corpus = Corpus.open(tmp_path / "kb", SETTINGS)
     list(corpus.add([Source("test:///a.md", "a.md", lambda: b"# A\n\nThe anvil.\n")]))
     with corpus.store.database.writing() as connection:
-        for table in ("source_items", "sources", "removed_revisions", "removed_documents"):
+        for table in ("source_metadata", "source_items", "sources", "removed_revisions", "removed_documents"):
             connection.execute(f"DROP TABLE {table}")
         connection.execute("DELETE FROM _sqlite_migrations WHERE name >= 'm008'")
         connection.execute("PRAGMA user_version = 7")

@@ -133,6 +133,18 @@ def test_pages_that_links_lead_to_and_only_what_changed(corpus: Corpus, site: Si
     assert site.fetched == ["/help/", "/help/b.html", "/help/deep", "/help/new"]
 
 
+def test_a_page_that_moved_is_the_same_document(corpus: Corpus, site: Site) -> None:
+    site.page("/help/", "start", "a.html", "sub/b.html", "c.html")
+    for path in ("/help/a.html", "/help/c.html"):
+        site.page(path, path)
+    sync(corpus, site)
+    before = {one.title: one.id for one in corpus.store.documents(ROOT)}
+    site.pages["/help/sub/b.html"] = site.pages.pop("/help/a.html")
+    assert counts(sync(corpus, site))["renamed"] == 1
+    assert {one.title: one.id for one in corpus.store.documents(ROOT)} == before
+    assert f"{site.url}/help/sub/b.html" in {one.uri for one in corpus.store.documents(ROOT)}
+
+
 def test_robots_are_obeyed(corpus: Corpus, site: Site) -> None:
     site.pages["/robots.txt"] = "User-agent: *\nDisallow: /secret\nUser-agent: Argot\nDisallow: /private\n"
     site.page("/", "home", "/private/a", "/open/b", "/noindex", "/nofollow")

@@ -86,12 +86,20 @@ async def test_what_lies_on_the_server_takes_an_admin(kb: KnowledgeBase, folder:
         {"address": "json:JSONDecoder", "kind": "loader"},
         {"address": wiki, "options": {"private": "yes"}},
         {"address": wiki, "variables": {"password": "HOME"}},
+        {"address": "imaps://mail.example.org/", "options": {"user": "ann"}, "variables": {"password": "HOME"}},
     ]
     for given in reaching:
         for refused in (MANAGER, LEO):
             with pytest.raises(NotAllowed, match=refused.name):
                 await source_add(kb, refused, name="x", **given)
     assert await source_list(kb, ADMIN) == []
+    with pytest.raises(NotAllowed, match="mia"):
+        await source_add(kb, MANAGER, address=str(folder), kind="confluence")
+    (folder / "space.zip").write_bytes(b"PK")
+    made = await source_add(kb, ADMIN, address=str(folder / "space.zip"), kind="confluence")
+    assert (made.name, made.kind) == ("space.zip", "confluence")
+    with pytest.raises(InvalidInput, match="no folder"):
+        await source_add(kb, ADMIN, address=str(folder / "space.zip"), name="x")
     made = await source_add(kb, MANAGER, address=wiki, options={"pages": "20"})
     assert (made.name, made.kind) == ("wiki.example.org", "web")
     made = await source_add(kb, MANAGER, address="https://git.example.org/team/hand_book.git")
@@ -108,6 +116,9 @@ async def test_a_secret_is_named_and_not_stored(
         await source_add(kb, ADMIN, address="https://ann:sesame@wiki.example.org/")
     with pytest.raises(InvalidInput, match="begin with ARGOT_"):
         await source_add(kb, ADMIN, address=wiki, variables={"password": "ARGOT_MODEL_KEY"})
+    mail = "imaps://mail.example.org/INBOX"
+    made = await source_add(kb, ADMIN, address=mail, options={"user": "ann"}, variables={"password": "WIKI_PASSWORD"})
+    assert (made.kind, made.name) == ("imap", "mail.example.org")
     made = await source_add(kb, ADMIN, address=wiki, options={"user": "ann"}, variables={"password": "WIKI_PASSWORD"})
     assert made.options == {"user": "ann", "password": {"variable": "WIKI_PASSWORD"}}
     report = await synced(kb, made.name)
@@ -137,6 +148,11 @@ async def test_a_secret_is_named_and_not_stored(
         ({"address": "https://wiki.example.org/", "kind": "folder"}, "cannot be a source of kind 'folder'"),
         ({"address": "ssh://git.example.org/x.git"}, "cannot be a source of kind 'git'"),
         ({"address": "ext::sh -c true", "kind": "git"}, "no whole path"),
+        ({"address": "imaps://mail.example.org/INBOX"}, "takes a password and a user"),
+        ({"address": "imaps://ann:x@mail.example.org/INBOX"}, "not to be stored"),
+        ({"address": "imaps://mail.example.org/", "options": {"user": "ann", "password": "x"}}, "password=VARIABLE"),
+        ({"kind": "imap", "name": "x"}, "imaps://mail.example.org/INBOX"),
+        ({"address": "imaps://mail.example.org/", "kind": "web"}, "cannot be a source of kind 'web'"),
         ({"kind": "web", "name": "x"}, "no address of a web site"),
         ({"address": "json:JSONDecoder", "kind": "loader"}, "no loader of LangChain"),
         ({"address": "x:Y", "kind": "loader", "include": ["*"]}, "takes no patterns"),

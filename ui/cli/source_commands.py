@@ -1,4 +1,4 @@
-"""argot source: folders, repositories and web sites that the documents are kept in step with."""
+"""argot source: folders, repositories, web sites and mail that the documents are kept in step with."""
 
 from __future__ import annotations
 
@@ -48,6 +48,8 @@ def register(app: typer.Typer) -> None:
         "argot source add /srv/hr --name hr --audience hr --exclude 'drafts/' --exclude '*.tmp.docx'",
         "argot source add https://git.example.org/team/handbook.git --include 'docs/' --with branch=main",
         "argot source add https://wiki.example.org/help/ --every 1d --with pages=2000",
+        "argot source add imaps://mail.example.org/INBOX --with user=ann --with-env password=MAIL_PASSWORD",
+        "argot source add /srv/exports/ENG.zip --kind confluence --with base_uri=https://wiki.example.org",
         "argot source add --loader WikipediaLoader --with query=NAND --with load_max_docs=5",
     ),
 )
@@ -55,10 +57,17 @@ def add(
     *,
     address: Annotated[
         str,
-        typer.Argument(help="A folder, a git repository (URL or path), or a web site (URL).", metavar="ADDRESS"),
+        typer.Argument(
+            help="A folder, a git repository (URL or path), a web site (URL), or a folder of mail.", metavar="ADDRESS"
+        ),
     ] = "",
     kind: Annotated[
-        str | None, typer.Option("--kind", help="folder, git or web, where the address does not say.", metavar="KIND")
+        str | None,
+        typer.Option(
+            "--kind",
+            help="folder, git, web, imap, confluence or sharepoint, where the address does not say.",
+            metavar="KIND",
+        ),
     ] = None,
     loader: Annotated[
         str | None,
@@ -96,7 +105,8 @@ def add(
 
     A pattern with `/` is for the path, without for a name on the way. Options for --with: base_uri (where the originals
     of a folder or repository stand, for citations), follow_links=yes (of a folder), branch, user, private=yes (a server
-    in your own network), pages (of a web site, at most), and what a loader is made with. Secrets: --with-env.
+    in your own network), encrypted=no (mail in clear), pages (of a web site, at most), and what a loader is made with.
+    Secrets: --with-env.
     """
     from argot.service.usecases.document_sources import source_add
 

@@ -1,0 +1,165 @@
+"""An export of a Confluence space as a source: each page is a document, and each of its attachments.
+
+A page is known by its number, which stays when it is renamed or moved. What Confluence puts around the text (the way to
+the page, who wrote it, the foot) is metadata and not read as text: `argot.corpus.readers.html` leaves it out.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import tempfile
+from collections.abc import Iterator, Mapping
+from functools import partial
+from hashlib import blake2b
+from pathlib import Path, PurePosixPath
+from shutil import rmtree
+from urllib.parse import quote, unquote
+
+from argot.corpus.connectors.confluence_entities import Entities
+from argot.corpus.connectors.confluence_html import PageFrame, linked_pages, page_frame, page_number
+from argot.corpus.connectors.export_files import ExportedFile, ExportFiles, place_mark
+from argot.corpus.connectors.listing import ListedDocument, Patterns, SourceDown
+from argot.corpus.ingestion.source import Source, SourceMetadata
+from argot.corpus.readers import SUFFIXES
+
+_ENTITIES = "entities.xml"
+
+
+class ConfluenceConnector:
+    """`place`: a ZIP archive as Confluence makes it, the folder it was unpacked to, or a folder of such archives.
+
+    Of two archives that hold the same page the newer one counts.
+    """
+
+    def __init__(self, place: Path, patterns: Patterns, base_uri: str | None = None) -> None:
+        """`base_uri`: where the wiki stands, for citations that lead to its pages."""
+        self._place = place
+        self._patterns = patterns
+        self._base_uri = base_uri.rstrip("/") if base_uri else ""
+        self._exports: list[ExportFiles] = []
+        self._spool = Path(tempfile.mkdtemp(prefix="argot-confluence-"))
+
+    def close(self) -> None:
+        for export in self._exports:
+            export.close()
+        rmtree(self._spool, ignore_errors=True)
+
+    def mark(self) -> str:
+        return place_mark(self._place)
+
+    def listing(self, known: Mapping[str, str]) -> Iterator[ListedDocument | None]:
+        uris = _Uris(self._base_uri or self._place.absolute().as_uri(), bool(self._base_uri), known)
+        for export in self._opened():
+            entities = next((path for path in export.files if PurePosixPath(path).name == _ENTITIES), "")
+            listed = self._of_entities(export, entities, uris) if entities else self._of_pages(export, uris)
+            for one in listed:
+                if one is None or self._patterns.take(one.source.name):
+                    yield one
+
+    def _opened(self) -> Iterator[ExportFiles]:
+        places = [self._place]
+        if self._place.is_dir():
+            # Newest first: what was listed already is not listed again.
+            archives = sorted(self._place.glob("*.zip"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
+            places = archives or places
+        for place in places:
+            export = ExportFiles(place)
+            self._exports.append(export)
+            if not any(page_number(path) or PurePosixPath(path).name == _ENTITIES for path in export.files):
+                raise SourceDown(f"{place} is no export of Confluence: it holds neither pages nor {_ENTITIES}.")
+            yield export
+
+    # -- exported as HTML -------------------------------------------------------------------------------------------
+
+    def _of_pages(self, export: ExportFiles, uris: _Uris) -> Iterator[ListedDocument | None]:
+        pages = {path: file for path, file in export.files.items() if page_number(path) and "attachments/" not in path}
+        for path, file in pages.items():
+            number = page_number(path)
+            try:
+                data = file.load()
+            except OSError as error:
+                yield self._unread(uris.page(number, path), path, error.strerror or "it cannot be read")
+                continue
+            frame = page_frame(data)
+            # The title and not the file's name, which Confluence cuts and strips of signs.
+            name = f"{frame.metadata.title.replace('/', ' ') or PurePosixPath(path).stem}.html"
+            uri = uris.page(number, name)
+            yield ListedDocument(Source(uri, name, file.load, file.size, metadata=frame.metadata), file.stamp)
+            yield from self._attached(export, posixpath.dirname(path), number, frame, uris)
+        yield None
+        yield from self._missing(export, pages, uris)
+
+    def _attached(
+        self, export: ExportFiles, folder: str, page: str, frame: PageFrame, uris: _Uris
+    ) -> Iterator[ListedDocument]:
+        for one in frame.attachments:
+            uri = uris.attachment(page, one.name)
+            file = export.files.get(posixpath.join(folder, one.path))
+            if file is None:
+                yield self._unread(uri, one.name, "the page names it, but it is not in the export")
+            else:
+                yield _attachment(uri, one.name, file, frame.metadata)
+
+    def _missing(self, export: ExportFiles, pages: Mapping[str, ExportedFile], uris: _Uris) -> Iterator[ListedDocument]:
+        """Pages that the index names and that are not there: an export that was cut off, or unpacked in part."""
+        for index in (path for path in export.files if PurePosixPath(path).name == "index.html"):
+            for name in linked_pages(export.files[index].load()):
+                if posixpath.join(posixpath.dirname(index), name) not in pages:
+                    uri = uris.page(page_number(name), name)
+                    yield self._unread(uri, name, "the index names it, but it is not in the export")
+
+    # -- exported as XML --------------------------------------------------------------------------------------------
+
+    def _of_entities(self, export: ExportFiles, path: str, uris: _Uris) -> Iterator[ListedDocument | None]:
+        spool = Path(tempfile.mkdtemp(dir=self._spool))
+        with export.opened(path) as stream:
+            entities = Entities(stream, spool)
+        yield None
+        folder = posixpath.dirname(path)
+        about: dict[str, SourceMetadata] = {}
+        for page in entities.pages():
+            about[page.number] = page.metadata
+            name = f"{page.metadata.title.replace('/', ' ') or page.number}.html"
+            data = page.body.read_bytes()
+            stamp = blake2b(data + repr(page.metadata).encode(), digest_size=16).hexdigest()
+            source = Source(uris.page(page.number, name), name, page.body.read_bytes, len(data), metadata=page.metadata)
+            yield ListedDocument(source, stamp)
+        for one in entities.attachments():
+            uri = uris.attachment(one.page, one.name)
+            file = export.files.get(posixpath.join(folder, "attachments", one.page, one.number, one.version))
+            if file is None:
+                yield self._unread(uri, one.name, "it is named, but not in the export")
+            else:
+                yield _attachment(uri, PurePosixPath(one.name).name, file, about[one.page])
+
+    def _unread(self, uri: str, name: str, reason: str) -> ListedDocument:
+        return ListedDocument(Source(uri, PurePosixPath(name).name, bytes), "", reason)
+
+
+class _Uris:
+    """As Confluence addresses its pages, if it is known where it stands; else below the export, by their numbers."""
+
+    def __init__(self, base: str, at_wiki: bool, known: Mapping[str, str]) -> None:
+        self._base = base
+        self._at_wiki = at_wiki
+        # A page keeps the URI that it had under its former title.
+        inside = (uri for uri in known if uri.startswith(f"{base}!/pages/"))
+        self._pages = {uri.removeprefix(f"{base}!/pages/").partition("/")[0]: uri for uri in inside}
+
+    def page(self, number: str, name: str) -> str:
+        if self._at_wiki:
+            return f"{self._base}/pages/viewpage.action?pageId={number}"
+        return self._pages.get(number) or f"{self._base}!/pages/{number}/{quote(PurePosixPath(name).name)}"
+
+    def attachment(self, page: str, name: str) -> str:
+        inside = "/download" if self._at_wiki else "!"
+        return f"{self._base}{inside}/attachments/{page}/{quote(name, safe='')}"
+
+
+def _attachment(uri: str, name: str, file: ExportedFile, page: SourceMetadata) -> ListedDocument:
+    suffix = PurePosixPath(name).suffix
+    skip = "" if not suffix or suffix.casefold() in SUFFIXES else f"unknown kind of file ({suffix})"
+    # Date and author are the page's: an export names none of its attachments.
+    metadata = SourceMetadata(date=page.date, author=page.author, labels=page.labels)
+    source = Source(uri, unquote(name), partial(file.load), file.size, skip, metadata)
+    return ListedDocument(source, f"{file.stamp}.{blake2b(repr(metadata).encode(), digest_size=8).hexdigest()}")

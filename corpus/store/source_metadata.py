@@ -1,0 +1,44 @@
+"""What a source says of a document beside its content: a table of corpus.db, kept when the document is read again."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SourceMetadata:
+    """What stands in no file, or not reliably. Empty: the source does not say. `date`: ISO 8601, at least the year.
+
+    A title or date goes before what the reader finds; `labels` become tags of the document.
+    """
+
+    title: str = ""
+    date: str = ""
+    author: str = ""
+    labels: tuple[str, ...] = ()
+
+
+NO_METADATA = SourceMetadata()
+
+
+def stored_metadata(connection: sqlite3.Connection, document: str) -> SourceMetadata:
+    sql = "SELECT title, date, author, labels FROM source_metadata WHERE document = ?"
+    row = connection.execute(sql, (document,)).fetchone()
+    if row is None:
+        return NO_METADATA
+    title, date, author, labels = row
+    return SourceMetadata(title, date, author, tuple(json.loads(labels)))
+
+
+def put_metadata(connection: sqlite3.Connection, document: str, metadata: SourceMetadata) -> None:
+    """Within the caller's transaction."""
+    if metadata == NO_METADATA:
+        connection.execute("DELETE FROM source_metadata WHERE document = ?", (document,))
+        return
+    labels = json.dumps(metadata.labels, ensure_ascii=False)
+    connection.execute(
+        "INSERT OR REPLACE INTO source_metadata (document, title, date, author, labels) VALUES (?, ?, ?, ?, ?)",
+        (document, metadata.title, metadata.date, metadata.author, labels),
+    )

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.ocr import DPI, INSTALL, OcrPage, is_installed, recognised, require_ocr
 from argot.corpus.readers.page_layout import PageContents, document_of_pages, tables_of_pages
+from argot.corpus.readers.pdf_columns import in_columns
+from argot.corpus.readers.pdf_headings import Bookmark
 from argot.corpus.readers.pdf_lines import Line, page_lines
 from argot.corpus.readers.pdf_rules import Rules, page_rules
 from argot.corpus.readers.pdf_tables import PageTable
@@ -20,6 +23,10 @@ from argot.types import PageKind, ParsedDocument
 _MOST_PIXELS = 25_000_000
 """Of a page that is drawn for recognition: A3 at 300 dots an inch has 17 million."""
 _MARGIN = 0.1
+_ROWS_ALIKE = 3
+_NUMBER_ALONE = re.compile(r"[\W_]*#[\W_]*")
+_DEEPEST_BOOKMARK = 6
+_MOST_BOOKMARKS = 5_000
 _USELESS_TITLE = re.compile(
     r"untitled|microsoft |powerpoint|\.(?:docx?|pdf|indd|xlsx?|pptx?|qxd|tmp)\b|^[\W\d_]*$", re.I
 )
@@ -60,7 +67,10 @@ def _contents(document: Any, name: str, limits: ReadLimits) -> tuple[PageContent
     lines = _without_running(lines, heights)
     rules = {number: _rules(document, number) for number, page in enumerate(lines, start=1) if page}
     blank = [number for number, page in enumerate(lines, start=1) if not page]
-    return PageContents(lines, rules, kinds), [*warnings, *([f"no text on page {_listed(blank)}"] if blank else [])]
+    return PageContents(lines, rules, kinds, _bookmarks(document)), [
+        *warnings,
+        *([f"no text on page {_listed(blank)}"] if blank else []),
+    ]
 
 
 def _rules(document: Any, number: int) -> Rules:
@@ -69,6 +79,16 @@ def _rules(document: Any, number: int) -> Rules:
         return page_rules(page)
     finally:
         page.close()
+
+
+def _bookmarks(document: Any) -> list[Bookmark]:
+    import pypdfium2
+
+    try:
+        found = islice(document.get_toc(max_depth=_DEEPEST_BOOKMARK), _MOST_BOOKMARKS)
+        return [Bookmark(item.level, item.get_title() or "") for item in found]
+    except pypdfium2.PdfiumError:  # damaged ones are no reason not to read the pages
+        return []
 
 
 def _open(data: bytes, name: str) -> Any:
@@ -91,7 +111,7 @@ def _all_lines(document: Any, name: str, limits: ReadLimits) -> tuple[list[list[
     length = 0
     for index in range(len(document)):
         page = document[index]
-        lines.append(page_lines(page))
+        lines.append(in_columns(page_lines(page)))
         heights.append(page.get_height())
         page.close()
         length += sum(len(line.text) for line in lines[-1])
@@ -152,12 +172,21 @@ def _without_running(lines: list[list[Line]], heights: list[float]) -> list[list
     """Without headers and footers: what stands at the edge of many pages, but for its numbers the same."""
     edges = [_edge_texts(page, height) for page, height in zip(lines, heights, strict=True)]
     counts = Counter(text for page in edges for text in set(page.values()))
+    # What stands in the middle of pages too is a row of a table that happens to be their first or last.
+    inner = Counter(
+        text
+        for page, edge in zip(lines, edges, strict=True)
+        for number, line in enumerate(page)
+        if number not in edge and (text := _with_numbers_alike(line)) in counts
+    )
     # A fifth of the pages, because running headers change with the chapter.
     often = max(3, len(lines) // 5)
 
     def is_running(text: str | None) -> bool:
         # On two pages only a line with a number that counts them is sure to be no content.
-        return text is not None and (counts[text] >= often or (counts[text] == len(lines) == 2 and "#" in text))
+        if text is None or (inner[text] >= max(_ROWS_ALIKE, counts[text]) and not _NUMBER_ALONE.fullmatch(text)):
+            return False
+        return counts[text] >= often or (counts[text] == len(lines) == 2 and "#" in text)
 
     return [
         [line for number, line in enumerate(page) if not is_running(edge.get(number))]
@@ -172,11 +201,15 @@ def _edge_texts(page: list[Line], height: float) -> dict[int, str]:
     top = min(range(len(page)), key=lambda number: page[number].y0)
     bottom = max(range(len(page)), key=lambda number: page[number].y1)
     return {
-        # Page numbers, Roman ones included, differ from page to page.
-        number: re.sub(r"\d+|\b[ivxl]+\b", "#", line.text.strip().lower())
+        number: _with_numbers_alike(line)
         for number, line in enumerate(page)
         if number in (top, bottom) or line.y1 < _MARGIN * height or line.y0 > (1 - _MARGIN) * height
     }
+
+
+def _with_numbers_alike(line: Line) -> str:
+    # Page numbers, Roman ones included, differ from page to page.
+    return re.sub(r"\d+|\b[ivxl]+\b", "#", line.text.strip().lower())
 
 
 def _metadata_title(document: Any) -> str:

@@ -14,7 +14,7 @@ from argot.corpus.readers.plain_text import file_stem
 from argot.types import ParsedDocument
 
 if TYPE_CHECKING:
-    from bs4 import BeautifulSoup
+    from bs4 import BeautifulSoup, Tag
 
 # Added to mammoth's own map: Word has nine levels of headings, HTML only six; lists may be nested by style alone.
 _STYLES = """
@@ -60,6 +60,7 @@ def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
 
 def _join_notes(tree: BeautifulSoup) -> None:
     """Puts each footnote and endnote behind the paragraph, list or table with its mark: one is not read without it."""
+    last: dict[int, Tag] = {}
     for number, mark in enumerate(tree.find_all("a", id=re.compile(_PREFIX + _NOTE.pattern)), start=1):
         note = tree.find("li", id=str(mark["id"]).replace("-ref-", "-", 1))
         around = [mark, *mark.parents]
@@ -73,10 +74,8 @@ def _join_notes(tree: BeautifulSoup) -> None:
         joined.string = f"^{number} {' '.join(note.get_text(' ').split())}"
         (raised[-1] if raised else mark).replace_with(f"^{number}")
         # Behind the notes that were joined to it before.
-        while (after := block.find_next_sibling()) is not None and after.name == "p" and after.get("class") == ["note"]:
-            block = after
-        joined["class"] = ["note"]
-        block.insert_after(joined)
+        last.get(id(block), block).insert_after(joined)
+        last[id(block)] = joined
         note.decompose()
 
 

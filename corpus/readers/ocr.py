@@ -182,8 +182,17 @@ def _span(words: list[_Word], height: float) -> LineSpan:
         min(word.y0 for word in words),
         words[-1].x1,
         max(word.y1 for word in words),
+        spaces=tuple(zip(_starts(words), (w.x1 for w in words), (w.x0 for w in words[1:]), strict=False)),
         size=height * (1.0 if _DESCENDERS.search(text) else _WITHOUT_DESCENDERS),
     )
+
+
+def _starts(words: list[_Word]) -> Iterator[int]:
+    """Where in the text of all the second word begins, the third, and so on."""
+    place = 0
+    for word in words[:-1]:
+        place += len(word.text) + 1
+        yield place
 
 
 def _sized(lines: list[Line]) -> list[Line]:

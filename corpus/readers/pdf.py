@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -17,6 +17,7 @@ from argot.corpus.readers.pdf_lines import Line, page_lines
 from argot.corpus.readers.pdf_rules import Rules, page_rules
 from argot.corpus.readers.pdf_tables import PageTable
 from argot.corpus.readers.plain_text import file_stem
+from argot.corpus.readers.second_reading import is_broken, joined
 from argot.errors import UnreadableDocument
 from argot.types import PageKind, ParsedDocument
 
@@ -64,6 +65,8 @@ def _contents(document: Any, name: str, limits: ReadLimits) -> tuple[PageContent
     """What stands on the pages, and what could not be read of it."""
     lines, heights = _all_lines(document, name, limits)
     lines, kinds, warnings = _with_scans(document, lines, name, limits)
+    lines, more = _read_again(document, lines, kinds, name, limits)
+    warnings += more
     lines = _without_running(lines, heights)
     rules = {number: _rules(document, number) for number, page in enumerate(lines, start=1) if page}
     blank = [number for number, page in enumerate(lines, start=1) if not page]
@@ -142,6 +145,23 @@ def _with_scans(
     if unsure:
         warnings.append(f"hardly legible: page {_listed(unsure)}")
     return full, {number: page.kind for number, page in found.items()}, warnings
+
+
+def _read_again(
+    document: Any, lines: list[list[Line]], kinds: Mapping[int, PageKind], name: str, limits: ReadLimits
+) -> tuple[list[list[Line]], list[str]]:
+    """The lines with those of pages whose own text is broken mended by what is seen on them, and what is to be said."""
+    broken = [number for number, page in enumerate(lines, start=1) if number not in kinds and is_broken(page)]
+    if not broken:
+        return lines, []
+    if not limits.ocr_languages or not is_installed():
+        return lines, [f"the characters of page {_listed(broken)} are not those that it shows. {INSTALL}"]
+    mended = list(lines)
+    for number in broken[: limits.ocr_pages]:
+        seen = _recognised(document, number, name, limits)
+        if seen.kind == "scanned page":
+            mended[number - 1] = joined(lines[number - 1], seen.lines)
+    return mended, [f"broken characters, mended by what is seen: page {_listed(broken[: limits.ocr_pages])}"]
 
 
 def _shows_something(document: Any, number: int) -> bool:

@@ -10,6 +10,8 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
+from argot.corpus.readers.pdf_ligatures import LIGATURE_WIDTHS, Ligatures, font_name
+
 HYPHEN = "\x02"
 """What PDFium gives for a hyphen at a line end that parts a word."""
 # Of one page. A page of text has some thousands; more is a drawing made of letters.
@@ -138,6 +140,7 @@ def _spans(page: Any, textpage: Any) -> Iterator[LineSpan]:
     left, right, bottom, top = (ctypes.c_double() for _ in range(4))
     refs = [ctypes.byref(value) for value in (left, right, bottom, top)]
     run = _Run()
+    ligatures = Ligatures(handle, count, place)
     space = False
     for index in range(count):
         code = pdfium.FPDFText_GetUnicode(handle, index)
@@ -164,6 +167,8 @@ def _spans(page: Any, textpage: Any) -> Iterator[LineSpan]:
         short = len(run.text) <= _LONGEST_NUMBER
         if short and (not run.text or (run.is_number and (space or not char.isdigit()))):
             run.start(*_font(pdfium, handle, index, box), box[3])
+        if char in LIGATURE_WIDTHS and box[2] - box[0] > LIGATURE_WIDTHS[char] * run.size:
+            char = ligatures.restored(index, char, box[2] - box[0])
         run.add(char, box, space=space)
         space = False
     yield from run.flush()
@@ -180,10 +185,7 @@ def _font(pdfium: Any, handle: Any, index: int, box: tuple[float, float, float, 
         size *= max(abs(matrix.d), abs(matrix.b)) or 1.0
     bold = pdfium.FPDFText_GetFontWeight(handle, index) >= 600
     # Many fonts say only in their name what they are.
-    buffer = ctypes.create_string_buffer(128)
-    flags = ctypes.c_int()
-    pdfium.FPDFText_GetFontInfo(handle, index, buffer, 128, ctypes.byref(flags))
-    name = buffer.value.lower()
+    name = font_name(handle, index)
     bold = bold or b"bold" in name or b"black" in name or b"heavy" in name
     mono = any(part in name for part in _MONO)
     # Rounded to half a point, so that rounding errors do not look like another size.

@@ -393,3 +393,64 @@ def scanned_page() -> bytes:
         canvas.showPage()
     canvas.save()
     return buffer.getvalue()
+
+
+# -- broken text ------------------------------------------------------------------------------------------------------
+
+BROKEN = (
+    ("The office of the first floor", 18),
+    (
+        "The officer on duty files a certificate for every finding, and defines what is to be fixed. A difference",
+        10,
+    ),
+    (
+        "of five degrees is sufficient to stop the firing of the kiln until it is clear which figure is the final one.",
+        10,
+    ),
+    ("Files of the office are kept for fifteen years in the cellar, and the five newest ones in the staff room.", 10),
+)
+
+
+def in_vera(lines: Sequence[tuple[str, int]], *, readable: bool) -> bytes:
+    """Set in a font that comes with reportlab, and nothing packed, so that the file can be taken apart."""
+    from pathlib import Path
+
+    import reportlab
+    from reportlab.pdfbase import pdfmetrics
+    from reportlab.pdfbase.ttfonts import TTFont
+
+    name = f"Vera{int(readable)}"
+    file = Path(reportlab.__file__).parent / "fonts" / "Vera.ttf"
+    pdfmetrics.registerFont(TTFont(name, str(file), asciiReadable=readable))
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=A4, pageCompression=0, invariant=True)
+    y = 740
+    for text, size in lines:
+        canvas.setFont(name, size)
+        canvas.drawString(40, y, text)
+        y -= 40 if size > 12 else 14
+    canvas.save()
+    return buffer.getvalue()
+
+
+def lost_ligatures() -> bytes:
+    """The ligature is drawn, but the file says of it that it is an `i`."""
+    lines = [(text.replace("fi", "\ufb01"), 9 if size == 10 else size) for text, size in BROKEN]
+    data = in_vera(lines, readable=True)
+    assert b"<FB01>" in data
+    return data.replace(b"<FB01>", b"<0069>")
+
+
+def lost_vowels() -> bytes:
+    """The table that says which characters are drawn names two that are none for `e` and `a`."""
+    data = in_vera([(text, 9 if size == 10 else size) for text, size in BROKEN], readable=False)
+    assert b"<0065>" in data
+    return data.replace(b"<0065>", b"<E065>").replace(b"<0061>", b"<E061>")
+
+
+def garbled_letters() -> bytes:
+    """The same, with a letter in the place of all vowels: nothing tells that it is wrong but how it reads."""
+    data = in_vera([(text, 9 if size == 10 else size) for text, size in BROKEN], readable=False)
+    for vowel in "aeiouy":
+        data = data.replace(f"<{ord(vowel):04X}>".encode(), b"<0078>")
+    return data

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.pipe_tables import pipe_table
+from argot.corpus.readers.pipe_tables import pipe_table, with_one_header
 from argot.corpus.readers.plain_text import decode_text, file_stem
 from argot.errors import UnreadableDocument
 from argot.types import ParsedDocument
@@ -31,6 +31,7 @@ ELEMENTS_A_SECOND = 8_000
 # A few cells that claim to span thousands of columns would fill the memory.
 _MAX_SPAN = 50
 _MAX_CELLS = 2_000_000
+_MOSTLY = 0.6
 _TERM, _DEFINITION = "\x01", "\x02"
 """Marks that join a definition to its term once both are Markdown; the source has no such characters left."""
 
@@ -52,7 +53,15 @@ def read_html(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
 
 def html_to_markdown(html: str) -> str:
     """For readers whose library gives HTML."""
-    return to_markdown(_soup(html))
+    return to_markdown(html_tree(html))
+
+
+def html_tree(html: str) -> BeautifulSoup:
+    """What stands in the body; a page's title is no part of its text."""
+    soup = _soup(html)
+    if soup.head is not None:
+        soup.head.decompose()
+    return soup
 
 
 def to_markdown(root: Tag) -> str:
@@ -63,6 +72,9 @@ def to_markdown(root: Tag) -> str:
     for element in root.select("[style]"):
         # An element inside one that was just removed has lost its attributes.
         if isinstance(element, Tag) and element.attrs and _HIDDEN_STYLE.search(str(element.get("style", ""))):
+            element.decompose()
+    for element in root.select("aside"):
+        if _is_links(element):
             element.decompose()
     for element in root.select("table table"):
         if (around := element.find_parent("table")) is not None:
@@ -76,6 +88,15 @@ def _soup(html: str) -> BeautifulSoup:
     # Document type and entity declarations go: lxml's HTML parser resolves none, and their text is no content.
     cleaned = _CONTROL.sub("", _DECLARATION.sub("", html[:20_000], count=3) + html[20_000:])
     return BeautifulSoup(cleaned, "lxml")
+
+
+def _is_links(aside: Tag) -> bool:
+    """Whether it leads elsewhere, as "Related" does; others are notes on what stands beside them."""
+    links, headings = (
+        sum(len(one.get_text(strip=True)) for one in aside.select(selector))
+        for selector in ("a", "h1, h2, h3, h4, h5, h6")
+    )
+    return links > _MOSTLY * max(len(aside.get_text(strip=True)) - headings, 1)
 
 
 def _main_part(soup: BeautifulSoup) -> Tag:
@@ -134,7 +155,7 @@ def _converter() -> Any:
                 return "\n\n" + "\n\n".join(row[0] for row in rows if row) + "\n\n"
             caption = el.find("caption")
             above = f"**{_one_line(caption)}**\n\n" if _one_line(caption) else ""
-            return f"\n\n{above}{pipe_table(_one_header(rows, headers))}\n\n"
+            return f"\n\n{above}{pipe_table(with_one_header(rows, headers))}\n\n"
 
         def convert_tr(self, el: Any, text: str, parent_tags: Any) -> str:
             return text  # matters only around a table in a table: all others are made of their cells
@@ -270,15 +291,3 @@ def _cell_text(converter: Any, element: Any) -> str:
     # Neither fences of code nor a line break's backslash mean anything within a cell.
     text = re.sub(r"^```\w*$|\\$", "", text, flags=re.MULTILINE)
     return " ".join(text.replace(_TERM, ": ").replace(_DEFINITION, "").split()).rstrip("; ")
-
-
-def _one_header(rows: list[list[str]], headers: int) -> list[list[str]]:
-    """Several header rows become one, each column named from top to bottom."""
-    if headers <= 1 or headers >= len(rows):
-        return rows
-    width = max(len(row) for row in rows)
-    names = []
-    for column in range(width):
-        parts = [row[column] for row in rows[:headers] if column < len(row) and row[column]]
-        names.append(" ".join(dict.fromkeys(parts)))
-    return [names, *rows[headers:]]

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.ocr import DPI, INSTALL, OcrPage, is_installed, recognised, require_ocr
 from argot.corpus.readers.page_layout import PageContents, document_of_pages, tables_of_pages
+from argot.corpus.readers.pdf_columns import in_columns
+from argot.corpus.readers.pdf_headings import Bookmark
 from argot.corpus.readers.pdf_lines import Line, page_lines
 from argot.corpus.readers.pdf_rules import Rules, page_rules
 from argot.corpus.readers.pdf_tables import PageTable
 from argot.corpus.readers.plain_text import file_stem
+from argot.corpus.readers.second_reading import is_broken, joined
 from argot.errors import UnreadableDocument
 from argot.types import PageKind, ParsedDocument
 
 _MOST_PIXELS = 25_000_000
 """Of a page that is drawn for recognition: A3 at 300 dots an inch has 17 million."""
 _MARGIN = 0.1
+_ROWS_ALIKE = 3
+_NUMBER_ALONE = re.compile(r"[\W_]*#[\W_]*")
+_DEEPEST_BOOKMARK = 6
+_MOST_BOOKMARKS = 5_000
 _USELESS_TITLE = re.compile(
     r"untitled|microsoft |powerpoint|\.(?:docx?|pdf|indd|xlsx?|pptx?|qxd|tmp)\b|^[\W\d_]*$", re.I
 )
@@ -57,10 +65,15 @@ def _contents(document: Any, name: str, limits: ReadLimits) -> tuple[PageContent
     """What stands on the pages, and what could not be read of it."""
     lines, heights = _all_lines(document, name, limits)
     lines, kinds, warnings = _with_scans(document, lines, name, limits)
+    lines, more = _read_again(document, lines, kinds, name, limits)
+    warnings += more
     lines = _without_running(lines, heights)
     rules = {number: _rules(document, number) for number, page in enumerate(lines, start=1) if page}
     blank = [number for number, page in enumerate(lines, start=1) if not page]
-    return PageContents(lines, rules, kinds), [*warnings, *([f"no text on page {_listed(blank)}"] if blank else [])]
+    return PageContents(lines, rules, kinds, _bookmarks(document)), [
+        *warnings,
+        *([f"no text on page {_listed(blank)}"] if blank else []),
+    ]
 
 
 def _rules(document: Any, number: int) -> Rules:
@@ -69,6 +82,16 @@ def _rules(document: Any, number: int) -> Rules:
         return page_rules(page)
     finally:
         page.close()
+
+
+def _bookmarks(document: Any) -> list[Bookmark]:
+    import pypdfium2
+
+    try:
+        found = islice(document.get_toc(max_depth=_DEEPEST_BOOKMARK), _MOST_BOOKMARKS)
+        return [Bookmark(item.level, item.get_title() or "") for item in found]
+    except pypdfium2.PdfiumError:  # damaged ones are no reason not to read the pages
+        return []
 
 
 def _open(data: bytes, name: str) -> Any:
@@ -91,7 +114,7 @@ def _all_lines(document: Any, name: str, limits: ReadLimits) -> tuple[list[list[
     length = 0
     for index in range(len(document)):
         page = document[index]
-        lines.append(page_lines(page))
+        lines.append(in_columns(page_lines(page)))
         heights.append(page.get_height())
         page.close()
         length += sum(len(line.text) for line in lines[-1])
@@ -124,6 +147,23 @@ def _with_scans(
     return full, {number: page.kind for number, page in found.items()}, warnings
 
 
+def _read_again(
+    document: Any, lines: list[list[Line]], kinds: Mapping[int, PageKind], name: str, limits: ReadLimits
+) -> tuple[list[list[Line]], list[str]]:
+    """The lines with those of pages whose own text is broken mended by what is seen on them, and what is to be said."""
+    broken = [number for number, page in enumerate(lines, start=1) if number not in kinds and is_broken(page)]
+    if not broken:
+        return lines, []
+    if not limits.ocr_languages or not is_installed():
+        return lines, [f"the characters of page {_listed(broken)} are not those that it shows. {INSTALL}"]
+    mended = list(lines)
+    for number in broken[: limits.ocr_pages]:
+        seen = _recognised(document, number, name, limits)
+        if seen.kind == "scanned page":
+            mended[number - 1] = joined(lines[number - 1], seen.lines)
+    return mended, [f"broken characters, mended by what is seen: page {_listed(broken[: limits.ocr_pages])}"]
+
+
 def _shows_something(document: Any, number: int) -> bool:
     page = document[number - 1]
     try:
@@ -152,12 +192,21 @@ def _without_running(lines: list[list[Line]], heights: list[float]) -> list[list
     """Without headers and footers: what stands at the edge of many pages, but for its numbers the same."""
     edges = [_edge_texts(page, height) for page, height in zip(lines, heights, strict=True)]
     counts = Counter(text for page in edges for text in set(page.values()))
+    # What stands in the middle of pages too is a row of a table that happens to be their first or last.
+    inner = Counter(
+        text
+        for page, edge in zip(lines, edges, strict=True)
+        for number, line in enumerate(page)
+        if number not in edge and (text := _with_numbers_alike(line)) in counts
+    )
     # A fifth of the pages, because running headers change with the chapter.
     often = max(3, len(lines) // 5)
 
     def is_running(text: str | None) -> bool:
         # On two pages only a line with a number that counts them is sure to be no content.
-        return text is not None and (counts[text] >= often or (counts[text] == len(lines) == 2 and "#" in text))
+        if text is None or (inner[text] >= max(_ROWS_ALIKE, counts[text]) and not _NUMBER_ALONE.fullmatch(text)):
+            return False
+        return counts[text] >= often or (counts[text] == len(lines) == 2 and "#" in text)
 
     kept = [
         [line for number, line in enumerate(page) if not is_running(edge.get(number))]
@@ -174,11 +223,15 @@ def _edge_texts(page: list[Line], height: float) -> dict[int, str]:
     top = min(range(len(page)), key=lambda number: page[number].y0)
     bottom = max(range(len(page)), key=lambda number: page[number].y1)
     return {
-        # Page numbers, Roman ones included, differ from page to page.
-        number: re.sub(r"\d+|\b[ivxl]+\b", "#", line.text.strip().lower())
+        number: _with_numbers_alike(line)
         for number, line in enumerate(page)
         if number in (top, bottom) or line.y1 < _MARGIN * height or line.y0 > (1 - _MARGIN) * height
     }
+
+
+def _with_numbers_alike(line: Line) -> str:
+    # Page numbers, Roman ones included, differ from page to page.
+    return re.sub(r"\d+|\b[ivxl]+\b", "#", line.text.strip().lower())
 
 
 def _metadata_title(document: Any) -> str:

@@ -143,8 +143,7 @@ async def test_the_budget_ends_it_for_the_day(
 async def test_it_waits_while_people_ask(kb: KnowledgeBase, model: Any) -> None:
     async with kb.gate.place(ROOT):
         running = asyncio.create_task(derive_due(kb))
-        while not doing_now(kb).document:
-            await asyncio.sleep(0.01)
+        assert await asyncio.to_thread(model.wait_until, lambda: bool(doing_now(kb).document))
         # Long enough for the first passage to be asked about, if nothing waited.
         await asyncio.sleep(0.3)
         assert not model.asked() and not running.done()

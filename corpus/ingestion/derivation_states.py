@@ -57,8 +57,8 @@ class DerivationStates:
     def __init__(self, database: CorpusDatabase) -> None:
         self._database = database
 
-    def all(self) -> dict[str, DerivationState]:
-        """By document."""
+    def noted(self) -> dict[str, DerivationState]:
+        """By document, of those of which anything is."""
         rows = self._connection.execute(
             "SELECT document, wanted, state, tries, detail, tried_at FROM derivation_states"
         )
@@ -69,7 +69,7 @@ class DerivationStates:
 
         Files of conversations are left out: they are there for one conversation.
         """
-        noted = self.all()
+        noted = self.noted()
         rows = self._connection.execute(
             """SELECT d.id, a.tokens FROM documents AS d JOIN audiences AS a ON a.n = d.audience
             JOIN revisions AS r ON r.id = d.revision ORDER BY r.added_at DESC, d.uri"""

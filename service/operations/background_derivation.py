@@ -42,6 +42,7 @@ async def derive_unasked(kb: KnowledgeBase) -> None:
     """Derive whatever is to be derived, for ever."""
     if not wanted_kinds(kb.settings):
         return
+    doing_now(kb).running = True
     await asyncio.sleep(FIRST_SECONDS)
     rest = REST_SECONDS
     while True:

@@ -1,27 +1,31 @@
 """What the service derives of documents unasked: once, within its budget, when nobody asks; and what became of each."""
 
 import asyncio
+import json
 import re
 import shutil
+import time
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from serving import PATIENCE, Served, run
 
 from argot.corpus.corpus import Source
 from argot.corpus.ingestion.derivation_states import MOST_TRIES, DerivationStates
-from argot.errors import ModelUnavailable
+from argot.errors import ModelUnavailable, NotAllowed, NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.operations import background_derivation
 from argot.service.operations.background_derivation import derive_due
-from argot.service.usecases import catalogue
+from argot.service.usecases import catalogue, unasked_derivation
 from argot.service.usecases.unasked_derivation import doing_now, wanted_kinds, wanted_texts
 from argot.settings import Settings
 from argot.types import THREAD, Principal
 
 ROOT = Principal("root", sees_all=True)
+MANAGER = Principal("mona", frozenset({"managers"}))
 DOCUMENTS = 4
 
 
@@ -61,7 +65,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[datetime]:
 async def states(kb: KnowledgeBase) -> dict[str, tuple[str, int, str]]:
     """By the names of documents: what is noted of them."""
     store = (await kb.load()).store
-    noted = DerivationStates(store.database).all()
+    noted = DerivationStates(store.database).noted()
     names = {one.id: one.name for one in store.documents(ROOT)}
     return {names[id_]: (one.state, one.tries, one.detail) for id_, one in noted.items()}
 
@@ -237,3 +241,69 @@ def test_other_kinds_are_other_texts(model: Any) -> None:
     settings = [model.settings(derive_kinds=kinds) for kinds in ("question", "summary, question", "question,summary")]
     assert [wanted_kinds(one) for one in settings] == [["question"], ["summary", "question"], ["summary", "question"]]
     assert len({wanted_texts(one) for one in settings}) == 2
+
+
+# -- what is told of it -----------------------------------------------------------------------------------------------
+
+
+async def told(kb: KnowledgeBase, as_: Principal = ROOT, **more: Any) -> Any:
+    return await catalogue.result(kb, as_, "derivation_status", **more)
+
+
+def by_name(status: Any) -> dict[str, str]:
+    return {one["name"]: one["state"] for one in status["documents"]}
+
+
+async def test_each_state_is_told_with_the_budget(
+    tiny_home: Path, tmp_path: Path, model: Any, clock: list[datetime], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unasked_derivation, "utc_now", lambda: clock[0])
+    model.reply("questions", lambda request: "Well." if "late tariff" in request.user else about(request))
+    async with await opened(tiny_home, tmp_path, model, derive_calls_per_day=10) as kb:
+        await put(kb, "note.md", "# Note\n\nThe note is of one talk.\n", audience=frozenset({f"{THREAD}t1"}))
+        assert (await told(kb))["counts"] == {"waiting": DOCUMENTS}
+        async with kb.gate.place(ROOT):
+            running = asyncio.create_task(derive_due(kb))
+            assert await asyncio.to_thread(model.wait_until, lambda: bool(doing_now(kb).document))
+            assert (await told(kb))["counts"] == {"being derived": 1, "waiting": DOCUMENTS - 1}
+        await running
+        status = await told(kb)
+        assert status["counts"] == {"derived": DOCUMENTS - 1, "failed": 1}
+        assert (status["kinds"], status["calls_per_day"]) == (["question"], 10)
+        assert status["calls_today"] == len(model.asked()) and status["tokens_today"] > 0 and not status["running"]
+        (failed,) = (await told(kb, documents=["tariff-filing.md"]))["documents"]
+        assert (failed["state"], failed["tries"]) == ("failed", 1) and "JSON" in failed["detail"]
+        # A manager learns nothing of what they may not read.
+        assert "vault-handbook.md" not in by_name(await told(kb, MANAGER)) and "vault-handbook.md" in by_name(status)
+        with pytest.raises(NotFound):
+            await told(kb, MANAGER, documents=["vault-handbook.md"])
+        with pytest.raises(NotAllowed):
+            await told(kb, Principal("olga"))
+    async with await opened(tiny_home, tmp_path, model, derive_calls_per_day=2) as kb:
+        await put(kb, "pump.md", "# Pump\n\nThe blue valve opens at 7 bar.\n")
+        assert by_name(await told(kb))["pump.md"] == "over budget"
+    async with await opened(tiny_home, tmp_path, model, derive_in_background="off") as kb:
+        assert set(by_name(await told(kb)).values()) == {"not wanted"}
+
+
+@pytest.mark.slow
+def test_the_service_derives_what_comes_in_beside_it(tiny_home: Path, tmp_path: Path, model: Any) -> None:
+    home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
+    (tmp_path / "pump.md").write_text("# Pump\n\nThe blue valve opens at 7 bar.\n")
+    settings = {
+        "ARGOT_MODEL_URL": model.url, "ARGOT_DERIVE_KINDS": "question", "ARGOT_DERIVE_IN_BACKGROUND": "model"
+    }  # fmt: skip
+    with Served(home, **settings):
+        assert run("add", str(tmp_path / "pump.md"), ARGOT_HOME=str(home)).returncode == 0
+
+        def states_told() -> dict[str, str]:
+            said = run("derive", "--status", "--json", ARGOT_HOME=str(home))
+            return by_name(json.loads(said.stdout))
+
+        end = time.monotonic() + PATIENCE
+        while set(states_told().values()) != {"derived"} and time.monotonic() < end:
+            time.sleep(1)
+        assert states_told() == dict.fromkeys([*states_told(), "pump.md"], "derived")
+        assert len(model.asked()) == DOCUMENTS + 1
+        said = run("derive", "--status", "pump.md", ARGOT_HOME=str(home))
+        assert "pump.md" in said.stdout and "1 derived" in said.stderr and "of 5000 calls today" in said.stderr

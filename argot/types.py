@@ -179,6 +179,9 @@ class Passage:
 DerivedKind = Literal["summary", "expert_summary", "question", "description"]
 DerivableKind = Literal["triple", "expert_summary", "summary", "question", "description"]
 """What a language model can make of a passage, in the order in which it is made."""
+SearchChoice = Literal["passages", "S", "Q", "SQ", "S+", "Q+", "U"]
+"""What is searched, as RAIDD 2.2 names it: summaries (S), questions (Q), both (SQ); with "+" beside the passages
+themselves; U: all three."""
 
 
 @dataclass(frozen=True, slots=True)

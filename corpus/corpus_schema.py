@@ -244,6 +244,26 @@ CREATE INDEX removed_by_document ON removed_revisions(document);
 CREATE INDEX removed_by_content ON removed_revisions(content_hash);
 """
 
+_UNASKED = """
+-- How far documents are with what the service derives of them unasked. None: it is still to be done, as it is where
+-- other texts (`wanted`) are wanted by now. `tries`: those that failed.
+CREATE TABLE derivation_states (
+    document TEXT PRIMARY KEY REFERENCES documents(id) ON DELETE CASCADE,
+    wanted TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('derived', 'failed')),
+    tries INTEGER NOT NULL DEFAULT 0,
+    detail TEXT NOT NULL DEFAULT '',
+    tried_at TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- What was spent on it, by days in UTC.
+CREATE TABLE derivation_spending (
+    day TEXT PRIMARY KEY,
+    calls INTEGER NOT NULL,
+    tokens INTEGER NOT NULL
+) WITHOUT ROWID;
+"""
+
 _SOURCE_METADATA = """
 -- What a source says of a document beside its content (m013): it stays when the document is read again.
 CREATE TABLE source_metadata (
@@ -271,6 +291,7 @@ MIGRATIONS = (
     _NEIGHBOURS,
     _SOURCES,
     _DUSTBIN,
+    _UNASKED,
     _SOURCE_METADATA,
 )
 NAMES = StepNames(

@@ -32,6 +32,12 @@ def with_derived_texts(store: CorpusStore) -> set[str]:
     return {id_ for (id_,) in store.database.connection().execute(sql)}
 
 
+def underived_kinds(store: CorpusStore, kinds: Sequence[str]) -> list[str]:
+    """Those of these kinds of which no text was derived of any document, whoever may read it."""
+    sql = "SELECT 1 FROM derived WHERE kind = ? LIMIT 1"
+    return [kind for kind in kinds if store.database.connection().execute(sql, (kind,)).fetchone() is None]
+
+
 def derived_of(
     store: CorpusStore, principal: Principal, passages: Sequence[str]
 ) -> tuple[list[DerivedText], list[Triple]]:

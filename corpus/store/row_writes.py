@@ -94,6 +94,7 @@ def clear(connection: sqlite3.Connection, document: str) -> None:
     connection.execute("DELETE FROM triples WHERE document = ?", (document,))
     connection.execute("DELETE FROM derived WHERE document = ?", (document,))
     connection.execute("DELETE FROM passages WHERE document = ?", (document,))
+    connection.execute("DELETE FROM derivation_states WHERE document = ?", (document,))
 
 
 def remove_rows(connection: sqlite3.Connection, document: str) -> None:

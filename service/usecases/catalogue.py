@@ -38,6 +38,7 @@ from argot.service.usecases import (
     slack_channels,
     term_corrections,
     threads,
+    unasked_derivation,
     uploads,
     users,
 )
@@ -77,6 +78,7 @@ __all__ = [
     "slack_channels",
     "term_corrections",
     "threads",
+    "unasked_derivation",
     "uploads",
     "users",
 ]

@@ -21,8 +21,9 @@ from argot.results import AskEvent, AskResult, Choice, FoundPassage, Jargon
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.threads.thread_store import AnswerSettings
 from argot.service.usecases.questions import Tags, for_surfaces, note_learned, run_context
+from argot.service.usecases.search_choice import with_search
 from argot.service.usecases.usecase_registry import Text, usecase
-from argot.types import Principal
+from argot.types import Principal, SearchChoice
 
 if TYPE_CHECKING:
     from argot.graph.build import ArgotGraph
@@ -117,17 +118,19 @@ async def search(
     limit: Annotated[int, Field(ge=1, le=100)] = 10,
     context: Text | None = None,
     profile: Text | None = None,
+    search: SearchChoice | None = None,
     tags: Tags | None = None,
 ) -> SearchResult:
     """The passages that answer a question best, as an answer would find them: its jargon understood, re-ranked.
 
     `passages`, best first; `jargon`: how its terms were understood (nothing is asked back: the likeliest sense counts);
-    `context` and `notes` as in an answer. Unknown terms are not put into the managers' queue.
+    `context` and `notes` as in an answer. Unknown terms are not put into the managers' queue. `search` as in `ask`.
     """
     from argot.graph.run import ask as ask_graph
 
     kb.warm_model()
-    run = await run_context(kb, principal, AnswerSettings(profile, context, tuple(tags or ())))
+    switches = await with_search(kb, search, None)
+    run = await run_context(kb, principal, AnswerSettings(profile, context, tuple(tags or ())), switches=switches)
     wanted = {"misses": "lenient", "choose_sense": False, "generate_answer": False, "passages": limit}
     # There can be no more passages than candidates.
     wanted |= {"candidates": max(run.profile.candidates, limit)}

@@ -16,8 +16,9 @@ from argot.service.glossary_review.miss_loop import after_answer
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.threads.thread_store import AnswerSettings, Thread, Threads
 from argot.service.usecases.profiles import Switches, profile_for
+from argot.service.usecases.search_choice import with_search
 from argot.service.usecases.usecase_registry import Count, Number, Text, usecase
-from argot.types import THREAD, Principal
+from argot.types import THREAD, Principal, SearchChoice
 
 if TYPE_CHECKING:
     from argot.graph.build import ArgotGraph
@@ -38,6 +39,7 @@ async def ask(
     context: Text | None = None,
     profile: Text | None = None,
     switches: Switches | None = None,
+    search: SearchChoice | None = None,
     tags: Tags | None = None,
     heard: Annotated[list[Text], Field(max_length=20)] | None = None,
 ) -> AsyncIterator[AskEvent]:
@@ -45,7 +47,8 @@ async def ask(
 
     With `tags` only documents that carry one of them are searched. What is left out is as the thread's settings say.
     `heard` is what others said just before, where several people talk: the question may lean on it. `profile` is a
-    built-in or saved one; `switches` of it are changed for this question alone, as `{"rerank": false}`.
+    built-in or saved one; `switches` of it are changed for this question alone, as `{"rerank": false}`. `search` says
+    what is searched for it: passages, or summaries (S) and questions (Q) derived of them; with "+" both, U all three.
 
     The last event is the `result`. With status `needs_choice`, send one of the choices to `answer`.
     """
@@ -53,6 +56,7 @@ async def ask(
     from argot.graph.run import ask as ask_graph
 
     checked_question(question, kb.settings.max_question_chars)
+    switches = await with_search(kb, search, switches)
     manner = AnswerSettings(profile, context, tuple(tags or ()))
     if thread is None:
         kb.warm_model()  # beside the loading of the documents
@@ -118,7 +122,7 @@ def ask_in_sense(
 
 
 @usecase("asker", asks=True)
-def answer(
+async def answer(
     kb: KnowledgeBase,
     principal: Principal,
     *,
@@ -127,8 +131,9 @@ def answer(
     context: Text | None = None,
     profile: Text | None = None,
     switches: Switches | None = None,
+    search: SearchChoice | None = None,
     tags: Tags | None = None,
-) -> AsyncGenerator[AskEvent]:
+) -> AsyncIterator[AskEvent]:
     """Answer what Argot asked back in a thread: with one of the choices, or in words. Events as for `ask`."""
 
     async def answering(graph: ArgotGraph, run: RunContext) -> AsyncGenerator[AskEvent]:
@@ -137,7 +142,10 @@ def answer(
         return answer_choice(graph, run, thread, choice)
 
     manner = AnswerSettings(profile, context, tuple(tags or ()))
-    return _turn_events(kb, principal, thread, answering, manner, switches)
+    switches = await with_search(kb, search, switches)
+    async with aclosing(_turn_events(kb, principal, thread, answering, manner, switches)) as events:
+        async for event in events:
+            yield event
 
 
 async def run_context(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from argot.types import SearchChoice
 from argot.ui.cli.command_base import AsUser, Home, Json, error_console, examples, knowledge_base, line, say, say_json
 from argot.ui.cli.progress import Watching
 from argot.ui.cli.terminal_answer import print_choices, print_timings, print_turn
@@ -34,6 +35,14 @@ Changes = Annotated[
     list[str] | None,
     typer.Option("--set", help="A switch of the profile, e.g. rerank=off; repeatable.", metavar="SWITCH=VALUE"),
 ]
+Search = Annotated[
+    SearchChoice | None,
+    typer.Option(
+        "--search",
+        help="What to search: passages, or summaries (S) and questions (Q) derived of them, alone or both; with "
+        "passages too (S+, Q+); all three (U).",
+    ),
+]
 Tags = Annotated[
     list[str] | None, typer.Option("--tag", help="Search only documents with this tag; repeatable.", metavar="TAG")
 ]
@@ -47,6 +56,7 @@ def register(app: typer.Typer) -> None:
             'argot ask "And in revision B?" --thread t0123456789abcdef',
             'argot ask "What is our SLA?" --context Legal --json',
             'argot ask "What is our SLA?" --profile strict --set passages=20',
+            'argot ask "What is our SLA?" --search S+',
         )
     )(ask)
     app.command(epilog=examples("argot answer t0123456789abcdef 2", 'argot answer t0123456789abcdef "the legal one"'))(
@@ -61,6 +71,7 @@ def ask(
     context: Context = None,
     profile: Profile = None,
     changes: Changes = None,
+    search: Search = None,
     tags: Tags = None,
     as_user: AsUser = None,
     json_: Json = False,
@@ -70,7 +81,7 @@ def ask(
     """Ask a question. Every sentence of the answer names the passage it rests on."""
     text = sys.stdin.read() if question == "-" else question
     with knowledge_base(home) as client:
-        asking = _Asking(client, home, as_user, _Options(context, profile, changes, tags), json_=json_)
+        asking = _Asking(client, home, as_user, _Options(context, profile, changes, search, tags), json_=json_)
         asking.show(asking.ask(text, thread), verbose=verbose)
 
 
@@ -81,6 +92,7 @@ def answer(
     context: Context = None,
     profile: Profile = None,
     changes: Changes = None,
+    search: Search = None,
     tags: Tags = None,
     as_user: AsUser = None,
     json_: Json = False,
@@ -89,7 +101,7 @@ def answer(
 ) -> None:
     """Answer what Argot asked back, and get the answer to the question."""
     with knowledge_base(home) as client:
-        asking = _Asking(client, home, as_user, _Options(context, profile, changes, tags), json_=json_)
+        asking = _Asking(client, home, as_user, _Options(context, profile, changes, search, tags), json_=json_)
         asking.show(asking.answer(thread, choice), verbose=verbose)
 
 
@@ -99,6 +111,7 @@ class _Options(NamedTuple):
     context: str | None
     profile: str | None
     set: list[str] | None
+    search: SearchChoice | None
     tags: list[str] | None
 
     def parameters(self) -> dict[str, Any]:
@@ -115,7 +128,8 @@ class _Options(NamedTuple):
             # A file is read as what it changes of the default.
             switches = changed_switches(profile_in_file(Path(name))) | switches
             name = "default"
-        return {"context": self.context, "profile": name, "switches": switches or None, "tags": self.tags}
+        given = {"context": self.context, "profile": name, "switches": switches or None, "tags": self.tags}
+        return {**given, "search": self.search}
 
 
 class _Asking:
@@ -180,6 +194,7 @@ class _Asking:
         say("\nChoose with:")
         options = {"--home": self._home, "--as": self._as_user}
         options |= {"--context": self._options.context, "--profile": self._options.profile}
+        options |= {"--search": self._options.search}
         given = "".join(f" {name} {shlex.quote(str(value))}" for name, value in options.items() if value)
         for option, values in (("--set", self._options.set), ("--tag", self._options.tags)):
             given += "".join(f" {option} {shlex.quote(value)}" for value in values or ())

@@ -23,6 +23,7 @@ from argot.service.usecases.document_revisions import (
     document_revisions,
 )
 from argot.service.usecases.documents import read_original, read_source, remove
+from argot.ui.pages.document_list import derivation_told
 from argot.ui.pages.document_pages import DOCUMENTS, document_link, upload_route
 from argot.ui.pages.form_fields import between_commas
 from argot.ui.pages.page_base import Pages, form_of, number, page, sent_to_address
@@ -151,5 +152,6 @@ async def _document_page(
     # Only who manages everything may change documents, and with them see what they were.
     changes = who.principal.manages_all
     revisions = await document_revisions(pages.kb, who.principal, document=document) if changes else []
-    shown = {"read": read, "revisions": revisions, "given": {**stored, **(typed or {})}}
+    derivation = (await derivation_told(pages.kb, who, [read.document.id])).get(read.document.id, "")
+    shown = {"read": read, "revisions": revisions, "given": {**stored, **(typed or {})}, "derivation": derivation}
     return page("document.html", request, who, error=error, may_change=changes, **shown)

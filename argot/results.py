@@ -148,6 +148,8 @@ class AskResult(_Frozen):
     examples: list[str] = Field([], description="questions the documents answer, offered with small talk")
     profile: str = Field("", description="the profile it was answered with")
     tags: list[str] = Field([], description="only documents with one of these tags were searched; empty: all")
+    since: str = Field("", description="only documents dated then or later were searched; empty: all")
+    fields: dict[str, list[str]] = Field({}, description="only documents with these fields were searched; empty: all")
     timings: dict[str, float] = Field({}, description="seconds, by stage")
     model_calls: list[ModelCall] = []
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from argot.sqlite import StepNames
+import json
+import sqlite3
+
+from argot.sqlite import StepNames, run_script
 
 _DOCUMENTS = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -244,6 +247,36 @@ CREATE INDEX removed_by_document ON removed_revisions(document);
 CREATE INDEX removed_by_content ON removed_revisions(content_hash);
 """
 
+_FIELDS = """
+-- What is said of documents as wholes, to narrow questions by. `folded`: the value without case. `origin`: 'file' was
+-- read from it, 'given' came from a manager (a new reading leaves it), 'tag' repeats documents.tags for the index.
+CREATE TABLE document_fields (
+    document TEXT NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    value TEXT NOT NULL,
+    -- Before `folded`: SQLite's quick_check takes a column for another where those of the key are not the first.
+    origin TEXT NOT NULL CHECK (origin IN ('file', 'given', 'tag')),
+    folded TEXT NOT NULL,
+    PRIMARY KEY (document, name, value, origin)
+) WITHOUT ROWID;
+CREATE INDEX document_fields_by_value ON document_fields(name, folded, document);
+CREATE INDEX documents_by_date ON documents(date);
+"""
+
+
+def put_fields(connection: sqlite3.Connection) -> None:
+    """The table, with the tags that documents have already."""
+    run_script(connection, _FIELDS)
+    # SQLite's own `lower` knows no letters but A to Z.
+    connection.executemany(
+        "INSERT INTO document_fields (document, name, value, origin, folded) VALUES (?, 'tag', ?, 'tag', ?)",
+        [
+            (document, tag, tag.casefold())
+            for document, tags in connection.execute("SELECT id, tags FROM documents").fetchall()
+            for tag in set(json.loads(tags))
+        ],
+    )
+
 
 MIGRATIONS = (
     _DOCUMENTS,
@@ -255,6 +288,7 @@ MIGRATIONS = (
     _NEIGHBOURS,
     _SOURCES,
     _DUSTBIN,
+    put_fields,
 )
 NAMES = StepNames(
     "corpus",

@@ -21,6 +21,7 @@ from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.reader_process import read_in_child
 from argot.corpus.readers.reader_protocol import CutDocument
 from argot.corpus.store.derived_ids import stamped_derived, stamped_triples
+from argot.corpus.store.document_fields import usable
 from argot.corpus.store.row_writes import NewRevision
 from argot.errors import ArgotError, ModelUnavailable, UnreadableDocument
 from argot.protocols import Deriver, Embedder
@@ -145,6 +146,7 @@ def _document(candidate: Candidate, read: CutDocument) -> Document:
         audience=candidate.audience,
         passages=len(read.cuts),
         size=len(candidate.data),
+        fields=tuple(usable(read.fields)),
     )
 
 

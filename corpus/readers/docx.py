@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import io
-import re
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.archives import check_archive, core_title
+from argot.corpus.readers.archives import check_archive, core_properties
 from argot.corpus.readers.html import html_to_markdown
 from argot.corpus.readers.plain_text import file_stem
+from argot.corpus.readers.titles import first_heading
 from argot.types import ParsedDocument
 
 # Added to mammoth's own map: Word has nine levels of headings, HTML only six.
@@ -23,7 +23,6 @@ p[style-name='caption'] => p:fresh
 """
 _ELEMENTS_A_SECOND = 10_000
 """What mammoth reads: 60 seconds are enough for some 25 MB of ordinary text (unpacked)."""
-_FIRST_HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
 
 
 def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
@@ -36,9 +35,9 @@ def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         io.BytesIO(data), style_map=_STYLES, convert_image=mammoth.images.img_element(lambda image: {}), id_prefix="n-"
     )
     markdown = html_to_markdown(result.value)
-    heading = _FIRST_HEADING.search(markdown)
-    title = core_title(data) or (heading[1].strip() if heading else "") or file_stem(name)
-    return ParsedDocument(title, markdown, _MEDIA_TYPE)
+    core = core_properties(data)
+    title = core.title or first_heading(markdown) or file_stem(name)
+    return ParsedDocument(title, markdown, _MEDIA_TYPE, date=core.date, fields=core.fields)
 
 
 _MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"

@@ -12,6 +12,7 @@ from argot.corpus.readers.pdf_blocks import Fonts, Piece, Words, join_pages, mar
 from argot.corpus.readers.pdf_lines import Line, body_size
 from argot.corpus.readers.pdf_rules import Rules
 from argot.corpus.readers.pdf_tables import PageTable, page_tables
+from argot.corpus.readers.titles import names_the_page
 from argot.types import Box, BoxMark, PageKind, PageMark, ParsedDocument
 
 
@@ -66,6 +67,7 @@ def _fonts(lines: Sequence[list[Line]]) -> Fonts:
 
 def _first_heading(pages: list[list[Piece]], fonts: Fonts) -> str:
     headings = [piece for page in pages[:1] for piece in page if piece.kind == "heading" and piece.size in fonts.larger]
+    headings = [piece for piece in headings if names_the_page(piece.text)]
     return max(headings, key=lambda piece: piece.size).text[:300] if headings else ""
 
 

@@ -5,24 +5,26 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers.file_fields import date_of, said_fields
 from argot.corpus.readers.ocr import DPI, INSTALL, OcrPage, is_installed, recognised, require_ocr
 from argot.corpus.readers.page_layout import PageContents, document_of_pages, tables_of_pages
 from argot.corpus.readers.pdf_lines import Line, page_lines
 from argot.corpus.readers.pdf_rules import Rules, page_rules
 from argot.corpus.readers.pdf_tables import PageTable
 from argot.corpus.readers.plain_text import file_stem
+from argot.corpus.readers.titles import real_title
 from argot.errors import UnreadableDocument
 from argot.types import PageKind, ParsedDocument
 
 _MOST_PIXELS = 25_000_000
 """Of a page that is drawn for recognition: A3 at 300 dots an inch has 17 million."""
 _MARGIN = 0.1
-_USELESS_TITLE = re.compile(
-    r"untitled|microsoft |powerpoint|\.(?:docx?|pdf|indd|xlsx?|pptx?|qxd|tmp)\b|^[\W\d_]*$", re.I
-)
+_PROPERTIES = ("Title", "Author", "Keywords", "CreationDate", "ModDate")
+_PDF_DATE = re.compile(r"(?:D:)?(\d{4})(\d{2})(\d{2})")
 
 
 def read_pdf(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
@@ -34,10 +36,12 @@ def read_pdf(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     document = _open(data, name)
     try:
         contents, warnings = _contents(document, name, limits)
-        title = _metadata_title(document)
+        said = {key: str(document.get_metadata_value(key) or "") for key in _PROPERTIES}
     finally:
         document.close()
-    return document_of_pages(contents, title, file_stem(name), "application/pdf", warnings)
+    parsed = document_of_pages(contents, _metadata_title(said["Title"]), file_stem(name), "application/pdf", warnings)
+    fields = said_fields((key, said[key]) for key in ("Author", "Keywords"))
+    return replace(parsed, date=_date(said["ModDate"]) or _date(said["CreationDate"]), fields=fields)
 
 
 def pdf_tables(data: bytes, name: str, limits: ReadLimits) -> list[list[PageTable]]:
@@ -179,7 +183,13 @@ def _edge_texts(page: list[Line], height: float) -> dict[int, str]:
     }
 
 
-def _metadata_title(document: Any) -> str:
-    title = " ".join(str(document.get_metadata_value("Title") or "").split())
+def _metadata_title(said: str) -> str:
+    title = real_title(said)
     # A title of one word is mostly the name of a file or template.
-    return "" if len(title) < 5 or " " not in title or _USELESS_TITLE.search(title) else title[:300]
+    return "" if len(title) < 5 or " " not in title else title[:300]
+
+
+def _date(said: str) -> str | None:
+    """As in "D:20250301094500+01'00'"."""
+    found = _PDF_DATE.match(said)
+    return date_of("-".join(found.groups())) if found else None

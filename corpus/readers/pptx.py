@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.archives import check_archive, core_title
+from argot.corpus.readers.archives import check_archive, core_properties
 from argot.corpus.readers.image import text_in_picture
 from argot.corpus.readers.ocr import is_installed
 from argot.corpus.readers.pipe_tables import pipe_table
@@ -51,9 +51,18 @@ def read_pptx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         parts.append(text)
         length += len(text)
         limits.check_chars(length, name)
-    title = core_title(data) or first_title or file_stem(name)
+    core = core_properties(data)
+    title = core.title or first_title or file_stem(name)
     markdown = "".join(parts) if has_text else ""
-    return ParsedDocument(title, markdown, _MEDIA_TYPE, pages=tuple(pages), warnings=_warnings(unread))
+    return ParsedDocument(
+        title,
+        markdown,
+        _MEDIA_TYPE,
+        pages=tuple(pages),
+        date=core.date,
+        warnings=_warnings(unread),
+        fields=core.fields,
+    )
 
 
 def _warnings(unread: list[int]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.archives import check_archive, core_title
+from argot.corpus.readers.archives import check_archive, core_properties
 from argot.corpus.readers.pipe_tables import pipe_table
 from argot.corpus.readers.plain_text import decode_text, file_stem
 from argot.errors import UnreadableDocument
@@ -61,8 +61,15 @@ def read_xlsx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         parts.append(text)
         length += len(text)
     book.close()
+    core = core_properties(data)
     return ParsedDocument(
-        core_title(data) or file_stem(name), "".join(parts), _MEDIA_TYPE, pages=tuple(pages), warnings=tuple(warnings)
+        core.title or file_stem(name),
+        "".join(parts),
+        _MEDIA_TYPE,
+        pages=tuple(pages),
+        date=core.date,
+        warnings=tuple(warnings),
+        fields=core.fields,
     )
 
 

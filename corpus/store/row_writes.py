@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Any
 
 from argot.corpus.keyword import keyword_index
+from argot.corpus.store import document_fields
 from argot.corpus.store.row_mapping import audience_text, derived_row, passage_row, triple_row
 from argot.types import Audience, DerivedText, Document, Passage, Triple
 
@@ -53,6 +54,7 @@ def put_revision(connection: sqlite3.Connection, new: NewRevision) -> None:
             len(new.passages),
         ),
     )
+    document_fields.put_read(connection, document)
     # Before its passages, whose rows refer to it.
     _put_revision(connection, new)
     _insert(connection, "passages", (passage_row(passage, document.title, audience) for passage in new.passages))
@@ -106,6 +108,7 @@ def relabel_rows(connection: sqlite3.Connection, document: str, audience: Audien
     """Change who may read a document, and its tags, leaving its content."""
     number = audience_number(connection, audience)
     connection.execute("UPDATE documents SET audience = ?, tags = ? WHERE id = ?", (number, _tags(tags), document))
+    document_fields.put_tags(connection, document, tags)
     # Each row carries the number, so that a search is narrowed without joining `documents`.
     for table in ("passages", "derived", "triples"):
         connection.execute(f"UPDATE {table} SET audience = ? WHERE document = ?", (number, document))  # noqa: S608

@@ -110,6 +110,8 @@ class FoundPassage(_Frozen):
     text: str
     score: float
     found_by: dict[str, int] = {}
+    date: str | None = Field(None, description="of its document: when it was last revised, as it says itself")
+    freshness: str = Field("", description="how fresh its document is, as people are told: rev. 2025-03-01, draft")
     excerpt: str = Field("", description="its words nearest to the question, where it is shown instead of an answer")
 
 

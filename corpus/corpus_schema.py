@@ -261,6 +261,9 @@ CREATE TABLE document_fields (
 ) WITHOUT ROWID;
 CREATE INDEX document_fields_by_value ON document_fields(name, folded, document);
 CREATE INDEX documents_by_date ON documents(date);
+
+-- The fields that stand before the title in the headers of its passages, and are searched with it.
+ALTER TABLE documents ADD COLUMN header TEXT NOT NULL DEFAULT '';
 """
 
 

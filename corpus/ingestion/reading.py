@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -16,6 +16,7 @@ from argot.clock import timestamp
 from argot.corpus.chunking.passages import passages_of
 from argot.corpus.document_ids import revision_id
 from argot.corpus.index.embedding_windows import WindowedItem, items_of, windowed
+from argot.corpus.ingestion.first_page import first_page_date, first_page_fields
 from argot.corpus.ingestion.source import Source
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.reader_process import read_in_child
@@ -61,11 +62,19 @@ class ReadRevision:
 class Reading:
     """Reads candidates one after the other. A context manager: its deriver runs in one event loop."""
 
-    def __init__(self, limits: ReadLimits, max_chars: int, embedder: Embedder, deriver: Deriver | None) -> None:
+    def __init__(
+        self,
+        limits: ReadLimits,
+        max_chars: int,
+        embedder: Embedder,
+        deriver: Deriver | None,
+        header_fields: Sequence[str] = (),
+    ) -> None:
         self._limits = limits
         self._max_chars = max_chars
         self._embedder = embedder
         self._deriver = deriver
+        self._header_fields = header_fields
         self._loop = _EventLoop()
 
     def __enter__(self) -> Reading:
@@ -82,7 +91,7 @@ class Reading:
         try:
             # In a process of its own: a file of strangers may crash its parser, or take all the memory.
             read = read_in_child(candidate.data, candidate.source.name, self._limits, self._max_chars)
-            new = self._with_derived(_revision(candidate, read), candidate.source.name)
+            new = self._with_derived(_revision(candidate, read, self._header_fields), candidate.source.name)
             return ReadRevision(candidate, new, self._windowed(new, candidate.source.name), read.warnings)
         except ArgotError:
             raise
@@ -122,17 +131,27 @@ class Reading:
         return found
 
 
-def _revision(candidate: Candidate, read: CutDocument) -> NewRevision:
-    document = _document(candidate, read)
+def _revision(candidate: Candidate, read: CutDocument, header_fields: Sequence[str]) -> NewRevision:
+    document = _document(candidate, read, header_fields)
+    said = ((name, document.values(name)) for name in header_fields)
+    header = " > ".join(f"{name.capitalize()}: {values[0]}" for name, values in said if values)
     # Cut in the child; ids are given here, where the document is known.
     passages = passages_of(
-        read.title, read.markdown, read.cuts, document_id=document.id, revision_id=document.revision_id
+        read.title,
+        read.markdown,
+        read.cuts,
+        document_id=document.id,
+        revision_id=document.revision_id,
+        before=header,
     )
-    return NewRevision(document, read.markdown, passages)
+    return NewRevision(document, read.markdown, passages, header=header)
 
 
-def _document(candidate: Candidate, read: CutDocument) -> Document:
+def _document(candidate: Candidate, read: CutDocument, named: Sequence[str]) -> Document:
     id_ = candidate.document
+    known = {one.name for one in read.fields}
+    # What a file's properties say counts before what its first page seems to say.
+    shown = [one for one in first_page_fields(read, named) if one.name not in known]
     return Document(
         id=id_,
         uri=candidate.source.uri,
@@ -141,12 +160,12 @@ def _document(candidate: Candidate, read: CutDocument) -> Document:
         revision_id=revision_id(id_, candidate.content),
         content_hash=candidate.content,
         added_at=timestamp("seconds"),
-        date=read.date,
+        date=first_page_date(read) or read.date,
         tags=candidate.tags,
         audience=candidate.audience,
         passages=len(read.cuts),
         size=len(candidate.data),
-        fields=tuple(usable(read.fields)),
+        fields=tuple(usable([*read.fields, *shown])),
     )
 
 

@@ -168,7 +168,9 @@ def rebuild_words(database: CorpusDatabase) -> None:
         # Only the numbers are held; the text of all passages may be larger than the memory.
         for (n,) in connection.execute("SELECT n FROM passages").fetchall():
             title, path, text = connection.execute(
-                "SELECT d.title, p.heading_path, p.text FROM passages AS p JOIN documents AS d ON d.id = p.document "
+                # As `row_writes.searched_title` puts the two together.
+                "SELECT trim(d.header || ' ' || d.title), p.heading_path, p.text "
+                "FROM passages AS p JOIN documents AS d ON d.id = p.document "
                 "WHERE p.n = ?",
                 (n,),
             ).fetchone()

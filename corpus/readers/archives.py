@@ -21,8 +21,6 @@ _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # `<!DOCTYPE` and `<!ENTITY`; in UTF-16 there is a zero byte between letters.
 _DECLARATIONS = re.compile(rb"<\0?!\0?(?:D\0?O\0?C\0?T\0?Y\0?P\0?E|E\0?N\0?T\0?I\0?T\0?Y)")
 _CHUNK = 1 << 20
-_OF_TEMPLATES = frozenset({"2013-12-23", "2013-01-27"})
-"""Of python-docx and python-pptx."""
 _PAGES = (".xhtml", ".html", ".htm")
 _BEFORE_XML = b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"
 """Marks of the encoding and blanks."""
@@ -121,10 +119,8 @@ def core_properties(data: bytes) -> CoreProperties:
         root = fromstring(archive.read("docProps/core.xml"))
     said = {element.tag.rpartition("}")[2]: (element.text or "").strip() for element in root}
     wanted = ("creator", "keywords", "category", "contentStatus")
-    # Libraries that write such files leave in each the day on which their template was made.
-    dated = date_of(said.get("modified"), said.get("created"))
     return CoreProperties(
         real_title(said.get("title", "")),
-        None if dated in _OF_TEMPLATES else dated,
+        date_of(said.get("modified"), said.get("created")),
         said_fields((name, said[name]) for name in wanted if name in said),
     )

@@ -17,7 +17,10 @@ from argot.types import Audience, DerivedText, Document, Passage, Triple
 
 @dataclass(frozen=True, slots=True)
 class NewRevision:
-    """A document as it is to be from now on. `derived_by` names what made its triples and derived texts."""
+    """A document as it is to be from now on.
+
+    `derived_by` names what made its triples and derived texts; `header` is said before its title in each passage.
+    """
 
     document: Document
     markdown: str
@@ -25,6 +28,7 @@ class NewRevision:
     triples: Sequence[Triple] = ()
     derived: Sequence[DerivedText] = ()
     derived_by: str = ""
+    header: str = ""
 
 
 def put_revision(connection: sqlite3.Connection, new: NewRevision) -> None:
@@ -39,10 +43,11 @@ def put_revision(connection: sqlite3.Connection, new: NewRevision) -> None:
         {"document": document.id, "new": document.revision_id},
     )
     connection.execute(
-        """INSERT INTO documents (id, uri, title, date, tags, audience, revision, passages)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-        ON CONFLICT (id) DO UPDATE SET (title, date, tags, audience, revision, passages) =
-        (excluded.title, excluded.date, excluded.tags, excluded.audience, excluded.revision, excluded.passages)""",
+        """INSERT INTO documents (id, uri, title, date, tags, audience, revision, passages, header)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (id) DO UPDATE SET (title, date, tags, audience, revision, passages, header) =
+        (excluded.title, excluded.date, excluded.tags, excluded.audience, excluded.revision, excluded.passages,
+        excluded.header)""",
         (
             document.id,
             document.uri,
@@ -52,17 +57,24 @@ def put_revision(connection: sqlite3.Connection, new: NewRevision) -> None:
             audience,
             document.revision_id,
             len(new.passages),
+            new.header,
         ),
     )
     document_fields.put_read(connection, document)
     # Before its passages, whose rows refer to it.
     _put_revision(connection, new)
-    _insert(connection, "passages", (passage_row(passage, document.title, audience) for passage in new.passages))
+    title = searched_title(document.title, new.header)
+    _insert(connection, "passages", (passage_row(passage, title, audience) for passage in new.passages))
     insert_derived(connection, new.derived, document.id, audience)
     insert_triples(connection, new.triples, document.id, audience)
     for index in keyword_index.INDEXES:
         keyword_index.insert_rows(connection, index, document.id)
     touch(connection)
+
+
+def searched_title(title: str, header: str) -> str:
+    """What the keyword index holds as the title of each passage."""
+    return f"{header} {title}".strip()
 
 
 def insert_derived(connection: sqlite3.Connection, texts: Sequence[DerivedText], document: str, audience: int) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from argot.graph.choices import ANSWER_ANYWAY, NONE_OF_THESE, TERM, document_choice, label, sense_choice
+from argot.graph.presentation.freshness import freshness, succession_notes
 from argot.graph.presentation.scope_wording import empty_scope, scope_of, values_by_name
 from argot.graph.presentation.wording import (
     abstained_answer,
@@ -122,7 +123,7 @@ def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: 
         context=agreed_context(reading.turn, reading.terms),
         misses=misses,
         choices=choices,
-        notes=[*scope_notes(turn, run), *subject_notes(turn, run), *_notes(reading), *model_notes(turn)],
+        notes=[*scope_notes(turn, run), *subject_notes(turn, run), *_notes(reading, passages), *model_notes(turn)],
         augmented_question=turn["augmented_question"] if reading.all_senses and reading.all_contexts else "",
         search_queries=_queries(reading, run),
         triples=_triples(reading, run),
@@ -237,9 +238,11 @@ def _asking_back(turn: TurnPart, choices: Sequence[Choice]) -> str:
     return unknown_term_text(turn["unknown"][0]["term"], labels) if turn["unknown"] else ""
 
 
-def _notes(reading: _Reading) -> list[str]:
+def _notes(reading: _Reading, passages: Sequence[FoundPassage]) -> list[str]:
     notes = notes_on(reading.turn, reading.terms, reading.senses, hidden=_hidden(reading))
-    return [*notes, *_selections(reading)]
+    documents = [reading.passages[one.passage_id][1] for one in passages[:NEAREST]]
+    answered = reading.turn["status"] == "answered"
+    return [*notes, *_selections(reading), *(succession_notes(documents) if answered else [])]
 
 
 def _selections(reading: _Reading) -> list[str]:
@@ -315,6 +318,8 @@ def _passages(reading: _Reading) -> list[FoundPassage]:
                     text=passage.text,
                     score=round(hit["score"], 6),
                     found_by=hit["found_by"],
+                    date=document.date,
+                    freshness=freshness(document),
                 )
             )
     return found

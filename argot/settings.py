@@ -138,6 +138,12 @@ class Settings(BaseSettings):
         description="of scans and pictures, as tesseract names them (eng+deu); empty: they are not read",
     )
     ocr_pages: int = Field(100, ge=1, le=10_000, description="scanned pages of a file that are read; the rest is named")
+    header_fields: str = Field(
+        "",
+        max_length=500,
+        description="what the first page of a document says under these names goes before its passages' headings, "
+        "between commas (region, stage); empty: nothing",
+    )
     passage_chars: int = Field(1200, ge=200, le=20_000, description="about the longest passage, in characters")
     datasets: Path = Field(Path("datasets"), description="the folder of benchmark data, for measuring")
     questions_per_minute: int = Field(30, ge=0, le=10_000, description="questions one person may ask; 0: unlimited")

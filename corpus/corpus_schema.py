@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from argot.sqlite import StepNames
+import json
+import sqlite3
+
+from argot.sqlite import StepNames, run_script
 
 _DOCUMENTS = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -264,6 +267,40 @@ CREATE TABLE derivation_spending (
 ) WITHOUT ROWID;
 """
 
+_FIELDS = """
+-- What is said of documents as wholes, to narrow questions by. `folded`: the value without case. `origin`: 'file' was
+-- read from it, 'given' came from a manager (a new reading leaves it), 'tag' repeats documents.tags for the index.
+CREATE TABLE document_fields (
+    document TEXT NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    value TEXT NOT NULL,
+    -- Before `folded`: SQLite's quick_check takes a column for another where those of the key are not the first.
+    origin TEXT NOT NULL CHECK (origin IN ('file', 'given', 'tag')),
+    folded TEXT NOT NULL,
+    PRIMARY KEY (document, name, value, origin)
+) WITHOUT ROWID;
+CREATE INDEX document_fields_by_value ON document_fields(name, folded, document);
+CREATE INDEX documents_by_date ON documents(date);
+
+-- The fields that stand before the title in the headers of its passages, and are searched with it.
+ALTER TABLE documents ADD COLUMN header TEXT NOT NULL DEFAULT '';
+"""
+
+
+def put_fields(connection: sqlite3.Connection) -> None:
+    """The table, with the tags that documents have already."""
+    run_script(connection, _FIELDS)
+    # SQLite's own `lower` knows no letters but A to Z.
+    connection.executemany(
+        "INSERT INTO document_fields (document, name, value, origin, folded) VALUES (?, 'tag', ?, 'tag', ?)",
+        [
+            (document, tag, tag.casefold())
+            for document, tags in connection.execute("SELECT id, tags FROM documents").fetchall()
+            for tag in set(json.loads(tags))
+        ],
+    )
+
+
 _SOURCE_METADATA = """
 -- What a source says of a document beside its content (m013): it stays when the document is read again.
 CREATE TABLE source_metadata (
@@ -292,6 +329,7 @@ MIGRATIONS = (
     _SOURCES,
     _DUSTBIN,
     _UNASKED,
+    put_fields,
     _SOURCE_METADATA,
 )
 NAMES = StepNames(

@@ -175,7 +175,8 @@ class Adding:
         to_come = Counter(source.uri for source in sources)
         waiting: list[Source] = []
         settings = self._corpus.settings
-        with Reading(self._limits, settings.passage_chars, self._embedder, self._deriver) as reading:
+        named = [one.strip().lower() for one in settings.header_fields.split(",") if one.strip()]
+        with Reading(self._limits, settings.passage_chars, self._embedder, self._deriver, named) as reading:
             for source in chain(sources, _drained(waiting)):
                 to_come[source.uri] -= 1
                 try:

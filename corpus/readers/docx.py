@@ -7,10 +7,11 @@ import re
 from typing import TYPE_CHECKING
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.archives import check_archive, core_title
+from argot.corpus.readers.archives import check_archive, core_properties
 from argot.corpus.readers.docx_headings import with_headings
 from argot.corpus.readers.html import html_tree, to_markdown
 from argot.corpus.readers.plain_text import file_stem
+from argot.corpus.readers.titles import first_heading
 from argot.types import ParsedDocument
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ _ELEMENTS_A_SECOND = 10_000
 """What mammoth reads: 60 seconds are enough for some 25 MB of ordinary text (unpacked)."""
 _PREFIX = "n-"
 _NOTE = re.compile(r"(?:foot|end)note-ref-.+")
-_FIRST_HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
 
 
 def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
@@ -53,9 +53,9 @@ def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     tree = html_tree(result.value)
     _join_notes(tree)
     markdown = to_markdown(tree)
-    heading = _FIRST_HEADING.search(markdown)
-    title = core_title(data) or (heading[1].strip() if heading else "") or file_stem(name)
-    return ParsedDocument(title, markdown, _MEDIA_TYPE)
+    core = core_properties(data)
+    title = core.title or first_heading(markdown) or file_stem(name)
+    return ParsedDocument(title, markdown, _MEDIA_TYPE, date=core.date, fields=core.fields)
 
 
 def _join_notes(tree: BeautifulSoup) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers.file_fields import date_of, said_fields
 from argot.corpus.readers.pipe_tables import pipe_table, with_one_header
 from argot.corpus.readers.plain_text import decode_text, file_stem
+from argot.corpus.readers.titles import names_the_page, real_title
 from argot.errors import UnreadableDocument
 from argot.types import ParsedDocument
 
@@ -21,6 +24,15 @@ _DROPPED = (
 )
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w.:-]{2,40})", re.IGNORECASE)
+_DATED = (
+    'meta[property="article:modified_time"]',
+    'meta[name="last-modified" i]',
+    'meta[name="dcterms.modified" i]',
+    'meta[name="date" i]',
+    'meta[property="article:published_time"]',
+    'meta[name="dcterms.date" i]',
+)
+_SAID = ("author", "keywords", "owner", "status", "version")
 _DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.IGNORECASE | re.DOTALL)
 # All but tab and line feed; the marks used below are thereby absent from every source.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")
@@ -42,13 +54,15 @@ def read_html(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     text = decode_text(data, name, charset[1].decode("ascii") if charset else None)
     limits.check_elements(text.count("<") - text.count("</"), ELEMENTS_A_SECOND, "HTML", name)
     soup = _soup(text)
-    heading = soup.find("h1")
-    title = _one_line(heading) or _one_line(soup.find("title"))
+    headings = (_one_line(heading) for heading in soup.find_all("h1", limit=10))
+    title = next((text for text in headings if text and names_the_page(text)), "")
+    title = title or real_title(_one_line(soup.find("title")))
+    fields = said_fields(_meta(soup))
     try:
         markdown = to_markdown(_main_part(soup))
     except RecursionError as error:
         raise UnreadableDocument(name, "nested too deeply", "Simplify the page, or save it as text.") from error
-    return ParsedDocument(title or file_stem(name), markdown, "text/html", date=_date(soup))
+    return ParsedDocument(title or file_stem(name), markdown, "text/html", date=_date(soup), fields=fields)
 
 
 def html_to_markdown(html: str) -> str:
@@ -120,12 +134,19 @@ def _one_line(element: Any) -> str:
 
 
 def _date(soup: BeautifulSoup) -> str | None:
-    for selector in ('meta[name="date"]', 'meta[property="article:published_time"]', 'meta[name="dcterms.date"]'):
-        found = soup.select_one(selector)
-        match = re.match(r"\d{4}-\d{2}-\d{2}", str(found.get("content", ""))) if found else None
-        if match:
-            return match[0]
-    return None
+    """When the page was last changed, else when it was made, as far as it says so."""
+    return date_of(*(_content(soup, selector) for selector in _DATED))
+
+
+def _meta(soup: BeautifulSoup) -> Iterator[tuple[str, str]]:
+    for name in _SAID:
+        if text := _content(soup, f'meta[name="{name}" i]'):
+            yield name, text
+
+
+def _content(soup: BeautifulSoup, selector: str) -> str:
+    found = soup.select_one(selector)
+    return str(found.get("content", "")) if found else ""
 
 
 def _tidy(markdown: str) -> str:

@@ -9,6 +9,7 @@ from email.message import EmailMessage, MIMEPart
 from typing import cast
 
 from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers.file_fields import said_fields
 from argot.corpus.readers.html import html_to_markdown
 from argot.corpus.readers.plain_text import decode_text, file_stem
 from argot.errors import UnreadableDocument
@@ -35,7 +36,9 @@ def read_mail(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         raise UnreadableDocument(name, "no mail: it names neither sender, date nor subject")
     markdown = f"{_head(message)}\n\n{_body(message)}\n"
     title = _header(message, "Subject") or file_stem(name)
-    return ParsedDocument(title, markdown, "message/rfc822", date=_date(message), warnings=_unread([message]))
+    fields = said_fields((field, _header(message, field)) for field in ("From", "Keywords"))
+    unread = _unread([message])
+    return ParsedDocument(title, markdown, "message/rfc822", date=_date(message), warnings=unread, fields=fields)
 
 
 def read_mailbox(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:

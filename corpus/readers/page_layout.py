@@ -15,6 +15,7 @@ from argot.corpus.readers.pdf_lists import set_depths
 from argot.corpus.readers.pdf_notes import with_joined_notes
 from argot.corpus.readers.pdf_rules import Rules
 from argot.corpus.readers.pdf_tables import PageTable, page_tables
+from argot.corpus.readers.titles import names_the_page
 from argot.types import Box, BoxMark, PageKind, PageMark, ParsedDocument
 
 
@@ -74,6 +75,7 @@ def _fonts(lines: Sequence[list[Line]]) -> Fonts:
 
 def _first_heading(pages: list[list[Piece]], fonts: Fonts) -> str:
     headings = [piece for page in pages[:1] for piece in page if piece.kind == "heading" and piece.size in fonts.larger]
+    headings = [piece for piece in headings if names_the_page(piece.text)]
     return max(headings, key=lambda piece: piece.size).text[:300] if headings else ""
 
 

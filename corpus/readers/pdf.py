@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers.file_fields import date_of, said_fields
 from argot.corpus.readers.ocr import DPI, INSTALL, OcrPage, is_installed, recognised, require_ocr
 from argot.corpus.readers.page_layout import PageContents, document_of_pages, tables_of_pages
 from argot.corpus.readers.pdf_columns import in_columns
@@ -18,6 +20,7 @@ from argot.corpus.readers.pdf_rules import Rules, page_rules
 from argot.corpus.readers.pdf_tables import PageTable
 from argot.corpus.readers.plain_text import file_stem
 from argot.corpus.readers.second_reading import is_broken, joined
+from argot.corpus.readers.titles import real_title
 from argot.errors import UnreadableDocument
 from argot.types import PageKind, ParsedDocument
 
@@ -28,9 +31,8 @@ _ROWS_ALIKE = 3
 _NUMBER_ALONE = re.compile(r"[\W_]*#[\W_]*")
 _DEEPEST_BOOKMARK = 6
 _MOST_BOOKMARKS = 5_000
-_USELESS_TITLE = re.compile(
-    r"untitled|microsoft |powerpoint|\.(?:docx?|pdf|indd|xlsx?|pptx?|qxd|tmp)\b|^[\W\d_]*$", re.I
-)
+_PROPERTIES = ("Title", "Author", "Keywords", "CreationDate", "ModDate")
+_PDF_DATE = re.compile(r"(?:D:)?(\d{4})(\d{2})(\d{2})")
 
 
 def read_pdf(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
@@ -42,10 +44,12 @@ def read_pdf(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     document = _open(data, name)
     try:
         contents, warnings = _contents(document, name, limits)
-        title = _metadata_title(document)
+        said = {key: str(document.get_metadata_value(key) or "") for key in _PROPERTIES}
     finally:
         document.close()
-    return document_of_pages(contents, title, file_stem(name), "application/pdf", warnings)
+    parsed = document_of_pages(contents, _metadata_title(said["Title"]), file_stem(name), "application/pdf", warnings)
+    fields = said_fields((key, said[key]) for key in ("Author", "Keywords"))
+    return replace(parsed, date=_date(said["ModDate"]) or _date(said["CreationDate"]), fields=fields)
 
 
 def pdf_tables(data: bytes, name: str, limits: ReadLimits) -> list[list[PageTable]]:
@@ -234,7 +238,13 @@ def _with_numbers_alike(line: Line) -> str:
     return re.sub(r"\d+|\b[ivxl]+\b", "#", line.text.strip().lower())
 
 
-def _metadata_title(document: Any) -> str:
-    title = " ".join(str(document.get_metadata_value("Title") or "").split())
+def _metadata_title(said: str) -> str:
+    title = real_title(said)
     # A title of one word is mostly the name of a file or template.
-    return "" if len(title) < 5 or " " not in title or _USELESS_TITLE.search(title) else title[:300]
+    return "" if len(title) < 5 or " " not in title else title[:300]
+
+
+def _date(said: str) -> str | None:
+    """As in "D:20250301094500+01'00'"."""
+    found = _PDF_DATE.match(said)
+    return date_of("-".join(found.groups())) if found else None

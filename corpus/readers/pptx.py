@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.archives import check_archive, core_title
+from argot.corpus.readers.archives import check_archive, core_properties
 from argot.corpus.readers.image import text_in_picture
 from argot.corpus.readers.ocr import is_installed
 from argot.corpus.readers.pipe_tables import pipe_table, with_one_header
@@ -54,9 +54,18 @@ def read_pptx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         parts.append(text)
         length += len(text)
         limits.check_chars(length, name)
-    title = core_title(data) or first_title or file_stem(name)
+    core = core_properties(data)
+    title = core.title or first_title or file_stem(name)
     markdown = "".join(parts) if has_text else ""
-    return ParsedDocument(title, markdown, _MEDIA_TYPE, pages=tuple(pages), warnings=_warnings(unread))
+    return ParsedDocument(
+        title,
+        markdown,
+        _MEDIA_TYPE,
+        pages=tuple(pages),
+        date=core.date,
+        warnings=_warnings(unread),
+        fields=core.fields,
+    )
 
 
 def _warnings(unread: list[int]) -> tuple[str, ...]:
@@ -165,7 +174,8 @@ def _header_rows(table: Any) -> int:
     """How many rows name the columns: where a cell of the first one reaches over several of them, two or more."""
     first = [cell for cell in table.rows[0].cells if cell.is_merge_origin]
     wide = any(1 < cell.span_width < len(table.columns) for cell in first)
-    return max([1 + int(wide), *(cell.span_height for cell in first if wide)])
+    spans: list[int] = [cell.span_height for cell in first if wide]
+    return max([1 + int(wide), *spans])
 
 
 def _chart(chart: Any) -> str:

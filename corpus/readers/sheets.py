@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.archives import check_archive, core_title
+from argot.corpus.readers.archives import check_archive, core_properties
 from argot.corpus.readers.pipe_tables import pipe_table, with_one_header
 from argot.corpus.readers.plain_text import decode_text, file_stem
 from argot.corpus.readers.sheet_xml import SheetExtras, sheet_extras
@@ -68,8 +68,15 @@ def read_xlsx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         parts.append(text)
         length += len(text)
     book.close()
+    core = core_properties(data)
     return ParsedDocument(
-        core_title(data) or file_stem(name), "".join(parts), _MEDIA_TYPE, pages=tuple(pages), warnings=tuple(warnings)
+        core.title or file_stem(name),
+        "".join(parts),
+        _MEDIA_TYPE,
+        pages=tuple(pages),
+        date=core.date,
+        warnings=tuple(warnings),
+        fields=core.fields,
     )
 
 

@@ -38,7 +38,8 @@ async def stand_alone(state: State, run: RunContext) -> Step:
     # Where the last turn is answered again, the one before it is the turn that "it" may lean on.
     before = past or next(latest_turns(state), None)
     turn = empty_turn(state["asked"], before["number"] + 1 if before else 0)
-    turn["profile"], turn["tags"] = run.profile.name, list(run.tags)
+    turn["profile"], turn["tags"], turn["since"] = run.profile.name, list(run.scope.tags), run.scope.since
+    turn["fields"] = [(one.name, one.value) for one in run.scope.fields]
     files = await asyncio.to_thread(run.corpus.store.documents_of_conversation, run.principal)
     turn["files"] = [file.revision_id for file in files]
     # Without an answer (measuring retrieval) there is nothing to outline a file in.

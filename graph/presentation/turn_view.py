@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from argot.graph.choices import ANSWER_ANYWAY, NONE_OF_THESE, TERM, document_choice, label, sense_choice
+from argot.graph.presentation.freshness import freshness, succession_notes
+from argot.graph.presentation.scope_wording import empty_scope, scope_of, values_by_name
 from argot.graph.presentation.wording import (
     abstained_answer,
     choose_document_text,
@@ -101,7 +103,7 @@ def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: 
         passages = [*_with_excerpts(passages[:NEAREST], reading), *passages[NEAREST:]]
     sentences = _sentences(reading)
     misses = _misses(reading, run, waiting=waiting or _was_asked(turn))
-    examples = _examples(reading, run)
+    examples, scope = _examples(reading, run), scope_of(turn)
     return AskResult(
         question=turn["question"],
         stand_alone_question=turn["stand_alone_question"],
@@ -110,7 +112,9 @@ def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: 
         # Turns stored before they had numbers go by their place.
         turn=turn.get("number", len(turn.get("turns", ()))),
         # Small talk is no answer, but has words of its own.
-        answer=_answer(reading, status, choices, passages, misses) or _small_talk(reading, run, examples),
+        answer=(empty_scope(scope, run) if status == "abstained" and not passages else "")
+        or _answer(reading, status, choices, passages, misses)
+        or _small_talk(reading, run, examples),
         answered_by=turn.get("answered_by", "extractive"),
         # The name of the configured model is in the state also where the turn asked nothing of it.
         model=turn.get("model", "") if turn.get("model_calls") else "",
@@ -119,14 +123,16 @@ def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: 
         context=agreed_context(reading.turn, reading.terms),
         misses=misses,
         choices=choices,
-        notes=[*scope_notes(turn, run), *subject_notes(turn, run), *_notes(reading), *model_notes(turn)],
+        notes=[*scope_notes(turn, run), *subject_notes(turn, run), *_notes(reading, passages), *model_notes(turn)],
         augmented_question=turn["augmented_question"] if reading.all_senses and reading.all_contexts else "",
         search_queries=_queries(reading, run),
         triples=_triples(reading, run),
         passages=passages,
         examples=examples,
         profile=turn.get("profile", ""),
-        tags=list(turn.get("tags", [])),
+        tags=list(scope.tags),
+        since=scope.since,
+        fields=values_by_name(scope),
         timings=dict(turn.get("timings", {})),
         model_calls=[ModelCall(**call) for call in turn.get("model_calls", [])],
     )
@@ -199,9 +205,15 @@ def _small_talk(reading: _Reading, run: RunContext, examples: Sequence[str]) -> 
     if kind == "recall":
         return recalled_answer(reading.turn.get("recalled", []))
     if kind == "library":
-        return library_answer(run.corpus.store.documents(run.principal), reading.turn.get("tags", []))
+        return library_answer(_documents(reading, run))
     contexts = [context.name for context in run.glossary.contexts.all(run.principal)]
     return small_talk_answer(kind, contexts, examples, empty=not run.corpus.store.passage_count(run.principal))
+
+
+def _documents(reading: _Reading, run: RunContext) -> list[Document]:
+    store, scope = run.corpus.store, scope_of(reading.turn)
+    inside = store.documents_within(run.principal, scope) if scope else None
+    return [one for one in store.documents(run.principal) if inside is None or one.id in inside]
 
 
 def _examples(reading: _Reading, run: RunContext) -> list[str]:
@@ -226,9 +238,11 @@ def _asking_back(turn: TurnPart, choices: Sequence[Choice]) -> str:
     return unknown_term_text(turn["unknown"][0]["term"], labels) if turn["unknown"] else ""
 
 
-def _notes(reading: _Reading) -> list[str]:
+def _notes(reading: _Reading, passages: Sequence[FoundPassage]) -> list[str]:
     notes = notes_on(reading.turn, reading.terms, reading.senses, hidden=_hidden(reading))
-    return [*notes, *_selections(reading)]
+    documents = [reading.passages[one.passage_id][1] for one in passages[:NEAREST]]
+    answered = reading.turn["status"] == "answered"
+    return [*notes, *_selections(reading), *(succession_notes(documents) if answered else [])]
 
 
 def _selections(reading: _Reading) -> list[str]:
@@ -304,6 +318,8 @@ def _passages(reading: _Reading) -> list[FoundPassage]:
                     text=passage.text,
                     score=round(hit["score"], 6),
                     found_by=hit["found_by"],
+                    date=document.date,
+                    freshness=freshness(document),
                 )
             )
     return found

@@ -19,8 +19,14 @@ from pydantic import ConfigDict, Field
 from argot.errors import Conflict, InvalidInput
 from argot.results import AskEvent, AskResult, Choice, FoundPassage, Jargon
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.threads.thread_store import AnswerSettings
-from argot.service.usecases.questions import Tags, for_surfaces, note_learned, run_context
+from argot.service.usecases.questions import (
+    Fields,
+    Tags,
+    answer_settings,
+    for_surfaces,
+    note_learned,
+    run_context,
+)
 from argot.service.usecases.search_choice import with_search
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import Principal, SearchChoice
@@ -83,6 +89,8 @@ async def converse(
     context: Text | None = None,
     profile: Text | None = None,
     tags: Tags | None = None,
+    since: Text | None = None,
+    fields: Fields | None = None,
 ) -> AsyncIterator[AskEvent]:
     """Answer the last message of a conversation, of which nothing is kept. Events as for `ask`; `thread` is empty.
 
@@ -95,7 +103,7 @@ async def converse(
     past, asked = _exchanges(messages)
     for question in asked:
         checked_question(question, kb.settings.max_question_chars)
-    run = await run_context(kb, principal, AnswerSettings(profile, context, tuple(tags or ())))
+    run = await run_context(kb, principal, answer_settings(profile, context, tags, since, fields))
     thread = _name_of(principal, past, asked[0])
     graph = await _graph(kb)
     async with kb.turn_of(thread):
@@ -120,6 +128,8 @@ async def search(
     profile: Text | None = None,
     search: SearchChoice | None = None,
     tags: Tags | None = None,
+    since: Text | None = None,
+    fields: Fields | None = None,
 ) -> SearchResult:
     """The passages that answer a question best, as an answer would find them: its jargon understood, re-ranked.
 
@@ -130,7 +140,8 @@ async def search(
 
     kb.warm_model()
     switches = await with_search(kb, search, None)
-    run = await run_context(kb, principal, AnswerSettings(profile, context, tuple(tags or ())), switches=switches)
+    manner = answer_settings(profile, context, tags, since, fields)
+    run = await run_context(kb, principal, manner, switches=switches)
     wanted = {"misses": "lenient", "choose_sense": False, "generate_answer": False, "passages": limit}
     # There can be no more passages than candidates.
     wanted |= {"candidates": max(run.profile.candidates, limit)}

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from argot.errors import Conflict, NotFound
+from argot.errors import Conflict, InvalidInput, NotFound
 from argot.profile import PROFILES, Profile, changed_profile
 from argot.results import AskEvent, AskResult, Jargon
 from argot.service.glossary_review.miss_loop import after_answer
@@ -18,13 +19,16 @@ from argot.service.threads.thread_store import AnswerSettings, Thread, Threads
 from argot.service.usecases.profiles import Switches, profile_for
 from argot.service.usecases.search_choice import with_search
 from argot.service.usecases.usecase_registry import Count, Number, Text, usecase
-from argot.types import THREAD, Principal, SearchChoice
+from argot.types import THREAD, DocumentField, Principal, QuestionScope, SearchChoice
 
 if TYPE_CHECKING:
+    from argot.corpus.corpus import Corpus
     from argot.graph.build import ArgotGraph
     from argot.graph.run_context import RunContext
 
 Tags = Annotated[list[Text], Field(max_length=100)]
+Fields = Annotated[dict[Text, list[Text]], Field(max_length=20)]
+"""Values by the names of fields: a document has to have one of them for each name."""
 Turn = Count
 SenseId = Number
 
@@ -41,11 +45,15 @@ async def ask(
     switches: Switches | None = None,
     search: SearchChoice | None = None,
     tags: Tags | None = None,
+    since: Text | None = None,
+    fields: Fields | None = None,
     heard: Annotated[list[Text], Field(max_length=20)] | None = None,
 ) -> AsyncIterator[AskEvent]:
     """Answer a question, in a new thread or as the next turn of one's own.
 
-    With `tags` only documents that carry one of them are searched. What is left out is as the thread's settings say.
+    With `tags` only documents that carry one of them are searched, with `since` (2025-03-01, 2025-03 or 2025) those
+    dated then or later, with `fields` those that have one of the values for each name, as `{"region": ["EU"]}`. What is
+    left out is as the thread's settings say.
     `heard` is what others said just before, where several people talk: the question may lean on it. `profile` is a
     built-in or saved one; `switches` of it are changed for this question alone, as `{"rerank": false}`. `search` says
     what is searched for it: passages, or summaries (S) and questions (Q) derived of them; with "+" both, U all three.
@@ -57,7 +65,7 @@ async def ask(
 
     checked_question(question, kb.settings.max_question_chars)
     switches = await with_search(kb, search, switches)
-    manner = AnswerSettings(profile, context, tuple(tags or ()))
+    manner = answer_settings(profile, context, tags, since, fields)
     if thread is None:
         kb.warm_model()  # beside the loading of the documents
         await run_context(kb, principal, manner, switches=switches)  # a thread begins only if it can be answered in it
@@ -133,6 +141,8 @@ async def answer(
     switches: Switches | None = None,
     search: SearchChoice | None = None,
     tags: Tags | None = None,
+    since: Text | None = None,
+    fields: Fields | None = None,
 ) -> AsyncIterator[AskEvent]:
     """Answer what Argot asked back in a thread: with one of the choices, or in words. Events as for `ask`."""
 
@@ -141,11 +151,42 @@ async def answer(
 
         return answer_choice(graph, run, thread, choice)
 
-    manner = AnswerSettings(profile, context, tuple(tags or ()))
+    manner = answer_settings(profile, context, tags, since, fields)
     switches = await with_search(kb, search, switches)
     async with aclosing(_turn_events(kb, principal, thread, answering, manner, switches)) as events:
         async for event in events:
             yield event
+
+
+def answer_settings(
+    profile: str | None,
+    context: str | None,
+    tags: Sequence[str] | None,
+    since: str | None,
+    fields: Mapping[str, Sequence[str]] | None,
+) -> AnswerSettings:
+    """What a question says of how it is to be answered.
+
+    Raises:
+        InvalidInput: `since` is no date.
+    """
+    if since and not _is_date(since):
+        raise InvalidInput(f"'{since:.40}' is no date. Write it as 2025-03-01, 2025-03 or 2025.")
+    pairs = tuple(
+        (name.strip().lower(), " ".join(one.split())) for name, some in (fields or {}).items() for one in some
+    )
+    return AnswerSettings(profile or None, context or None, tuple(dict.fromkeys(tags or ())), since or "", pairs)
+
+
+def _is_date(text: str) -> bool:
+    for form in ("%Y-%m-%d", "%Y-%m", "%Y"):
+        try:
+            # Written out again: `strptime` also takes "2025-3-1", which does not sort as a text.
+            if datetime.strptime(text, form).strftime(form) == text:
+                return True
+        except ValueError:
+            continue
+    return False
 
 
 async def run_context(
@@ -163,6 +204,7 @@ async def run_context(
     Raises:
         NotFound: there is no such context, or not for this principal.
         InvalidSettings: there is no such profile or switch.
+        InvalidInput: no document that the principal may read has a field of that name.
     """
     from argot.graph.run_context import run_context_for
 
@@ -173,7 +215,18 @@ async def run_context(
     if thread is not None:
         principal = in_thread(principal, thread.id)
     run = run_context_for(corpus, kb.glossary, principal, chosen, kb.settings, context, kb.model_server)
-    return replace(run, tags=manner.tags or kept.tags)
+    if manner.fields:
+        await kb.blocking(_require_fields, corpus, principal, manner.fields)
+    fields = tuple(DocumentField(name, value) for name, value in manner.fields or kept.fields)
+    return replace(run, scope=QuestionScope(manner.tags or kept.tags, manner.since or kept.since, fields))
+
+
+def _require_fields(corpus: Corpus, principal: Principal, fields: Sequence[tuple[str, str]]) -> None:
+    known = corpus.store.field_names(principal)
+    for name, _ in fields:
+        if name not in known:
+            there = f"Fields: {', '.join(known)}." if known else "No document has any field yet."
+            raise InvalidInput(f"No document that you may read has a field '{name:.60}'. {there}")
 
 
 def for_surfaces(event: AskEvent) -> AskEvent:

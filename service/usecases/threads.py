@@ -14,7 +14,7 @@ from argot.service.maintenance.scrubbing import scrubbed
 from argot.service.threads.feedback_results import JudgedAnswer, SharedAnswer
 from argot.service.threads.thread_store import AnswerSettings, Feedback, Thread, ThreadFile, ThreadRead
 from argot.service.usecases.attachments import forget_files
-from argot.service.usecases.questions import Tags, run_context
+from argot.service.usecases.questions import Fields, Tags, answer_settings, run_context
 from argot.service.usecases.usecase_registry import Count, Text, usecase
 from argot.types import Principal
 
@@ -150,6 +150,8 @@ async def thread_settings(
     profile: Text | None = None,
     context: Text | None = None,
     tags: Tags | None = None,
+    since: Text | None = None,
+    fields: Fields | None = None,
 ) -> Thread:
     """Settle how the questions of a thread are answered from now on; what is left out is as everywhere.
 
@@ -157,7 +159,7 @@ async def thread_settings(
         NotFound: there is no such context. InvalidSettings: there is no such profile.
     """
     threads = await kb.threads()
-    manner = AnswerSettings(profile or None, context or None, tuple(dict.fromkeys(tags or ())))
+    manner = answer_settings(profile, context, tags, since, fields)
     # Only to see that the profile and the context exist, before they are kept.
     await run_context(kb, principal, manner)
     return await threads.settle(principal.name, thread, manner)

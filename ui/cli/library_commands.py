@@ -14,6 +14,7 @@ from argot.ui.cli.command_base import (
     Json,
     counted,
     examples,
+    field_values,
     groups_text,
     knowledge_base,
     line,
@@ -72,7 +73,9 @@ def find(
 
 @documents.command(
     epilog=examples(
-        "argot documents label plan.pdf --tag policy --audience hr", "argot documents label plan.pdf --everyone"
+        "argot documents label plan.pdf --tag policy --audience hr",
+        "argot documents label plan.pdf --everyone",
+        "argot documents label plan.pdf --field region=EU --field status=draft",
     )
 )
 def label(
@@ -87,18 +90,30 @@ def label(
         typer.Option("--audience", help="A group or @NAME in the place of its readers; repeatable.", metavar="GROUP"),
     ] = None,
     everyone: Annotated[bool, typer.Option("--everyone", help="Everyone may read it.")] = False,
+    field: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--field", help="What it is to say in the place of those given before; repeatable.", metavar="NAME=VALUE"
+        ),
+    ] = None,
+    no_fields: Annotated[bool, typer.Option("--no-fields", help="Take away the fields that were given.")] = False,
     home: Home = None,
 ) -> None:
-    """Change the tags and readers of a document. What is left out stays."""
+    """Change the tags, readers and fields of a document. What is left out stays."""
     from argot.service.usecases.document_revisions import document_label
 
-    if (no_tags and tag) or (everyone and audience):
-        raise InvalidInput("Give either --tag or --no-tags, and either --audience or --everyone.")
+    if (no_tags and tag) or (everyone and audience) or (no_fields and field):
+        raise InvalidInput(
+            "Give either --tag or --no-tags, either --audience or --everyone, and either --field or --no-fields."
+        )
+    fields = {} if no_fields else field_values(field) if field else None
     tags = [] if no_tags else tag or None
     readers = [] if everyone else audience or None
     with knowledge_base(home) as client:
-        found = client.call(document_label, document=reference(document), tags=tags, audience=readers)
-    say(f"{line(found.name)}: tags {', '.join(map(line, found.tags)) or 'none'}, for {groups_text(found.audience)}.")
+        found = client.call(document_label, document=reference(document), tags=tags, audience=readers, fields=fields)
+    said = "".join(f", {line(one.name)} {line(one.value)}" for one in found.fields)
+    tags_text = ", ".join(map(line, found.tags)) or "none"
+    say(f"{line(found.name)}: tags {tags_text}, for {groups_text(found.audience)}{said}.")
 
 
 @documents.command(epilog=examples("argot documents reread scan.pdf"))

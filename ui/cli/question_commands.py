@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from argot.types import SearchChoice
-from argot.ui.cli.command_base import AsUser, Home, Json, error_console, examples, knowledge_base, line, say, say_json
+from argot.ui.cli.command_base import (
+    AsUser,
+    Home,
+    Json,
+    error_console,
+    examples,
+    field_values,
+    knowledge_base,
+    line,
+    say,
+    say_json,
+)
 from argot.ui.cli.progress import Watching
 from argot.ui.cli.terminal_answer import print_choices, print_timings, print_turn
 
@@ -46,6 +57,15 @@ Search = Annotated[
 Tags = Annotated[
     list[str] | None, typer.Option("--tag", help="Search only documents with this tag; repeatable.", metavar="TAG")
 ]
+Since = Annotated[
+    str | None, typer.Option("--since", help="Search only documents dated then or later.", metavar="DATE")
+]
+Fields = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--field", help="Search only documents that say so, e.g. region=EU; repeatable.", metavar="NAME=VALUE"
+    ),
+]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the time each stage took.")]
 
 
@@ -57,6 +77,7 @@ def register(app: typer.Typer) -> None:
             'argot ask "What is our SLA?" --context Legal --json',
             'argot ask "What is our SLA?" --profile strict --set passages=20',
             'argot ask "What is our SLA?" --search S+',
+            'argot ask "How much leave is there?" --since 2025-01-01 --tag hr --field region=EU',
         )
     )(ask)
     app.command(epilog=examples("argot answer t0123456789abcdef 2", 'argot answer t0123456789abcdef "the legal one"'))(
@@ -73,6 +94,8 @@ def ask(
     changes: Changes = None,
     search: Search = None,
     tags: Tags = None,
+    since: Since = None,
+    fields: Fields = None,
     as_user: AsUser = None,
     json_: Json = False,
     verbose: Verbose = False,
@@ -81,7 +104,8 @@ def ask(
     """Ask a question. Every sentence of the answer names the passage it rests on."""
     text = sys.stdin.read() if question == "-" else question
     with knowledge_base(home) as client:
-        asking = _Asking(client, home, as_user, _Options(context, profile, changes, search, tags), json_=json_)
+        options = _Options(context, profile, changes, search, tags, since, fields)
+        asking = _Asking(client, home, as_user, options, json_=json_)
         asking.show(asking.ask(text, thread), verbose=verbose)
 
 
@@ -94,6 +118,8 @@ def answer(
     changes: Changes = None,
     search: Search = None,
     tags: Tags = None,
+    since: Since = None,
+    fields: Fields = None,
     as_user: AsUser = None,
     json_: Json = False,
     verbose: Verbose = False,
@@ -101,7 +127,8 @@ def answer(
 ) -> None:
     """Answer what Argot asked back, and get the answer to the question."""
     with knowledge_base(home) as client:
-        asking = _Asking(client, home, as_user, _Options(context, profile, changes, search, tags), json_=json_)
+        options = _Options(context, profile, changes, search, tags, since, fields)
+        asking = _Asking(client, home, as_user, options, json_=json_)
         asking.show(asking.answer(thread, choice), verbose=verbose)
 
 
@@ -113,12 +140,15 @@ class _Options(NamedTuple):
     set: list[str] | None
     search: SearchChoice | None
     tags: list[str] | None
+    since: str | None
+    fields: list[str] | None
 
     def parameters(self) -> dict[str, Any]:
         """As the use case takes them. A file is read here: the service may run on another machine.
 
         Raises:
             InvalidSettings: there is no such file or switch.
+            InvalidInput: a field has no name or no value.
         """
         from argot.profile import changed_switches, changes_of
         from argot.profile_files import is_file, profile_in_file
@@ -128,8 +158,15 @@ class _Options(NamedTuple):
             # A file is read as what it changes of the default.
             switches = changed_switches(profile_in_file(Path(name))) | switches
             name = "default"
-        given = {"context": self.context, "profile": name, "switches": switches or None, "tags": self.tags}
-        return {**given, "search": self.search}
+        return {
+            "context": self.context,
+            "profile": name,
+            "switches": switches or None,
+            "search": self.search,
+            "tags": self.tags,
+            "since": self.since,
+            "fields": field_values(self.fields) if self.fields else None,
+        }
 
 
 class _Asking:
@@ -193,10 +230,15 @@ class _Asking:
         print_choices(result)
         say("\nChoose with:")
         options = {"--home": self._home, "--as": self._as_user}
-        options |= {"--context": self._options.context, "--profile": self._options.profile}
-        options |= {"--search": self._options.search}
+        options |= {
+            "--context": self._options.context,
+            "--profile": self._options.profile,
+            "--search": self._options.search,
+            "--since": self._options.since,
+        }
         given = "".join(f" {name} {shlex.quote(str(value))}" for name, value in options.items() if value)
-        for option, values in (("--set", self._options.set), ("--tag", self._options.tags)):
+        repeated = {"--set": self._options.set, "--tag": self._options.tags, "--field": self._options.fields}
+        for option, values in repeated.items():
             given += "".join(f" {option} {shlex.quote(value)}" for value in values or ())
         for choice in result.choices:
             say(f"  argot answer {result.thread} {shlex.quote(choice.answer)}{given}")

@@ -128,7 +128,8 @@ def is_pdf(passage: PassageShown) -> bool:
 def panel_title(passage: PassageShown) -> str:
     """The title of the side panel: the document, and the page in it."""
     page = f", {passage.page_kind or 'page'} {passage.page}" if passage.page else ""
-    return f"{literal(passage.document)}{page}"
+    fresh = f", {literal(passage.freshness)}" if passage.freshness else ""
+    return f"{literal(passage.document)}{page}{fresh}"
 
 
 def other_meanings(offer: OtherSenses, turn: int) -> AnswerView:
@@ -277,7 +278,8 @@ def _source(passage: FoundPassage) -> str:
     heading = f" · {plain(passage.heading)}" if passage.heading else ""
     # On a line of its own, within the item of the list.
     excerpt = f"\\\n  “{plain(passage.excerpt)}”" if passage.excerpt else ""
-    return f"**{plain(passage.document)}**{where}{heading}{excerpt}"
+    fresh = f", {plain(passage.freshness)}" if passage.freshness else ""
+    return f"**{plain(passage.document)}**{where}{fresh}{heading}{excerpt}"
 
 
 def _link(passage: FoundPassage, sentences: Sequence[Sentence]) -> str:

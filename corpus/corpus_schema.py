@@ -244,6 +244,14 @@ CREATE INDEX removed_by_document ON removed_revisions(document);
 CREATE INDEX removed_by_content ON removed_revisions(content_hash);
 """
 
+_WARNINGS = """
+-- What of a revision could not be read, as its reader said it: a JSON list of texts.
+ALTER TABLE revisions ADD COLUMN warnings TEXT NOT NULL DEFAULT '[]';
+
+-- How the last sync of a source that came to an end went: its counts by outcome and its first problems, as JSON.
+ALTER TABLE sources ADD COLUMN last_sync TEXT NOT NULL DEFAULT '{}';
+"""
+
 
 MIGRATIONS = (
     _DOCUMENTS,
@@ -255,6 +263,7 @@ MIGRATIONS = (
     _NEIGHBOURS,
     _SOURCES,
     _DUSTBIN,
+    _WARNINGS,
 )
 NAMES = StepNames(
     "corpus",

@@ -86,6 +86,8 @@ ADDRESSES = (
     Address("GET", "/sources", "source_list", "Sources", list[SourceRecord]),
     Address("POST", "/sources", "source_add", "Sources", SourceRecord),
     Address("POST", "/sources/{name}/sync", "source_sync", "Sources"),
+    Address("POST", "/sources/{name}/start", "source_sync_start", "Sources"),
+    Address("GET", "/sources/progress", "source_progress", "Sources", list[Shown]),
     Address("DELETE", "/sources/{name}", "source_remove", "Sources"),
     Address("GET", "/profiles", "profile_list", "Profiles", list[Shown]),
     Address("GET", "/profiles/{name}", "profile_show", "Profiles"),

@@ -120,7 +120,10 @@ def name_in(uri: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A source, in its newest revision. `id` depends on its first URI alone, `revision_id` also on the content."""
+    """A source, in its newest revision. `id` depends on its first URI alone, `revision_id` also on the content.
+
+    `warnings`: what of it could not be read, or hardly, in words for people.
+    """
 
     id: str
     uri: str
@@ -134,6 +137,7 @@ class Document:
     audience: Audience = EVERYONE
     passages: int = 0
     size: int = 0
+    warnings: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

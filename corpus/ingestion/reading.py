@@ -49,12 +49,11 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class ReadRevision:
-    """A document that was read, what is to be embedded of it, and what of it could not be read."""
+    """A document that was read, and what is to be embedded of it."""
 
     candidate: Candidate
     new: NewRevision
     items: list[WindowedItem]
-    warnings: tuple[str, ...]
 
 
 class Reading:
@@ -82,7 +81,7 @@ class Reading:
             # In a process of its own: a file of strangers may crash its parser, or take all the memory.
             read = read_in_child(candidate.data, candidate.source.name, self._limits, self._max_chars)
             new = self._with_derived(_revision(candidate, read), candidate.source.name)
-            return ReadRevision(candidate, new, self._windowed(new, candidate.source.name), read.warnings)
+            return ReadRevision(candidate, new, self._windowed(new, candidate.source.name))
         except ArgotError:
             raise
         except Exception as error:
@@ -145,6 +144,7 @@ def _document(candidate: Candidate, read: CutDocument) -> Document:
         audience=candidate.audience,
         passages=len(read.cuts),
         size=len(candidate.data),
+        warnings=read.warnings,
     )
 
 

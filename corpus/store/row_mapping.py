@@ -13,7 +13,7 @@ from argot.types import Audience, Box, DerivedText, Document, Passage, Triple
 # In the order in which `document_of` takes them.
 DOCUMENT_COLUMNS = """
     d.id, d.uri, d.title, r.media_type, d.revision, r.content_hash, r.added_at, d.date, d.tags, a.tokens,
-    d.passages, r.size"""
+    d.passages, r.size, r.warnings"""
 DOCUMENT_TABLES = "documents AS d JOIN revisions AS r ON r.id = d.revision JOIN audiences AS a ON a.n = d.audience"
 
 # In the order in which `passage_of` takes them; `CorpusStore.passages` knows that there are 14.
@@ -50,7 +50,7 @@ def stored_audience(text: str) -> Audience:
 @lru_cache(maxsize=2_000)
 def document_of(row: tuple[Any, ...]) -> Document:
     """Remembered by the whole row, as `passage_of` is: one question reads the same few a dozen times."""
-    id_, uri, title, media_type, revision, content_hash, added_at, date, tags, tokens, passages, size = row
+    id_, uri, title, media_type, revision, content_hash, added_at, date, tags, tokens, passages, size, warnings = row
     return Document(
         id=id_,
         uri=uri,
@@ -64,6 +64,7 @@ def document_of(row: tuple[Any, ...]) -> Document:
         audience=stored_audience(tokens),
         passages=passages,
         size=size,
+        warnings=tuple(json.loads(warnings)),
     )
 
 

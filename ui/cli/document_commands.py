@@ -153,6 +153,8 @@ def show(document: Document, json_: Json = False, as_user: AsUser = None, home: 
     say(f"{line(about.title)}\n{line(about.uri)}")
     say(f"{about.id}, revision {about.revision_id} of {about.added_at[:10]}")
     say(f"{len(found.passages)} passages, for {groups_text(about.audience)}")
+    for warning in about.warnings:
+        say(f"Not read as a whole: {line(warning)}")
     for passage in found.passages:
         where = f" ({passage.page_kind} {passage.page})" if passage.page else ""
         # With its id, by which the API names a passage.

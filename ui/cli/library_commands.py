@@ -25,6 +25,7 @@ from argot.ui.cli.command_base import (
 from argot.ui.cli.document_commands import Document, reference
 
 if TYPE_CHECKING:
+    from argot.service.usecases.document_listing import State
     from argot.service.usecases.uploads import UploadReport
 
 documents = typer.Typer(
@@ -40,7 +41,11 @@ def register(app: typer.Typer) -> None:
     app.add_typer(documents, name="documents")
 
 
-@documents.command(epilog=examples("argot documents find plan", "argot documents find --tag policy --json"))
+@documents.command(
+    epilog=examples(
+        "argot documents find plan", "argot documents find --tag policy --json", "argot documents find --incomplete"
+    )
+)
 def find(
     text: Annotated[str, typer.Argument(help="Words of its name, title or place.", metavar="[TEXT]")] = "",
     *,
@@ -48,6 +53,9 @@ def find(
     audience: Annotated[
         str, typer.Option("--audience", help="Only those for this group, @NAME, or 'everyone'.", metavar="GROUP")
     ] = "",
+    incomplete: Annotated[
+        bool, typer.Option("--incomplete", help="Only those with parts that could not be read.")
+    ] = False,
     limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="At most so many.", metavar="N")] = 50,
     json_: Json = False,
     as_user: AsUser = None,
@@ -56,7 +64,8 @@ def find(
     """Find documents by their names, titles, tags and readers."""
     from argot.service.usecases.document_listing import DocumentFilter, document_find
 
-    wanted = DocumentFilter(text=text, tag=tag, audience=audience)
+    state: State | None = "incomplete" if incomplete else None
+    wanted = DocumentFilter(text=text, tag=tag, audience=audience, state=state)
     with knowledge_base(home) as client:
         found = client.as_user(as_user).call(document_find, wanted=wanted, limit=limit)
     if json_:
@@ -67,6 +76,9 @@ def find(
         for one in found.documents
     ]
     table(["id", "name", "title", "tags", "audience", "added"], rows)
+    for one in found.documents:
+        if one.warnings:
+            note(f"{line(one.name)}: {line('; '.join(one.warnings))}")
     note(f"{found.found:,} of {counted(found.total, 'document')}")
 
 

@@ -207,6 +207,23 @@ async def test_the_pages_of_a_pdf_stand_beside_what_was_read(kb: KnowledgeBase, 
     assert (await mia.get(f"/documents/{one.id}/page-77.png")).status_code == 404
 
 
+async def test_what_a_reader_could_not_read_is_kept_and_shown(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
+    wide = f"# Notes\n\n.. include:: {HOSTILE}\n"
+    report = await uploads.upload(kb, MIA, name="wide.rst", data=f"Wide\n====\n\nSome text.\n\n{wide[9:]}".encode())
+    assert report.document is not None
+    (warning,) = report.document.warnings
+    assert "onerror" in warning
+    assert warning in unescape(await get(mia, "/documents", state="incomplete"))
+    assert "1 of 4 documents" in await get(mia, "/documents", state="incomplete")
+    shown = await get(mia, f"/documents/{report.document.id}")
+    assert "Not all of it was read." in shown and warning in unescape(shown)
+    assert "<img src=x" not in shown
+    again = await uploads.upload(kb, MIA, name="wide.rst", data=b"Wide\n====\n\nSome text.\n")
+    assert again.document is not None and again.document.warnings == ()
+    async with at(kb, ANN) as ann:
+        assert "not read" not in await get(ann, "/library")
+
+
 async def test_an_asker_sees_contents_of_what_they_may_read_and_nothing_else(kb: KnowledgeBase) -> None:
     secret, nand = await document(kb, "vault"), await document(kb, "nand")
     async with at(kb, ANN) as ann:

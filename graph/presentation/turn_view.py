@@ -199,7 +199,9 @@ def _small_talk(reading: _Reading, run: RunContext, examples: Sequence[str]) -> 
     if kind == "recall":
         return recalled_answer(reading.turn.get("recalled", []))
     if kind == "library":
-        return library_answer(run.corpus.store.documents(run.principal), reading.turn.get("tags", []))
+        scope = reading.turn.get("scope", [])
+        documents = [one for one in run.corpus.store.documents(run.principal) if not scope or one.id in scope]
+        return library_answer(documents, reading.turn.get("tags", []))
     contexts = [context.name for context in run.glossary.contexts.all(run.principal)]
     return small_talk_answer(kind, contexts, examples, empty=not run.corpus.store.passage_count(run.principal))
 

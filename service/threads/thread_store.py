@@ -65,16 +65,21 @@ MIGRATIONS = (
 
 @dataclass(frozen=True, slots=True)
 class AnswerSettings:
-    """How a question is answered: by which profile, for whom at home in which context, from documents of which tags."""
+    """How a question is answered: by which profile, for whom at home in which context, from documents of which tags.
+
+    `documents`: only these (ids) are searched; none: all.
+    """
 
     profile: str | None = None
     context: str | None = None
     tags: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, text: str) -> AnswerSettings:
         kept = json.loads(text)
-        return cls(kept.get("profile"), kept.get("context"), tuple(kept.get("tags", ())))
+        tags, documents = kept.get("tags", ()), kept.get("documents", ())
+        return cls(kept.get("profile"), kept.get("context"), tuple(tags), tuple(documents))
 
 
 @dataclass(frozen=True, slots=True)

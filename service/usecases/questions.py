@@ -39,11 +39,13 @@ async def ask(
     profile: Text | None = None,
     switches: Switches | None = None,
     tags: Tags | None = None,
+    documents: Tags | None = None,
     heard: Annotated[list[Text], Field(max_length=20)] | None = None,
 ) -> AsyncIterator[AskEvent]:
     """Answer a question, in a new thread or as the next turn of one's own.
 
-    With `tags` only documents that carry one of them are searched. What is left out is as the thread's settings say.
+    With `tags` only documents that carry one of them are searched, with `documents` only these (by id, name or URI),
+    and what was put into the conversation. What is left out is as the thread's settings say.
     `heard` is what others said just before, where several people talk: the question may lean on it. `profile` is a
     built-in or saved one; `switches` of it are changed for this question alone, as `{"rerank": false}`.
 
@@ -53,7 +55,7 @@ async def ask(
     from argot.graph.run import ask as ask_graph
 
     checked_question(question, kb.settings.max_question_chars)
-    manner = AnswerSettings(profile, context, tuple(tags or ()))
+    manner = AnswerSettings(profile, context, tuple(tags or ()), tuple(documents or ()))
     if thread is None:
         kb.warm_model()  # beside the loading of the documents
         await run_context(kb, principal, manner, switches=switches)  # a thread begins only if it can be answered in it
@@ -128,6 +130,7 @@ def answer(
     profile: Text | None = None,
     switches: Switches | None = None,
     tags: Tags | None = None,
+    documents: Tags | None = None,
 ) -> AsyncGenerator[AskEvent]:
     """Answer what Argot asked back in a thread: with one of the choices, or in words. Events as for `ask`."""
 
@@ -136,7 +139,7 @@ def answer(
 
         return answer_choice(graph, run, thread, choice)
 
-    manner = AnswerSettings(profile, context, tuple(tags or ()))
+    manner = AnswerSettings(profile, context, tuple(tags or ()), tuple(documents or ()))
     return _turn_events(kb, principal, thread, answering, manner, switches)
 
 
@@ -153,7 +156,7 @@ async def run_context(
     `switches` of the profile are changed for this run.
 
     Raises:
-        NotFound: there is no such context, or not for this principal.
+        NotFound: there is no such context or document, or not for this principal.
         InvalidSettings: there is no such profile or switch.
     """
     from argot.graph.run_context import run_context_for
@@ -165,7 +168,9 @@ async def run_context(
     if thread is not None:
         principal = in_thread(principal, thread.id)
     run = run_context_for(corpus, kb.glossary, principal, chosen, kb.settings, context, kb.model_server)
-    return replace(run, tags=manner.tags or kept.tags)
+    named = [await kb.blocking(corpus.store.document, principal, one) for one in manner.documents]
+    documents = tuple(one.id for one in named) or kept.documents
+    return replace(run, tags=manner.tags or kept.tags, documents=documents)
 
 
 def for_surfaces(event: AskEvent) -> AskEvent:

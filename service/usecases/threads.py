@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -150,17 +150,18 @@ async def thread_settings(
     profile: Text | None = None,
     context: Text | None = None,
     tags: Tags | None = None,
+    documents: Tags | None = None,
 ) -> Thread:
     """Settle how the questions of a thread are answered from now on; what is left out is as everywhere.
 
     Raises:
-        NotFound: there is no such context. InvalidSettings: there is no such profile.
+        NotFound: there is no such context or document. InvalidSettings: there is no such profile.
     """
     threads = await kb.threads()
     manner = AnswerSettings(profile or None, context or None, tuple(dict.fromkeys(tags or ())))
-    # Only to see that the profile and the context exist, before they are kept.
-    await run_context(kb, principal, manner)
-    return await threads.settle(principal.name, thread, manner)
+    # To see that the profile, the context and the documents exist, before they are kept.
+    run = await run_context(kb, principal, replace(manner, documents=tuple(documents or ())))
+    return await threads.settle(principal.name, thread, replace(manner, documents=run.documents))
 
 
 @usecase("asker")

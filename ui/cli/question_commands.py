@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from argot.ui.cli.command_base import AsUser, Home, Json, error_console, examples, knowledge_base, line, say, say_json
+from argot.ui.cli.document_commands import reference
 from argot.ui.cli.progress import Watching
 from argot.ui.cli.terminal_answer import print_choices, print_timings, print_turn
 
@@ -37,6 +38,10 @@ Changes = Annotated[
 Tags = Annotated[
     list[str] | None, typer.Option("--tag", help="Search only documents with this tag; repeatable.", metavar="TAG")
 ]
+Documents = Annotated[
+    list[str] | None,
+    typer.Option("--document", help="Search only this one (id, name or URI); repeatable.", metavar="DOCUMENT"),
+]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the time each stage took.")]
 
 
@@ -46,6 +51,7 @@ def register(app: typer.Typer) -> None:
             'argot ask "How do I reset the PUC?"',
             'argot ask "And in revision B?" --thread t0123456789abcdef',
             'argot ask "What is our SLA?" --context Legal --json',
+            'argot ask "How long is the notice?" --document leave-policy.docx',
             'argot ask "What is our SLA?" --profile strict --set passages=20',
         )
     )(ask)
@@ -62,6 +68,7 @@ def ask(
     profile: Profile = None,
     changes: Changes = None,
     tags: Tags = None,
+    documents: Documents = None,
     as_user: AsUser = None,
     json_: Json = False,
     verbose: Verbose = False,
@@ -70,7 +77,7 @@ def ask(
     """Ask a question. Every sentence of the answer names the passage it rests on."""
     text = sys.stdin.read() if question == "-" else question
     with knowledge_base(home) as client:
-        asking = _Asking(client, home, as_user, _Options(context, profile, changes, tags), json_=json_)
+        asking = _Asking(client, home, as_user, _Options(context, profile, changes, tags, documents), json_=json_)
         asking.show(asking.ask(text, thread), verbose=verbose)
 
 
@@ -82,6 +89,7 @@ def answer(
     profile: Profile = None,
     changes: Changes = None,
     tags: Tags = None,
+    documents: Documents = None,
     as_user: AsUser = None,
     json_: Json = False,
     verbose: Verbose = False,
@@ -89,7 +97,7 @@ def answer(
 ) -> None:
     """Answer what Argot asked back, and get the answer to the question."""
     with knowledge_base(home) as client:
-        asking = _Asking(client, home, as_user, _Options(context, profile, changes, tags), json_=json_)
+        asking = _Asking(client, home, as_user, _Options(context, profile, changes, tags, documents), json_=json_)
         asking.show(asking.answer(thread, choice), verbose=verbose)
 
 
@@ -100,6 +108,7 @@ class _Options(NamedTuple):
     profile: str | None
     set: list[str] | None
     tags: list[str] | None
+    documents: list[str] | None
 
     def parameters(self) -> dict[str, Any]:
         """As the use case takes them. A file is read here: the service may run on another machine.
@@ -115,7 +124,13 @@ class _Options(NamedTuple):
             # A file is read as what it changes of the default.
             switches = changed_switches(profile_in_file(Path(name))) | switches
             name = "default"
-        return {"context": self.context, "profile": name, "switches": switches or None, "tags": self.tags}
+        return {
+            "context": self.context,
+            "profile": name,
+            "switches": switches or None,
+            "tags": self.tags,
+            "documents": [reference(one) for one in self.documents] if self.documents else None,
+        }
 
 
 class _Asking:

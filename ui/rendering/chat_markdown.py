@@ -20,6 +20,7 @@ from argot.types import Sense
 from argot.ui.rendering.safe_markdown import highlighted, laid_out, listed, literal, plain, quoted
 
 CHOOSE = "choose"
+LEAVE_DOCUMENT = "leave_document"
 ASK_INSTEAD = "ask_instead"
 AGAIN = "again"
 EXPORT = "export"
@@ -168,6 +169,10 @@ def answer_buttons() -> tuple[Button, ...]:
 
 def share_button(thread: str) -> Button:
     return Button(SHARE, "Let the glossary's managers read this question", {"thread": thread})
+
+
+def leave_button() -> Button:
+    return Button(LEAVE_DOCUMENT, "Ask all documents", {})
 
 
 def export_text(thread: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 from repository import ROOT
 from serving import Served
-from window import PATIENCE, connected, visitors
+from window import PATIENCE, answer, ask, come_back, connected, told, visitors
 
 SHOTS = ROOT / "docs" / "screenshots"
 PDF = ROOT / "samples/documents/reliability-test/qualification-plan.pdf"
@@ -126,7 +126,14 @@ def test_a_manager_mends_replaces_and_removes_with_the_keyboard(
     expect(tab.get_by_text("Colour")).to_be_visible()
     tab.get_by_role("link", name="Ask about this one").click()
     connected(tab)
-    expect(tab.locator("#chat-input")).to_have_value("What does “Mooring” say about ")
+    told(tab, "What you ask here is answered from Mooring alone.")
+    ask(tab, "How long is the rope?")
+    expect(answer(tab, "The rope is 40 metres long")).to_contain_text("Only mooring.md was searched, as you asked.")
+    come_back(tab)
+    tab.get_by_role("button", name="Ask all documents").click()
+    told(tab, "From now on all documents that you may read are asked.")
+    ask(tab, "What is the colour of the rope?")
+    expect(answer(tab, "grey")).not_to_contain_text("Only mooring.md was searched")
 
 
 def test_without_script_and_on_a_narrow_screen(open_page: Callable[..., Any], served: Served, tmp_path: Path) -> None:

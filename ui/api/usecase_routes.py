@@ -78,6 +78,8 @@ ADDRESSES = (
     Address("GET", f"{_REVISION}s", "document_revisions", "Documents", list[Shown]),
     Address("GET", f"{_REVISION}s/{{revision}}/comparison", "document_compare", "Documents"),
     Address("POST", f"{_REVISION}s/{{revision}}/bring-back", "document_bring_back", "Documents", UploadShown),
+    Address("POST", "/documents/fetch", "document_fetch", "Documents", UploadShown),
+    Address("POST", "/documents/change", "document_change", "Documents"),
     Address("GET", "/library", "document_find", "Documents"),
     Address("GET", "/dustbin", "removed_list", "Documents", list[Shown]),
     Address("POST", "/dustbin/{document}/restore", "document_restore", "Documents", UploadShown),

@@ -29,7 +29,7 @@ from argot.ui.chat.answer_settings import AnswerSettingsPanel
 from argot.ui.chat.brand import NAME
 from argot.ui.chat.chat_threads import ensure_thread
 from argot.ui.chat.data_layer import ThreadsLayer, answer_id, run_id
-from argot.ui.chat.document_scope import LEAVE_DOCUMENT, DocumentScope, document_of
+from argot.ui.chat.document_scope import LEAVE_DOCUMENT, DocumentScope, library_document
 from argot.ui.chat.first_screen import FirstScreen
 from argot.ui.chat.message_files import MessageFiles
 from argot.ui.chat.news import News
@@ -320,7 +320,7 @@ class ChatWindow:
         address = data.get("open") if isinstance(data, dict) else None
         if term := reported_term(address):
             await self._ask_what_was_meant(*term)
-        elif document := document_of(address):
+        elif document := library_document(address):
             await self.document_scope.enter(document)
         elif source := source_of(address):
             title, elements = await opened_elements(self.kb, source, context.session.thread_id)

@@ -16,12 +16,12 @@ from argot.ui.rendering.chat_markdown import LEAVE_DOCUMENT, leave_button
 from argot.ui.rendering.safe_markdown import literal
 from argot.ui.web.asker_identity import current_principal
 
-__all__ = ["LEAVE_DOCUMENT", "DocumentScope", "document_of"]
+__all__ = ["LEAVE_DOCUMENT", "DocumentScope", "library_document"]
 
 _ADDRESS = re.compile(r"/library/(d[0-9a-f]{16})")
 
 
-def document_of(address: object) -> str:
+def library_document(address: object) -> str:
     """The id of the document at an address of the library; empty: it is none."""
     found = _ADDRESS.fullmatch(address) if isinstance(address, str) else None
     return found[1] if found else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
@@ -111,6 +111,41 @@ def label(
     with knowledge_base(home) as client:
         found = client.call(document_label, document=reference(document), tags=tags, audience=readers)
     say(f"{line(found.name)}: tags {', '.join(map(line, found.tags)) or 'none'}, for {groups_text(found.audience)}.")
+
+
+@documents.command(
+    epilog=examples(
+        "argot documents change tag --value policy plan.pdf rules.pdf",
+        "argot documents change audience --value hr plan.pdf rules.pdf",
+        "argot documents change remove old-1.pdf old-2.pdf",
+    )
+)
+def change(
+    what: Annotated[str, typer.Argument(help="tag, untag, audience, reread or remove.", metavar="CHANGE")],
+    several: Annotated[list[str], typer.Argument(help="Ids, names or URIs (see `argot list`).", metavar="DOCUMENTS")],
+    *,
+    value: Annotated[
+        list[str] | None,
+        typer.Option("--value", help="A tag, or a group or @NAME; repeatable. No readers: everyone.", metavar="VALUE"),
+    ] = None,
+    json_: Json = False,
+    home: Home = None,
+) -> None:
+    """Make the same change to several documents. What fails is named, and the rest goes on; the exit code is then 1."""
+    from argot.service.usecases.document_bulk import Change, document_change
+    from argot.service.usecases.usecase_registry import one_of
+
+    chosen = one_of(get_args(Change), what, "CHANGE")
+    with knowledge_base(home) as client:
+        done = client.call(document_change, documents=list(map(reference, several)), change=chosen, values=value)
+    if json_:
+        say_json(done)
+    else:
+        for problem in done.problems:
+            note(f"failed: {line(problem.document)}: {line(problem.detail)}")
+        say(f"{chosen}: {counted(done.done, 'document')}")
+    if done.problems:
+        raise typer.Exit(1)
 
 
 @documents.command(epilog=examples("argot documents reread scan.pdf"))

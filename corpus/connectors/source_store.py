@@ -225,6 +225,6 @@ def _record(row: tuple[Any, ...]) -> SourceRecord:
         stored_audience(audience),
         tuple(json.loads(tags)),
         *rest,
-        told.get("counts", {}),
-        tuple(SyncProblem(**one) for one in told.get("problems", ())),
+        counts=told.get("counts", {}),
+        problems=tuple(SyncProblem(**one) for one in told.get("problems", ())),
     )

@@ -79,7 +79,7 @@ class AnswerSettings:
     def read(cls, text: str) -> AnswerSettings:
         kept = json.loads(text)
         tags, documents = kept.get("tags", ()), kept.get("documents", ())
-        return cls(kept.get("profile"), kept.get("context"), tuple(tags), tuple(documents))
+        return cls(kept.get("profile"), kept.get("context"), tuple(tags), documents=tuple(documents))
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from argot.errors import Conflict, InvalidInput
 from argot.results import AskEvent, AskResult, Choice, FoundPassage, Jargon
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.threads.thread_store import AnswerSettings
-from argot.service.usecases.questions import Tags, for_surfaces, note_learned, run_context
+from argot.service.usecases.questions import Tags, for_surfaces, note_cited, note_learned, run_context
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import Principal
 
@@ -201,6 +201,7 @@ async def _answered(
                 if last:
                     yield _forgotten(event)
                     note_learned(kb, run.principal, thread, event)
+                    note_cited(kb, event)
         if last:
             return
 

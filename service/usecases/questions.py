@@ -55,7 +55,7 @@ async def ask(
     from argot.graph.run import ask as ask_graph
 
     checked_question(question, kb.settings.max_question_chars)
-    manner = AnswerSettings(profile, context, tuple(tags or ()), tuple(documents or ()))
+    manner = AnswerSettings(profile, context, tuple(tags or ()), documents=tuple(documents or ()))
     if thread is None:
         kb.warm_model()  # beside the loading of the documents
         await run_context(kb, principal, manner, switches=switches)  # a thread begins only if it can be answered in it
@@ -139,7 +139,7 @@ def answer(
 
         return answer_choice(graph, run, thread, choice)
 
-    manner = AnswerSettings(profile, context, tuple(tags or ()), tuple(documents or ()))
+    manner = AnswerSettings(profile, context, tuple(tags or ()), documents=tuple(documents or ()))
     return _turn_events(kb, principal, thread, answering, manner, switches)
 
 
@@ -184,6 +184,14 @@ def note_learned(kb: KnowledgeBase, principal: Principal, thread: str, event: As
 
     if isinstance(event, TurnEnded) and event.learned is not None:
         kb.afterwards(after_answer, kb, principal, thread, event.learned)
+
+
+def note_cited(kb: KnowledgeBase, event: AskEvent) -> None:
+    """Count the documents that an answer rests on: neither the question nor who asked."""
+    if event.kind == "result" and isinstance(event.data, AskResult) and event.data.cited_passages:
+        from argot.corpus.store.citation_counts import count_cited
+
+        kb.afterwards(count_cited, kb.document_store, {one.uri for one in event.data.cited_passages})
 
 
 def in_thread(principal: Principal, thread: str) -> Principal:
@@ -270,3 +278,4 @@ async def _handed_out(
             finally:
                 # In `finally`: also if the asker leaves as soon as the result is out.
                 note_learned(kb, principal, thread, event)
+                note_cited(kb, event)

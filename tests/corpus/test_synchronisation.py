@@ -473,7 +473,7 @@ def test_a_store_from_before_there_were_sources_gets_them(tmp_path: Path) -> Non
     corpus = Corpus.open(tmp_path / "kb", SETTINGS)
     list(corpus.add([Source("test:///a.md", "a.md", lambda: b"# A\n\nThe anvil.\n")]))
     with corpus.store.database.writing() as connection:
-        for table in ("source_items", "sources", "removed_revisions", "removed_documents"):
+        for table in ("source_items", "sources", "removed_revisions", "removed_documents", "citation_counts"):
             connection.execute(f"DROP TABLE {table}")
         connection.execute("ALTER TABLE revisions DROP COLUMN warnings")
         connection.execute("DELETE FROM _sqlite_migrations WHERE name >= 'm008'")

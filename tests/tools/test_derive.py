@@ -284,7 +284,14 @@ def test_a_rebuilt_index_has_what_was_derived(corpus: Corpus) -> None:
 def test_a_base_of_an_earlier_version_is_brought_up_to_date(tiny_home: Path, tmp_path: Path) -> None:
     home = shutil.copytree(tiny_home, tmp_path / "kb")
     with sqlite3.connect(home / "corpus.db") as connection:
-        for table in ("derivations", "source_items", "sources", "removed_revisions", "removed_documents"):
+        for table in (
+            "derivations",
+            "source_items",
+            "sources",
+            "removed_revisions",
+            "removed_documents",
+            "citation_counts",
+        ):
             connection.execute(f"DROP TABLE {table}")
         connection.execute("ALTER TABLE triples DROP COLUMN prompt")
         connection.execute("ALTER TABLE triples DROP COLUMN model")

@@ -73,6 +73,7 @@ ADDRESSES = (
     Address("PATCH", "/documents/{document}", "document_label", "Documents", Document),
     Address("DELETE", "/documents/{document}", "remove", "Documents", Document),
     Address("GET", "/documents/{document}/contents", "document_contents", "Documents"),
+    Address("GET", "/documents/{document}/use", "document_use", "Documents"),
     Address("GET", "/documents/{document}/passages", "document_part", "Documents"),
     Address("POST", "/documents/{document}/reread", "document_reread", "Documents", UploadShown),
     Address("GET", f"{_REVISION}s", "document_revisions", "Documents", list[Shown]),

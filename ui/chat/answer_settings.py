@@ -51,7 +51,7 @@ class AnswerSettingsPanel:
                 _some(given.get(PROFILE)),
                 _some(given.get(CONTEXT)),
                 tuple(str(tag) for tag in given.get(TAGS) or ()),
-                tuple(str(one) for one in documents or ()),
+                documents=tuple(str(one) for one in documents or ()),
             ),
             thread,
         )

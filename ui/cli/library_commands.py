@@ -148,6 +148,22 @@ def change(
         raise typer.Exit(1)
 
 
+@documents.command(epilog=examples("argot documents use handbook.pdf"))
+def use(document: Document, json_: Json = False, home: Home = None) -> None:
+    """Say how many answers cited a document, and the questions behind them that their askers shared."""
+    from argot.service.usecases.document_passages import document_use
+
+    with knowledge_base(home) as client:
+        found = client.call(document_use, document=reference(document))
+    if json_:
+        say_json(found)
+        return
+    last = f", the last on {found.last}" if found.last else ""
+    say(f"{line(found.document.name)}: {counted(found.answers, 'answer')}, {found.lately} in the last 30 days{last}")
+    for question in found.questions:
+        say(f"  {line(question)}")
+
+
 @documents.command(epilog=examples("argot documents reread scan.pdf"))
 def reread(document: Document, home: Home = None) -> None:
     """Read a document again from its stored original, as this version of Argot reads it.

@@ -196,7 +196,8 @@ class _Asking:
         options = {"--home": self._home, "--as": self._as_user}
         options |= {"--context": self._options.context, "--profile": self._options.profile}
         given = "".join(f" {name} {shlex.quote(str(value))}" for name, value in options.items() if value)
-        for option, values in (("--set", self._options.set), ("--tag", self._options.tags)):
+        repeated = {"--set": self._options.set, "--tag": self._options.tags, "--document": self._options.documents}
+        for option, values in repeated.items():
             given += "".join(f" {option} {shlex.quote(value)}" for value in values or ())
         for choice in result.choices:
             say(f"  argot answer {result.thread} {shlex.quote(choice.answer)}{given}")

@@ -13,7 +13,7 @@ from starlette.datastructures import UploadFile
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.document_passages import document_page, document_part
+from argot.service.usecases.document_passages import document_page, document_part, document_use
 from argot.service.usecases.document_revisions import (
     document_bring_back,
     document_compare,
@@ -151,5 +151,6 @@ async def _document_page(
     # Only who manages everything may change documents, and with them see what they were.
     changes = who.principal.manages_all
     revisions = await document_revisions(pages.kb, who.principal, document=document) if changes else []
-    shown = {"read": read, "revisions": revisions, "given": {**stored, **(typed or {})}}
+    use = await document_use(pages.kb, who.principal, document=document) if changes else None
+    shown = {"read": read, "revisions": revisions, "use": use, "given": {**stored, **(typed or {})}}
     return page("document.html", request, who, error=error, may_change=changes, **shown)

@@ -217,6 +217,7 @@ def _item_row(item: StoredItem) -> tuple[Any, ...]:
 def _record(row: tuple[Any, ...]) -> SourceRecord:
     name, kind, address, options, audience, tags, *rest, last_sync = row
     told = json.loads(last_sync)
+    rest += [told.get("counts", {}), tuple(SyncProblem(**one) for one in told.get("problems", ()))]
     return SourceRecord(
         name,
         cast(SourceKind, kind),
@@ -225,6 +226,4 @@ def _record(row: tuple[Any, ...]) -> SourceRecord:
         stored_audience(audience),
         tuple(json.loads(tags)),
         *rest,
-        counts=told.get("counts", {}),
-        problems=tuple(SyncProblem(**one) for one in told.get("problems", ())),
     )

@@ -117,24 +117,25 @@ async def document_contents(kb: KnowledgeBase, principal: Principal, *, document
 
 @usecase("manager")
 async def document_part(
-    kb: KnowledgeBase, principal: Principal, *, document: Text, part: Number | None = None
+    kb: KnowledgeBase, principal: Principal, *, document: Text, part: Number | None = None, passage: Text = ""
 ) -> DocumentPart:
     """What was read of a page, slide or sheet of a document (by id, name or URI); of other files, 25 passages a part.
 
-    Without `part` the first one.
+    Without `part` the one that a `passage` (id) begins in, else the first one.
     """
     from argot.corpus.store.revision_reads import derived_of
 
     found, passages = await _passages(kb, principal, document)
     places = _places(passages)
     parts = sorted({part for several in places.values() for part in several})
-    wanted = parts[0] if part is None and parts else part or 1
+    begins = places.get(passage, parts)[:1]
+    wanted = begins[0] if part is None and begins else part or 1
     shown = [one for one in passages if wanted in places[one.id]]
     texts, triples = await kb.blocking(derived_of, kb.document_store, principal, [one.id for one in shown])
     by_passage: dict[str, list[DerivedText]] = defaultdict(list)
     for text in texts:
-        for passage in text.passage_ids:
-            by_passage[passage].append(text)
+        for of in text.passage_ids:
+            by_passage[of].append(text)
     read = [
         PassageRead(one, by_passage[one.id], [triple for triple in triples if triple.passage_id == one.id])
         for one in shown

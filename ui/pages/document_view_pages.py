@@ -144,7 +144,9 @@ async def _document_page(
     typed: dict[str, str] | None = None,
 ) -> Response:
     part = number(request.query_params.get("part"))
-    read = await document_part(pages.kb, who.principal, document=document, part=part if part > 0 else None)
+    passage = request.query_params.get("passage", "")[:100]
+    wanted = part if part > 0 else None
+    read = await document_part(pages.kb, who.principal, document=document, part=wanted, passage=passage)
     if part > 0 and not read.passages and read.parts:
         raise NotFound("There is no such page in this document.")
     stored = {"tags": ", ".join(read.document.tags), "audience": ", ".join(sorted(read.document.audience))}

@@ -157,6 +157,7 @@ class Document:
     """A source, in its newest revision. `id` depends on its first URI alone, `revision_id` also on the content.
 
     `date` is what it says itself: when it was last revised, else made. `fields`: what else is said of it, by name.
+    `warnings`: what of it could not be read, or hardly, in words for people.
     """
 
     id: str
@@ -172,6 +173,7 @@ class Document:
     passages: int = 0
     size: int = 0
     fields: tuple[DocumentField, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

@@ -301,6 +301,22 @@ def put_fields(connection: sqlite3.Connection) -> None:
     )
 
 
+_WARNINGS = """
+-- What of a revision could not be read, as its reader said it: a JSON list of texts.
+ALTER TABLE revisions ADD COLUMN warnings TEXT NOT NULL DEFAULT '[]';
+
+-- How many answers cited a document, by day (UTC): no question, and nobody who asked.
+CREATE TABLE citation_counts (
+    document TEXT NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
+    day TEXT NOT NULL,
+    answers INTEGER NOT NULL,
+    PRIMARY KEY (document, day)
+) WITHOUT ROWID;
+
+-- How the last sync of a source that came to an end went: its counts by outcome and its first problems, as JSON.
+ALTER TABLE sources ADD COLUMN last_sync TEXT NOT NULL DEFAULT '{}';
+"""
+
 _SOURCE_METADATA = """
 -- What a source says of a document beside its content (m013): it stays when the document is read again.
 CREATE TABLE source_metadata (
@@ -330,6 +346,7 @@ MIGRATIONS = (
     _DUSTBIN,
     _UNASKED,
     put_fields,
+    _WARNINGS,
     _SOURCE_METADATA,
 )
 NAMES = StepNames(

@@ -345,7 +345,7 @@ class Adding:
             yield parts
 
     def _detail(self, member: ReadRevision) -> str:
-        detail = "; ".join((f"{len(member.new.passages)} passages", *member.warnings))
+        detail = "; ".join((f"{len(member.new.passages)} passages", *member.new.document.warnings))
         if self._deriver is not None and not member.new.derived_by:
             detail += "; without derived texts, because the language model did not answer: add it again later"
         return detail

@@ -53,12 +53,11 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class ReadRevision:
-    """A document that was read, what is to be embedded of it, and what of it could not be read."""
+    """A document that was read, and what is to be embedded of it."""
 
     candidate: Candidate
     new: NewRevision
     items: list[WindowedItem]
-    warnings: tuple[str, ...]
 
 
 class Reading:
@@ -94,7 +93,7 @@ class Reading:
             # In a process of its own: a file of strangers may crash its parser, or take all the memory.
             read = read_in_child(candidate.data, candidate.source.name, self._limits, self._max_chars)
             new = self._with_derived(_revision(candidate, read, self._header_fields), candidate.source.name)
-            return ReadRevision(candidate, new, self._windowed(new, candidate.source.name), read.warnings)
+            return ReadRevision(candidate, new, self._windowed(new, candidate.source.name))
         except ArgotError:
             raise
         except Exception as error:
@@ -165,6 +164,7 @@ def _document(candidate: Candidate, read: CutDocument, named: Sequence[str]) -> 
         passages=len(read.cuts),
         size=len(candidate.data),
         fields=_fields(candidate, read, named),
+        warnings=read.warnings,
     )
 
 

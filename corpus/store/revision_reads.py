@@ -6,8 +6,18 @@ import json
 from collections.abc import Sequence
 
 from argot.corpus.store.document_store import CorpusStore
-from argot.corpus.store.row_mapping import Revision
+from argot.corpus.store.row_mapping import DOCUMENT_COLUMNS, DOCUMENT_TABLES, Revision, document_of
 from argot.types import DerivedText, Document, Principal, Triple
+
+
+def documents_with_ids(store: CorpusStore, principal: Principal, ids: Sequence[str]) -> list[Document]:
+    """Those of these documents that there are and this principal may read, in the order of the ids."""
+    rows = store.database.connection().execute(
+        f"SELECT {DOCUMENT_COLUMNS} FROM {DOCUMENT_TABLES} WHERE d.id IN (SELECT value FROM json_each(?))",  # noqa: S608
+        (json.dumps(list(ids)),),
+    )
+    found = {one.id: one for one in map(document_of, rows) if principal.may_read(one.audience)}
+    return [found[id_] for id_ in dict.fromkeys(ids) if id_ in found]
 
 
 def revisions_of(store: CorpusStore, document: Document) -> list[Revision]:

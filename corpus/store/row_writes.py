@@ -152,10 +152,11 @@ def _put_revision(connection: sqlite3.Connection, new: NewRevision) -> None:
     # An upsert, because content that comes back after a change is the same revision, live again.
     connection.execute(
         """INSERT INTO revisions
-        (id, document, content_hash, state, superseded_by, media_type, markdown, size, added_at, derived_by)
-        VALUES (?, ?, ?, 'live', NULL, ?, ?, ?, ?, ?)
-        ON CONFLICT (id) DO UPDATE SET (state, superseded_by, media_type, markdown, added_at, derived_by) =
-        ('live', NULL, excluded.media_type, excluded.markdown, excluded.added_at, excluded.derived_by)""",
+        (id, document, content_hash, state, superseded_by, media_type, markdown, size, added_at, derived_by, warnings)
+        VALUES (?, ?, ?, 'live', NULL, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (id) DO UPDATE SET (state, superseded_by, media_type, markdown, added_at, derived_by, warnings) =
+        ('live', NULL, excluded.media_type, excluded.markdown, excluded.added_at, excluded.derived_by,
+        excluded.warnings)""",
         (
             document.revision_id,
             document.id,
@@ -165,6 +166,7 @@ def _put_revision(connection: sqlite3.Connection, new: NewRevision) -> None:
             document.size,
             document.added_at,
             new.derived_by,
+            json.dumps(document.warnings, ensure_ascii=False),
         ),
     )
 

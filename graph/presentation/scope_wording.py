@@ -7,13 +7,20 @@ from itertools import groupby
 from typing import Any
 
 from argot.graph.run_context import RunContext
-from argot.types import DocumentField, QuestionScope
+from argot.types import Document, DocumentField, QuestionScope
 
 
 def scope_of(turn: Mapping[str, Any]) -> QuestionScope:
     """The scope that the turn was asked with."""
     fields = tuple(DocumentField(name, value) for name, value in turn.get("fields", []))
     return QuestionScope(tuple(turn.get("tags", [])), turn.get("since", ""), fields)
+
+
+def documents_asked(turn: Mapping[str, Any], run: RunContext) -> list[Document]:
+    """The documents that the turn was asked of: those named alone, else those in its scope."""
+    store, scope, named = run.corpus.store, scope_of(turn), turn.get("scope", [])
+    inside = frozenset(named) or (store.documents_within(run.principal, scope) if scope else None)
+    return [one for one in store.documents(run.principal) if inside is None or one.id in inside]
 
 
 def values_by_name(scope: QuestionScope) -> dict[str, list[str]]:

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from argot.graph.choices import ANSWER_ANYWAY, NONE_OF_THESE, TERM, document_choice, label, sense_choice
-from argot.graph.presentation.freshness import freshness, succession_notes
-from argot.graph.presentation.scope_wording import empty_scope, scope_of, values_by_name
+from argot.graph.presentation.found_passages import Visible, citation_of, numbers_of, passages_found
+from argot.graph.presentation.freshness import succession_notes
+from argot.graph.presentation.scope_wording import documents_asked, empty_scope, scope_of, values_by_name
 from argot.graph.presentation.wording import (
     abstained_answer,
     choose_document_text,
@@ -30,7 +31,7 @@ from argot.graph.presentation.wording import (
     unknown_term_text,
 )
 from argot.graph.run_context import RunContext
-from argot.graph.state import CitationRecord, QueryMissRecord, SentenceRecord, TurnPart
+from argot.graph.state import QueryMissRecord, SentenceRecord, TurnPart
 from argot.graph.state_records import EXPLAINED, agreed_context, read_terms, senses_of, term_of
 from argot.graph.subjects import offered_in, subject_notes
 from argot.graph.thread_files import scope_notes
@@ -39,7 +40,6 @@ from argot.results import (
     STOPPED,
     AskResult,
     Choice,
-    Citation,
     FoundPassage,
     Jargon,
     MissedTerm,
@@ -51,9 +51,7 @@ from argot.tools.answering.excerpts import best_excerpt
 from argot.tools.answering.selections import quoted_of
 from argot.tools.reading.answer_types import asks_for_several
 from argot.tools.retrieval.suggested_questions import question_for
-from argot.types import Document, Passage, ReadTerm, Sense
-
-Visible = Mapping[str, tuple[Passage, Document]]
+from argot.types import ReadTerm, Sense
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,7 @@ def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: 
     reading = _read(cast(TurnPart, turn), run)
     choices = _choices(reading, run) if waiting else []
     status = _status(reading.turn, waiting)
-    passages = _passages(reading)
+    passages = passages_found(reading.turn, reading.passages)
     if status == "abstained":
         passages = [*_with_excerpts(passages[:NEAREST], reading), *passages[NEAREST:]]
     sentences = _sentences(reading)
@@ -205,15 +203,9 @@ def _small_talk(reading: _Reading, run: RunContext, examples: Sequence[str]) -> 
     if kind == "recall":
         return recalled_answer(reading.turn.get("recalled", []))
     if kind == "library":
-        return library_answer(_documents(reading, run))
+        return library_answer(documents_asked(reading.turn, run))
     contexts = [context.name for context in run.glossary.contexts.all(run.principal)]
     return small_talk_answer(kind, contexts, examples, empty=not run.corpus.store.passage_count(run.principal))
-
-
-def _documents(reading: _Reading, run: RunContext) -> list[Document]:
-    store, scope = run.corpus.store, scope_of(reading.turn)
-    inside = store.documents_within(run.principal, scope) if scope else None
-    return [one for one in store.documents(run.principal) if inside is None or one.id in inside]
 
 
 def _examples(reading: _Reading, run: RunContext) -> list[str]:
@@ -266,63 +258,18 @@ def _hidden(reading: _Reading) -> int:
 
 
 def _sentences(reading: _Reading) -> list[Sentence]:
-    numbers = _numbers(reading.turn)
+    numbers = numbers_of(reading.turn)
     told = [Sentence(text=definition(sense), supported=True, sense_id=sense.id) for sense in reading.defined]
     return told + [
         Sentence(
             text=sentence["text"],
             supported=bool(sentence["citations"]),
             checked=not reading.turn.get("unchecked", False),
-            citations=[_citation(one, numbers[one["passage"]], reading.passages) for one in sentence["citations"]],
+            citations=[citation_of(one, numbers[one["passage"]], reading.passages) for one in sentence["citations"]],
         )
         for sentence in reading.turn["sentences"]
         if reading.shows(sentence)
     ]
-
-
-def _numbers(turn: TurnPart) -> dict[str, int]:
-    """Each passage's number: cited ones first, in the order of the answer, then the others by rank."""
-    cited = [citation["passage"] for sentence in turn["sentences"] for citation in sentence["citations"]]
-    return {id_: n for n, id_ in enumerate(dict.fromkeys([*cited, *(hit["id"] for hit in turn["hits"])]), 1)}
-
-
-def _citation(record: CitationRecord, n: int, passages: Visible) -> Citation:
-    passage, document = passages[record["passage"]]
-    return Citation(
-        n=n,
-        passage_id=passage.id,
-        document=document.name,
-        revision=passage.revision_id,
-        page=passage.page,
-        heading=passage.heading,
-        span=(record["start"], record["end"]),
-        score=round(record["score"], 4),
-    )
-
-
-def _passages(reading: _Reading) -> list[FoundPassage]:
-    """Best first, numbered as in the citations; what may not be seen any more is left out, number and all."""
-    found = []
-    numbers = _numbers(reading.turn)
-    for hit in reading.turn["hits"]:
-        if hit["id"] in reading.passages:
-            passage, document = reading.passages[hit["id"]]
-            found.append(
-                FoundPassage(
-                    n=numbers[hit["id"]],
-                    passage_id=passage.id,
-                    document=document.name,
-                    uri=document.uri,
-                    page=passage.page,
-                    heading=passage.heading,
-                    text=passage.text,
-                    score=round(hit["score"], 6),
-                    found_by=hit["found_by"],
-                    date=document.date,
-                    freshness=freshness(document),
-                )
-            )
-    return found
 
 
 def _with_excerpts(nearest: Sequence[FoundPassage], reading: _Reading) -> Iterator[FoundPassage]:

@@ -67,7 +67,8 @@ MIGRATIONS = (
 class AnswerSettings:
     """How a question is answered: by which profile, for whom at home in which context, from which documents.
 
-    `since`, `fields` (name and value): as in `argot.types.QuestionScope`.
+    `since`, `fields` (name and value): as in `argot.types.QuestionScope`. `documents`: only these (ids) are searched;
+    none: all.
     """
 
     profile: str | None = None
@@ -75,13 +76,14 @@ class AnswerSettings:
     tags: tuple[str, ...] = ()
     since: str = ""
     fields: tuple[tuple[str, str], ...] = ()
+    documents: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, text: str) -> AnswerSettings:
         kept = json.loads(text)
         fields = tuple((name, value) for name, value in kept.get("fields", ()))
-        tags = tuple(kept.get("tags", ()))
-        return cls(kept.get("profile"), kept.get("context"), tags, kept.get("since", ""), fields)
+        tags, documents = tuple(kept.get("tags", ())), tuple(kept.get("documents", ()))
+        return cls(kept.get("profile"), kept.get("context"), tags, kept.get("since", ""), fields, documents)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from argot.service.usecases.questions import (
     Tags,
     answer_settings,
     for_surfaces,
+    note_cited,
     note_learned,
     run_context,
 )
@@ -215,6 +216,7 @@ async def _answered(
                 if last:
                     yield _forgotten(event)
                     note_learned(kb, run.principal, thread, event)
+                    note_cited(kb, event)
         if last:
             return
 

@@ -47,13 +47,15 @@ async def ask(
     tags: Tags | None = None,
     since: Text | None = None,
     fields: Fields | None = None,
+    documents: Tags | None = None,
     heard: Annotated[list[Text], Field(max_length=20)] | None = None,
 ) -> AsyncIterator[AskEvent]:
     """Answer a question, in a new thread or as the next turn of one's own.
 
     With `tags` only documents that carry one of them are searched, with `since` (2025-03-01, 2025-03 or 2025) those
-    dated then or later, with `fields` those that have one of the values for each name, as `{"region": ["EU"]}`. What is
-    left out is as the thread's settings say.
+    dated then or later, with `fields` those that have one of the values for each name, as `{"region": ["EU"]}`; with
+    `documents` only these (by id, name or URI), and what was put into the conversation. What is left out is as the
+    thread's settings say.
     `heard` is what others said just before, where several people talk: the question may lean on it. `profile` is a
     built-in or saved one; `switches` of it are changed for this question alone, as `{"rerank": false}`. `search` says
     what is searched for it: passages, or summaries (S) and questions (Q) derived of them; with "+" both, U all three.
@@ -65,7 +67,7 @@ async def ask(
 
     checked_question(question, kb.settings.max_question_chars)
     switches = await with_search(kb, search, switches)
-    manner = answer_settings(profile, context, tags, since, fields)
+    manner = answer_settings(profile, context, tags, since, fields, documents=documents)
     if thread is None:
         kb.warm_model()  # beside the loading of the documents
         await run_context(kb, principal, manner, switches=switches)  # a thread begins only if it can be answered in it
@@ -143,6 +145,7 @@ async def answer(
     tags: Tags | None = None,
     since: Text | None = None,
     fields: Fields | None = None,
+    documents: Tags | None = None,
 ) -> AsyncIterator[AskEvent]:
     """Answer what Argot asked back in a thread: with one of the choices, or in words. Events as for `ask`."""
 
@@ -151,7 +154,7 @@ async def answer(
 
         return answer_choice(graph, run, thread, choice)
 
-    manner = answer_settings(profile, context, tags, since, fields)
+    manner = answer_settings(profile, context, tags, since, fields, documents=documents)
     switches = await with_search(kb, search, switches)
     async with aclosing(_turn_events(kb, principal, thread, answering, manner, switches)) as events:
         async for event in events:
@@ -164,6 +167,8 @@ def answer_settings(
     tags: Sequence[str] | None,
     since: str | None,
     fields: Mapping[str, Sequence[str]] | None,
+    *,
+    documents: Sequence[str] | None = None,
 ) -> AnswerSettings:
     """What a question says of how it is to be answered.
 
@@ -175,7 +180,8 @@ def answer_settings(
     pairs = tuple(
         (name.strip().lower(), " ".join(one.split())) for name, some in (fields or {}).items() for one in some
     )
-    return AnswerSettings(profile or None, context or None, tuple(dict.fromkeys(tags or ())), since or "", pairs)
+    labels, named = tuple(dict.fromkeys(tags or ())), tuple(documents or ())
+    return AnswerSettings(profile or None, context or None, labels, since or "", pairs, named)
 
 
 def _is_date(text: str) -> bool:
@@ -202,7 +208,7 @@ async def run_context(
     `switches` of the profile are changed for this run.
 
     Raises:
-        NotFound: there is no such context, or not for this principal.
+        NotFound: there is no such context or document, or not for this principal.
         InvalidSettings: there is no such profile or switch.
         InvalidInput: no document that the principal may read has a field of that name.
     """
@@ -218,7 +224,9 @@ async def run_context(
     if manner.fields:
         await kb.blocking(_require_fields, corpus, principal, manner.fields)
     fields = tuple(DocumentField(name, value) for name, value in manner.fields or kept.fields)
-    return replace(run, scope=QuestionScope(manner.tags or kept.tags, manner.since or kept.since, fields))
+    scope = QuestionScope(manner.tags or kept.tags, manner.since or kept.since, fields)
+    named = [await kb.blocking(corpus.store.document, principal, one) for one in manner.documents]
+    return replace(run, scope=scope, documents=tuple(one.id for one in named) or kept.documents)
 
 
 def _require_fields(corpus: Corpus, principal: Principal, fields: Sequence[tuple[str, str]]) -> None:
@@ -240,6 +248,14 @@ def note_learned(kb: KnowledgeBase, principal: Principal, thread: str, event: As
 
     if isinstance(event, TurnEnded) and event.learned is not None:
         kb.afterwards(after_answer, kb, principal, thread, event.learned)
+
+
+def note_cited(kb: KnowledgeBase, event: AskEvent) -> None:
+    """Count the documents that an answer rests on: neither the question nor who asked."""
+    if event.kind == "result" and isinstance(event.data, AskResult) and event.data.cited_passages:
+        from argot.corpus.store.citation_counts import count_cited
+
+        kb.afterwards(count_cited, kb.document_store, {one.uri for one in event.data.cited_passages})
 
 
 def in_thread(principal: Principal, thread: str) -> Principal:
@@ -326,3 +342,4 @@ async def _handed_out(
             finally:
                 # In `finally`: also if the asker leaves as soon as the result is out.
                 note_learned(kb, principal, thread, event)
+                note_cited(kb, event)

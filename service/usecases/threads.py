@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -152,17 +152,18 @@ async def thread_settings(
     tags: Tags | None = None,
     since: Text | None = None,
     fields: Fields | None = None,
+    documents: Tags | None = None,
 ) -> Thread:
     """Settle how the questions of a thread are answered from now on; what is left out is as everywhere.
 
     Raises:
-        NotFound: there is no such context. InvalidSettings: there is no such profile.
+        NotFound: there is no such context or document. InvalidSettings: there is no such profile.
     """
     threads = await kb.threads()
-    manner = answer_settings(profile, context, tags, since, fields)
-    # Only to see that the profile and the context exist, before they are kept.
-    await run_context(kb, principal, manner)
-    return await threads.settle(principal.name, thread, manner)
+    manner = answer_settings(profile, context, tags, since, fields, documents=documents)
+    # To see that the profile, the context and the documents exist, before they are kept.
+    run = await run_context(kb, principal, manner)
+    return await threads.settle(principal.name, thread, replace(manner, documents=run.documents))
 
 
 @usecase("asker")

@@ -515,6 +515,7 @@ def test_a_store_from_before_there_were_sources_gets_them(tmp_path: Path) -> Non
     with corpus.store.database.writing() as connection:
         for table in (
             "source_metadata",
+            "citation_counts",
             "source_items",
             "sources",
             "removed_revisions",
@@ -523,6 +524,7 @@ def test_a_store_from_before_there_were_sources_gets_them(tmp_path: Path) -> Non
             "derivation_spending",
         ):
             connection.execute(f"DROP TABLE {table}")
+        connection.execute("ALTER TABLE revisions DROP COLUMN warnings")
         connection.execute("DELETE FROM _sqlite_migrations WHERE name >= 'm008'")
         connection.execute("PRAGMA user_version = 7")
     corpus.close()

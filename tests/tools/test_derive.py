@@ -291,11 +291,13 @@ def test_a_base_of_an_earlier_version_is_brought_up_to_date(tiny_home: Path, tmp
             "removed_documents",
             "derivation_states",
             "derivation_spending",
+            "citation_counts",
         ):
             connection.execute(f"DROP TABLE {table}")
         connection.execute("ALTER TABLE triples DROP COLUMN prompt")
         connection.execute("ALTER TABLE triples DROP COLUMN model")
         connection.execute("ALTER TABLE vectors DROP COLUMN sketch")
+        connection.execute("ALTER TABLE revisions DROP COLUMN warnings")
         connection.execute("ALTER TABLE passages ADD COLUMN before TEXT NOT NULL DEFAULT ''")
         connection.execute("ALTER TABLE passages ADD COLUMN after TEXT NOT NULL DEFAULT ''")
         connection.execute("UPDATE passages SET before = 'cut', after = 'cut'")

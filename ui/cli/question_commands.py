@@ -24,6 +24,7 @@ from argot.ui.cli.command_base import (
     say,
     say_json,
 )
+from argot.ui.cli.document_commands import reference
 from argot.ui.cli.progress import Watching
 from argot.ui.cli.terminal_answer import print_choices, print_timings, print_turn
 
@@ -66,6 +67,10 @@ Fields = Annotated[
         "--field", help="Search only documents that say so, e.g. region=EU; repeatable.", metavar="NAME=VALUE"
     ),
 ]
+Documents = Annotated[
+    list[str] | None,
+    typer.Option("--document", help="Search only this one (id, name or URI); repeatable.", metavar="DOCUMENT"),
+]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the time each stage took.")]
 
 
@@ -75,6 +80,7 @@ def register(app: typer.Typer) -> None:
             'argot ask "How do I reset the PUC?"',
             'argot ask "And in revision B?" --thread t0123456789abcdef',
             'argot ask "What is our SLA?" --context Legal --json',
+            'argot ask "How long is the notice?" --document leave-policy.docx',
             'argot ask "What is our SLA?" --profile strict --set passages=20',
             'argot ask "What is our SLA?" --search S+',
             'argot ask "How much leave is there?" --since 2025-01-01 --tag hr --field region=EU',
@@ -96,6 +102,7 @@ def ask(
     tags: Tags = None,
     since: Since = None,
     fields: Fields = None,
+    documents: Documents = None,
     as_user: AsUser = None,
     json_: Json = False,
     verbose: Verbose = False,
@@ -104,7 +111,7 @@ def ask(
     """Ask a question. Every sentence of the answer names the passage it rests on."""
     text = sys.stdin.read() if question == "-" else question
     with knowledge_base(home) as client:
-        options = _Options(context, profile, changes, search, tags, since, fields)
+        options = _Options(context, profile, changes, search, tags, since, fields, documents)
         asking = _Asking(client, home, as_user, options, json_=json_)
         asking.show(asking.ask(text, thread), verbose=verbose)
 
@@ -120,6 +127,7 @@ def answer(
     tags: Tags = None,
     since: Since = None,
     fields: Fields = None,
+    documents: Documents = None,
     as_user: AsUser = None,
     json_: Json = False,
     verbose: Verbose = False,
@@ -127,7 +135,7 @@ def answer(
 ) -> None:
     """Answer what Argot asked back, and get the answer to the question."""
     with knowledge_base(home) as client:
-        options = _Options(context, profile, changes, search, tags, since, fields)
+        options = _Options(context, profile, changes, search, tags, since, fields, documents)
         asking = _Asking(client, home, as_user, options, json_=json_)
         asking.show(asking.answer(thread, choice), verbose=verbose)
 
@@ -142,6 +150,7 @@ class _Options(NamedTuple):
     tags: list[str] | None
     since: str | None
     fields: list[str] | None
+    documents: list[str] | None
 
     def parameters(self) -> dict[str, Any]:
         """As the use case takes them. A file is read here: the service may run on another machine.
@@ -166,6 +175,7 @@ class _Options(NamedTuple):
             "tags": self.tags,
             "since": self.since,
             "fields": field_values(self.fields) if self.fields else None,
+            "documents": [reference(one) for one in self.documents] if self.documents else None,
         }
 
 
@@ -238,6 +248,7 @@ class _Asking:
         }
         given = "".join(f" {name} {shlex.quote(str(value))}" for name, value in options.items() if value)
         repeated = {"--set": self._options.set, "--tag": self._options.tags, "--field": self._options.fields}
+        repeated["--document"] = self._options.documents
         for option, values in repeated.items():
             given += "".join(f" {option} {shlex.quote(value)}" for value in values or ())
         for choice in result.choices:

@@ -23,7 +23,8 @@ ORDERS: Mapping[Order, str] = {
     "newest": "Newest first", "oldest": "Oldest first", "name": "By name", "longest": "Longest first",
 }  # fmt: skip
 STATES: Mapping[State, str] = {
-    "replaced": "Replaced since", "derived": "With derived texts", "not derived": "Without derived texts",
+    "incomplete": "Not read as a whole", "replaced": "Replaced since",
+    "derived": "With derived texts", "not derived": "Without derived texts",
 }  # fmt: skip
 AGES: Mapping[str, tuple[str, int]] = {
     "1": ("Added today", 1), "7": ("In the last 7 days", 7), "30": ("In the last 30 days", 30),

@@ -13,7 +13,7 @@ from starlette.datastructures import UploadFile
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.document_passages import document_page, document_part
+from argot.service.usecases.document_passages import document_page, document_part, document_use
 from argot.service.usecases.document_revisions import (
     document_bring_back,
     document_compare,
@@ -145,7 +145,9 @@ async def _document_page(
     typed: dict[str, str] | None = None,
 ) -> Response:
     part = number(request.query_params.get("part"))
-    read = await document_part(pages.kb, who.principal, document=document, part=part if part > 0 else None)
+    passage = request.query_params.get("passage", "")[:100]
+    wanted = part if part > 0 else None
+    read = await document_part(pages.kb, who.principal, document=document, part=wanted, passage=passage)
     if part > 0 and not read.passages and read.parts:
         raise NotFound("There is no such page in this document.")
     stored = {"tags": ", ".join(read.document.tags), "audience": ", ".join(sorted(read.document.audience))}
@@ -153,5 +155,7 @@ async def _document_page(
     changes = who.principal.manages_all
     revisions = await document_revisions(pages.kb, who.principal, document=document) if changes else []
     derivation = (await derivation_told(pages.kb, who, [read.document.id])).get(read.document.id, "")
-    shown = {"read": read, "revisions": revisions, "given": {**stored, **(typed or {})}, "derivation": derivation}
+    use = await document_use(pages.kb, who.principal, document=document) if changes else None
+    shown = {"read": read, "revisions": revisions, "use": use, "given": {**stored, **(typed or {})}}
+    shown["derivation"] = derivation
     return page("document.html", request, who, error=error, may_change=changes, **shown)

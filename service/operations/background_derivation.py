@@ -48,7 +48,7 @@ async def derive_unasked(kb: KnowledgeBase) -> None:
     while True:
         try:
             await derive_due(kb)
-            rest = REST_SECONDS
+            doing_now(kb).resting, rest = "", REST_SECONDS
         except ModelUnavailable as error:
             doing_now(kb).resting = str(error)
             logger.info("nothing is derived for %d seconds: %s", rest, error)

@@ -121,7 +121,7 @@ async def derived_list(kb: KnowledgeBase, principal: Principal) -> DerivedList:
     `rows` hold the numbers of documents, of passages it was made of, and of texts; `outdated`: by a former prompt.
     Triples that came with the documents have neither prompt nor model, and name no passages.
     """
-    from argot.corpus.ingestion.derivation import stock
+    from argot.corpus.ingestion.derivation import RULES, stock
     from argot.tools.llm.deriver import prompt_of
 
     store = kb.document_store
@@ -138,8 +138,8 @@ async def derived_list(kb: KnowledgeBase, principal: Principal) -> DerivedList:
             documents=len(found),
             passages=sum(one.passages for one in found),
             texts=sum(one.texts for one in found),
-            # What came with a document has no prompt, and cannot be outdated.
-            outdated=bool(recipe.prompt) and recipe.prompt != prompt_of(recipe.kind),
+            # What came with a document has no prompt, and neither that nor what rules made can be outdated.
+            outdated=bool(recipe.prompt) and recipe.model != RULES and recipe.prompt != prompt_of(recipe.kind),
         )
         for recipe, found in held.items()
     ]

@@ -225,6 +225,8 @@ async def test_without_a_model_only_rules_and_only_if_wanted(tiny_home: Path, tm
         ]
         assert (await rows(kb, "SELECT count(*), min(model), max(model) FROM derivations"))[0][1:] == ("rules", "rules")
         assert await rows(kb, "SELECT * FROM derivation_spending") == []
+        listed = await catalogue.result(kb, ROOT, "derived_list")
+        assert [(one["model"], one["outdated"]) for one in listed["rows"]] == [("", False), ("rules", False)]
         assert (await kb.load()).check() == []
     # A model that comes later makes them again.
     said = {"triples": [{"source": "Valve panel", "action": "open", "target": "Pump"}]}

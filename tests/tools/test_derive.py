@@ -140,6 +140,22 @@ def test_only_derived_texts_of_the_wanted_kinds_are_searched(corpus: Corpus) -> 
     assert best(search_derived=False) == []
 
 
+def test_a_text_of_a_section_leads_to_all_its_passages_and_is_one_task(corpus: Corpus) -> None:
+    of = passages(corpus)
+    recipe = Recipe("expert_summary", "e@2", "m")
+    # One passage has its own already, as before sections: all of the section are made anew, in its place.
+    old = DerivedText("", "expert_summary", "An old word.", (of[3].id,), "e@1", "m")
+    keep(corpus, Made(Recipe("expert_summary", "e@1", "m"), [of[3]], [old]))
+    assert to_do(corpus, recipe) == [(one.id, "expert_summary") for one in of]
+    whole = DerivedText("", "expert_summary", "A gizmo refurbishes pendrives.", tuple(one.id for one in of), "e@2", "m")
+    assert keep(corpus, Made(recipe, of, [whole])) == 1
+    assert texts(corpus) == ["A gizmo refurbishes pendrives."] and to_do(corpus, recipe) == []
+    profile = Profile(search_passages=False, derived_kinds=("expert_summary",))
+    hits = hybrid_search(corpus, ROOT, [WeightedQuery("Which gizmo refurbishes pendrives?")], profile)
+    assert {hit.passage.id for hit in hits} == {one.id for one in of}
+    assert corpus.check() == []
+
+
 def test_what_was_made_is_not_made_again_even_if_it_was_nothing(corpus: Corpus) -> None:
     first, *others = passages(corpus)
     assert len(to_do(corpus, QUESTION, TRIPLE)) == 2 * (1 + len(others))

@@ -26,7 +26,21 @@ _PATIENCE = 3
 _SECONDS_A_SCAN = 10
 """By the clock, on average of the scanned pages of a file; an ordinary one takes one to three."""
 _WITHOUT_PICTURES = frozenset(
-    {".md", ".markdown", ".txt", ".text", ".html", ".htm", ".xhtml", ".rst", ".csv", ".tsv", ".json", ".jsonl", ".ndjson"}
+    {
+        ".md",
+        ".markdown",
+        ".txt",
+        ".text",
+        ".html",
+        ".htm",
+        ".xhtml",
+        ".rst",
+        ".csv",
+        ".tsv",
+        ".json",
+        ".jsonl",
+        ".ndjson",
+    }
 )
 """Suffixes of text, in which there is nothing to recognise."""
 _MOST_KEPT = 400 << 20

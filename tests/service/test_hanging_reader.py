@@ -28,6 +28,8 @@ async def kb(tiny_home: Path, tmp_path: Path, request: pytest.FixtureRequest) ->
     settings = Settings(home=home, parse_seconds=request.param, parse_memory_mb=256)
     async with KnowledgeBase.open(home, settings) as opened:
         yield opened
+    # Grown, it would have room for what other tests expect to be too much.
+    _HOSTS["documents"].child.stop()
 
 
 async def do(kb: KnowledgeBase, name: str, /, **parameters: Any) -> Any:

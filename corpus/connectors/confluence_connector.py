@@ -142,14 +142,18 @@ class _Uris:
     def __init__(self, base: str, at_wiki: bool, known: Mapping[str, str]) -> None:
         self._base = base
         self._at_wiki = at_wiki
-        # A page keeps the URI that it had under its former title.
-        inside = (uri for uri in known if uri.startswith(f"{base}!/pages/"))
-        self._pages = {uri.removeprefix(f"{base}!/pages/").partition("/")[0]: uri for uri in inside}
+        # The title is the last part, which people are shown as the name; Confluence looks at the number alone.
+        self._before, self._between = ("/pages/viewpage.action?pageId=", "&title=/") if at_wiki else ("!/pages/", "/")
+        self._pages: dict[str, str] = {}
+        for uri in known:
+            number, between, _ = uri.removeprefix(f"{base}{self._before}").partition(self._between)
+            if between and uri.startswith(f"{base}{self._before}"):
+                self._pages[number] = uri
 
     def page(self, number: str, name: str) -> str:
-        if self._at_wiki:
-            return f"{self._base}/pages/viewpage.action?pageId={number}"
-        return self._pages.get(number) or f"{self._base}!/pages/{number}/{quote(PurePosixPath(name).name)}"
+        """A page keeps the URI that it had under its former title."""
+        shown = PurePosixPath(name).stem if self._at_wiki else PurePosixPath(name).name
+        return self._pages.get(number) or f"{self._base}{self._before}{number}{self._between}{quote(shown)}"
 
     def attachment(self, page: str, name: str) -> str:
         inside = "/download" if self._at_wiki else "!"

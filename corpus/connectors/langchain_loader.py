@@ -7,6 +7,7 @@ any other `BaseLoader`, hands its documents to `Corpus.add` through here; nothin
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from importlib import import_module
@@ -14,9 +15,10 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from argot.corpus.connectors.export_dates import iso_date
 from argot.corpus.connectors.listing import ListedDocument, SourceDown
 from argot.corpus.document_ids import content_hash
-from argot.corpus.ingestion.source import Source
+from argot.corpus.ingestion.source import Source, SourceMetadata
 from argot.errors import install_command
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from langchain_core.documents import Document
 
 COMMUNITY = "langchain_community.document_loaders"
+_DATES = ("last_modified", "last_modified_time", "modified", "updated", "when", "date", "published", "created")
+_LABELS = ("labels", "tags", "keywords")
 
 
 class LoaderConnector:
@@ -50,7 +54,7 @@ class LoaderConnector:
         made = loader_class(self._loader)
         try:
             for source in sources_from_loader(made(**self._options), self._name):
-                yield ListedDocument(source, content_hash(source.load()))
+                yield ListedDocument(source, content_hash(source.load() + repr(source.metadata).encode()))
         # A loader may raise anything, and what it could not load is not gone.
         except Exception as error:
             raise SourceDown(f"The loader {self._loader} failed: {type(error).__name__}: {error}") from error
@@ -101,13 +105,32 @@ def sources_from_loader(loader: BaseLoader, name: str = "loader") -> Iterator[So
             uri = f"{uri}#part={parts[uri]}"
         content = _markdown(document).encode()
         # Content is bound now, since `load` runs after the loop has moved on; the suffix selects the Markdown reader.
-        yield Source(uri, f"{uri}.md", lambda content=content: content)  # type: ignore[misc]
+        yield Source(
+            uri,
+            f"{uri}.md",
+            lambda content=content: content,  # type: ignore[misc]
+            metadata=_metadata(document.metadata),
+        )
 
 
 def _uri(document: Document, place: str) -> str:
     source = str(document.metadata.get("source") or place)
     page = document.metadata.get("page")
     return source if page is None else f"{source}#page={quote(str(page))}"
+
+
+def _metadata(said: Mapping[str, Any]) -> SourceMetadata:
+    """Under the names that loaders use; the title is in the Markdown."""
+    date = next((iso_date(str(said[name])) for name in _DATES if said.get(name)), "")
+    author = said.get("author") or said.get("authors") or ""
+    labels = next((said[name] for name in _LABELS if said.get(name)), ())
+    return SourceMetadata(date=date, author=", ".join(_texts(author, r";")), labels=tuple(_texts(labels, r"[,;]")))
+
+
+def _texts(value: Any, between: str) -> list[str]:
+    """Of a list, or of one text that holds several."""
+    several = value if isinstance(value, (list, tuple, set)) else re.split(between, str(value))
+    return list(dict.fromkeys(text for one in several if (text := str(one).strip())))
 
 
 def _markdown(document: Document) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import threading
+from pathlib import PurePosixPath
 from typing import get_args
 
 from argot.corpus.read_limits import Lane, ReadLimits
@@ -24,6 +25,24 @@ _PATIENCE = 3
 """Wall-clock limit, in multiples of a file's CPU seconds: other work may run beside it."""
 _SECONDS_A_SCAN = 10
 """By the clock, on average of the scanned pages of a file; an ordinary one takes one to three."""
+_WITHOUT_PICTURES = frozenset(
+    {
+        ".md",
+        ".markdown",
+        ".txt",
+        ".text",
+        ".html",
+        ".htm",
+        ".xhtml",
+        ".rst",
+        ".csv",
+        ".tsv",
+        ".json",
+        ".jsonl",
+        ".ndjson",
+    }
+)
+"""Suffixes of text, in which there is nothing to recognise."""
 _MOST_KEPT = 400 << 20
 """Bytes of memory with which a child goes on; one that has more is replaced, for what it needed once it keeps."""
 
@@ -57,7 +76,7 @@ class _ReaderHost:
     def read(self, data: bytes, name: str, limits: ReadLimits, max_chars: int) -> reader_protocol.CutDocument:
         self.child.start()  # that it cannot be started is no fault of the file
         try:
-            self.child.send(reader_protocol.job(name, limits, max_chars), data, seconds=_patience(limits))
+            self.child.send(reader_protocol.job(name, limits, max_chars), data, seconds=_patience(limits, name))
             message, markdown = self.child.receive(limits.max_answer_bytes)
         except ChildFailed as failure:
             raise _refusal(failure, name, limits) from failure
@@ -69,10 +88,10 @@ class _ReaderHost:
         return reader_protocol.decoded_answer(message, markdown, name)
 
 
-def _patience(limits: ReadLimits) -> float:
+def _patience(limits: ReadLimits, name: str) -> float:
     # What tesseract takes is bounded page by page, and no time of the reader's own.
-    scans = limits.ocr_pages * _SECONDS_A_SCAN if limits.ocr_languages else 0
-    return _PATIENCE * limits.seconds + scans
+    has_scans = limits.ocr_languages and PurePosixPath(name).suffix.lower() not in _WITHOUT_PICTURES
+    return _PATIENCE * limits.seconds + (limits.ocr_pages * _SECONDS_A_SCAN if has_scans else 0)
 
 
 def _refusal(failure: ChildFailed, name: str, limits: ReadLimits) -> UnreadableDocument:

@@ -17,6 +17,7 @@ from argot.corpus.connectors.source_store import SourceRecord, SourceStore
 from argot.corpus.connectors.synchronisation import Synchronisation
 from argot.corpus.corpus import Corpus
 from argot.corpus.readers import ReadLimits, read_document
+from argot.corpus.store.source_metadata import SourceMetadata
 from argot.settings import Settings
 from argot.types import Principal
 
@@ -58,6 +59,20 @@ def test_each_document_is_a_source_named_by_where_it_came_from() -> None:
         "Second page.",
         "Nobody knows where this is from.",
         "The pump is green.",
+    ]
+
+
+class Labelled(BaseLoader):
+    def lazy_load(self) -> Iterator[Document]:
+        said = {"source": "a", "author": ["Ann", "Bob"], "last_modified": "2026-03-05T10:12:00", "tags": "pump, valve"}
+        yield Document("One.", metadata=said)
+        yield Document("Two.", metadata={"source": "b", "date": "Mar 05, 2026", "keywords": ["x", 1], "authors": "Cyd"})
+
+
+def test_what_a_loader_says_of_a_document_goes_with_it() -> None:
+    assert [one.metadata for one in sources_from_loader(Labelled())] == [
+        SourceMetadata(date="2026-03-05", author="Ann, Bob", labels=("pump", "valve")),
+        SourceMetadata(date="2026-03-05", author="Cyd", labels=("x", "1")),
     ]
 
 

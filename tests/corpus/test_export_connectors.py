@@ -112,11 +112,16 @@ def test_a_renamed_page_and_new_labels_keep_the_document(corpus: Corpus, tmp_pat
 def test_citations_lead_to_the_wiki(corpus: Corpus, tmp_path: Path) -> None:
     sync(corpus, zipped(tmp_path / "a.zip", html_export(PAGES)), base_uri="https://wiki.example.org/")
     assert {one.uri for one in documents(corpus).values()} == {
-        "https://wiki.example.org/pages/viewpage.action?pageId=12345",
-        "https://wiki.example.org/pages/viewpage.action?pageId=12346",
-        "https://wiki.example.org/pages/viewpage.action?pageId=12347",
+        "https://wiki.example.org/pages/viewpage.action?pageId=12345&title=/Pump%20maintenance",
+        "https://wiki.example.org/pages/viewpage.action?pageId=12346&title=/Night%20shift%20%20%20rules",
+        "https://wiki.example.org/pages/viewpage.action?pageId=12347&title=/Third",
         "https://wiki.example.org/download/attachments/12345/limits%20%26%20more.csv",
     }
+    assert documents(corpus)["Third"].name == "Third"
+    before = {one.id for one in documents(corpus).values()}
+    renamed = [replace(PAGES[0], title="Pump care"), *PAGES[1:]]
+    sync(corpus, zipped(tmp_path / "a.zip", xml_export(renamed)), base_uri="https://wiki.example.org/")
+    assert {one.id for one in documents(corpus).values()} == before and "Pump care" in documents(corpus)
 
 
 def test_of_several_archives_the_newest_counts(corpus: Corpus, tmp_path: Path) -> None:

@@ -145,6 +145,27 @@ def test_hidden_files_links_and_patterns(corpus: Corpus, folder: Path, tmp_path:
     assert names(corpus) == ["d.md", "e.tmp.md"]
 
 
+def test_links_in_circles_are_walked_once(corpus: Corpus, folder: Path, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        page(folder / name / f"{name}.md", name)
+    (folder / "a" / "to-b").symlink_to(folder / "b")
+    (folder / "b" / "to-a").symlink_to(folder / "a")
+    (folder / "up").symlink_to(folder)
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "back").symlink_to(folder)
+    page(tmp_path / "outside" / "c.md", "c")
+    (folder / "out").symlink_to(tmp_path / "outside")
+    for follow, expected in ((False, ["a.md", "b.md"]), (True, ["a.md", "b.md", "c.md"])):
+        run = Synchronisation(
+            corpus,
+            named(corpus),
+            lambda follow=follow: FolderConnector(folder, Patterns(), follow_links=follow),  # type: ignore[misc]
+            by=ROOT,
+        )
+        list(run.run())
+        assert (run.state, run.problems, names(corpus)) == ("synced", [], expected)
+
+
 def test_a_failed_file_is_named_and_tried_again(corpus: Corpus, folder: Path) -> None:
     page(folder / "a.md", "a")
     write(folder / "b.pdf", "%PDF-1.7 cut off")

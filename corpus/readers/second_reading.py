@@ -67,7 +67,7 @@ def _is_garbled(words: Sequence[str]) -> bool:
 
 def _is_run_together(words: Sequence[str]) -> bool:
     # Chinese and Japanese have no spaces, and addresses of web pages none either.
-    latin = [word for word in words if re.fullmatch(r"[A-Za-z.,;:()'-]{2,}", word)]
+    latin = [word for word in words if re.fullmatch(r"[A-Za-z]+(?:[.,;:()'-][A-Za-z]+)*[.,;:]?", word)]
     return sum(map(len, latin)) >= _FEWEST_LETTERS and median(map(len, latin)) >= _LONG_WORD
 
 

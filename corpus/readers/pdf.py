@@ -196,24 +196,21 @@ def _without_running(lines: list[list[Line]], heights: list[float]) -> list[list
     """Without headers and footers: what stands at the edge of many pages, but for its numbers the same."""
     edges = [_edge_texts(page, height) for page, height in zip(lines, heights, strict=True)]
     counts = Counter(text for page in edges for text in set(page.values()))
+    # A fifth of the pages, because running headers change with the chapter.
+    often = max(3, len(lines) // 5)
+    # On two pages only a line with a number that counts them is sure to be no content.
+    running = {text for text, count in counts.items() if count >= often or (count == len(lines) == 2 and "#" in text)}
+    rows = {text for text in running if "#" in text and not _NUMBER_ALONE.fullmatch(text)}
     # What stands in the middle of pages too is a row of a table that happens to be their first or last.
     inner = Counter(
         text
         for page, edge in zip(lines, edges, strict=True)
         for number, line in enumerate(page)
-        if number not in edge and (text := _with_numbers_alike(line)) in counts
+        if rows and number not in edge and (text := _with_numbers_alike(line)) in rows
     )
-    # A fifth of the pages, because running headers change with the chapter.
-    often = max(3, len(lines) // 5)
-
-    def is_running(text: str | None) -> bool:
-        # On two pages only a line with a number that counts them is sure to be no content.
-        if text is None or (inner[text] >= max(_ROWS_ALIKE, counts[text]) and not _NUMBER_ALONE.fullmatch(text)):
-            return False
-        return counts[text] >= often or (counts[text] == len(lines) == 2 and "#" in text)
-
+    running -= {text for text in rows if inner[text] >= max(_ROWS_ALIKE, counts[text])}
     kept = [
-        [line for number, line in enumerate(page) if not is_running(edge.get(number))]
+        [line for number, line in enumerate(page) if edge.get(number) not in running]
         for page, edge in zip(lines, edges, strict=True)
     ]
     # Labels and certificates: where nothing else stands on any page, that is the content.

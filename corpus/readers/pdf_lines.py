@@ -164,8 +164,8 @@ def _spans(page: Any, textpage: Any) -> Iterator[LineSpan]:
         if check and run.breaks(box, _COLUMN_GAP * max(run.size, 4.0)):
             yield from run.flush()
         # Many programs set the number of a step larger than the step.
-        short = len(run.text) <= _LONGEST_NUMBER
-        if short and (not run.text or (run.is_number and (space or not char.isdigit()))):
+        length = len(run.text)
+        if length <= _LONGEST_NUMBER and (not length or (run.is_number and (space or not char.isdigit()))):
             run.start(*_font(pdfium, handle, index, box), box[3])
         if char in LIGATURE_WIDTHS and box[2] - box[0] > LIGATURE_WIDTHS[char] * run.size:
             char = ligatures.restored(index, char, box[2] - box[0])

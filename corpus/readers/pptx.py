@@ -174,8 +174,7 @@ def _header_rows(table: Any) -> int:
     """How many rows name the columns: where a cell of the first one reaches over several of them, two or more."""
     first = [cell for cell in table.rows[0].cells if cell.is_merge_origin]
     wide = any(1 < cell.span_width < len(table.columns) for cell in first)
-    spans: list[int] = [cell.span_height for cell in first if wide]
-    return max([1 + int(wide), *spans])
+    return max([1 + wide, *(int(cell.span_height) for cell in first if wide)])
 
 
 def _chart(chart: Any) -> str:

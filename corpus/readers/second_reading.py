@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from statistics import median
+from string import ascii_lowercase
 
 from argot.corpus.readers.pdf_lines import Line, LineSpan
 
@@ -39,9 +40,8 @@ class _Word:
 
 def is_broken(lines: Sequence[Line]) -> bool:
     """Whether many words of a page's own text are none."""
-    words = " ".join(line.text for line in lines).split()
-    broken = sum(_BROKEN.search(word) is not None for word in words)
-    return broken >= max(_FEWEST_WORDS, _BROKEN_WORDS * len(words)) or _is_garbled(words) or _is_run_together(words)
+    text = " ".join(line.text for line in lines)
+    return _has_broken_words(text) or _is_garbled(text) or _is_run_together(text)
 
 
 def joined(lines: Sequence[Line], seen: Sequence[Line]) -> list[Line]:
@@ -51,23 +51,34 @@ def joined(lines: Sequence[Line], seen: Sequence[Line]) -> list[Line]:
     or a space is missing. What was not seen stays.
     """
     words = [word for line in seen for span in line.spans for word in _words(span)]
-    whole = _is_garbled(" ".join(line.text for line in lines).split())
-    if whole and _is_garbled([word.text for word in words]):
+    whole = _is_garbled(" ".join(line.text for line in lines))
+    if whole and _is_garbled(" ".join(word.text for word in words)):
         return list(lines)
     return [Line(tuple(_mended(span, words, whole=whole) for span in line.spans)) for line in lines]
 
 
-def _is_garbled(words: Sequence[str]) -> bool:
-    letters = [char for word in words for char in word.lower() if "a" <= char <= "z"]
-    latin = len(letters) > 0.5 * sum(map(len, words))
-    return (
-        latin and len(letters) >= _FEWEST_LETTERS and sum(char in "aeiouy" for char in letters) < _VOWELS * len(letters)
-    )
+def _has_broken_words(text: str) -> bool:
+    # Looked for in all of it first: nearly every page has none.
+    if not _BROKEN.search(text):
+        return False
+    words = text.split()
+    return sum(_BROKEN.search(word) is not None for word in words) >= max(_FEWEST_WORDS, _BROKEN_WORDS * len(words))
 
 
-def _is_run_together(words: Sequence[str]) -> bool:
+def _is_garbled(text: str) -> bool:
+    lowered = text.lower()
+    # Counted by character: far faster than a look at each.
+    counts = {char: lowered.count(char) for char in ascii_lowercase}
+    letters = sum(counts.values())
+    latin = letters > 0.5 * (len(text) - text.count(" "))
+    return latin and letters >= _FEWEST_LETTERS and sum(counts[char] for char in "aeiouy") < _VOWELS * letters
+
+
+def _is_run_together(text: str) -> bool:
+    if text.count(" ") > len(text) / _LONG_WORD * 2:
+        return False
     # Chinese and Japanese have no spaces, and addresses of web pages none either.
-    latin = [word for word in words if re.fullmatch(r"[A-Za-z.,;:()'-]{2,}", word)]
+    latin = [word for word in text.split() if re.fullmatch(r"[A-Za-z]+(?:[.,;:()'-][A-Za-z]+)*[.,;:]?", word)]
     return sum(map(len, latin)) >= _FEWEST_LETTERS and median(map(len, latin)) >= _LONG_WORD
 
 

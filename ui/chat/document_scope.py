@@ -13,7 +13,7 @@ from argot.ui.chat.answer_settings import AnswerSettingsPanel
 from argot.ui.chat.brand import NAME
 from argot.ui.chat.streaming import actions, offer, reporting_errors
 from argot.ui.rendering.chat_markdown import LEAVE_DOCUMENT, leave_button
-from argot.ui.rendering.safe_markdown import literal
+from argot.ui.rendering.safe_markdown import plain
 from argot.ui.web.asker_identity import current_principal
 
 __all__ = ["LEAVE_DOCUMENT", "DocumentScope", "library_document"]
@@ -42,7 +42,7 @@ class DocumentScope:
         async with reporting_errors():
             found = await document_contents(self.kb, await current_principal(self.kb), document=document)
             await self.settings.ask_only((document,), context.session.thread_id)
-            name = literal(found.document.title or found.document.name)
+            name = plain(found.document.title or found.document.name)
             text = f"What you ask here is answered from **{name}** alone."
             await cl.Message(content=text, author=NAME, actions=actions((leave_button(),), "tool")).send()
 

@@ -13,7 +13,7 @@ from argot.service.usecases.document_listing import DocumentFilter, document_fin
 from argot.service.usecases.documents import list_documents
 from argot.types import Principal
 from argot.ui.chat.brand import NAME
-from argot.ui.rendering.safe_markdown import literal
+from argot.ui.rendering.safe_markdown import plain
 from argot.ui.web.asker_identity import current_principal
 
 SAMPLE_QUESTIONS = (
@@ -57,4 +57,4 @@ class FirstScreen:
     async def _whom(self, principal: Principal) -> str:
         """Those whom the contexts name as their contacts."""
         found = dict.fromkeys(one.contact for one in await context_list(self.kb, principal) if one.contact)
-        return " or ".join(map(literal, list(found)[:MOST_CONTACTS])) or "whoever runs Argot for you"
+        return " or ".join(map(plain, list(found)[:MOST_CONTACTS])) or "whoever runs Argot for you"

@@ -128,7 +128,7 @@ def _changes(router: APIRouter, pages: Pages) -> None:
             await source_sync_start(kb, who.principal, name=name, confirm=confirm)
         except Conflict as error:
             return await _page(pages, request, who, error)
-        return sent_to_address(f"{SOURCES}?done=source-syncing")
+        return sent_to_address(SOURCES)
 
     @router.post("/{name}/remove")
     @needs("manager")

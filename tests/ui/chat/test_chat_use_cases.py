@@ -143,7 +143,8 @@ async def test_settings_are_kept_with_the_conversation_and_with_no_other(kb: Kno
     explicit = await call(kb, "ann", "ask", question=TARIFF, thread=thread, profile="lenient")
     assert explicit["profile"] == "lenient"
     settings = (await call(kb, "ann", "thread_read", thread=thread))["settings"]
-    assert settings == {"profile": "strict", "context": "Legal", "tags": ["no"], "since": "", "fields": []}
+    everywhere = {"since": "", "fields": [], "documents": []}
+    assert settings == {"profile": "strict", "context": "Legal", "tags": ["no"], **everywhere}
     with pytest.raises(NotFound):
         await call(kb, "ann", "thread_settings", thread=thread, context="Nowhere")
     with pytest.raises(NotFound):

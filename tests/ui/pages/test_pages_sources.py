@@ -50,7 +50,7 @@ async def post(client: httpx.AsyncClient, path: str, /, **fields: str) -> httpx.
 
 async def synced(kb: KnowledgeBase, client: httpx.AsyncClient, name: str = "docs", **fields: str) -> str:
     """The page once a sync that was begun on it has ended."""
-    assert (await post(client, f"{PAGE}/{name}/sync", **fields)).headers["location"] == f"{PAGE}?done=source-syncing"
+    assert (await post(client, f"{PAGE}/{name}/sync", **fields)).headers["location"] == PAGE
     return await rested(kb, client)
 
 

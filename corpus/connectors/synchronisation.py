@@ -52,7 +52,10 @@ class SyncEvent:
 
 
 class Synchronisation:
-    """One sync of one source. `run` once; `state`, `detail`, `counts` and `problems` say afterwards how it went."""
+    """One sync of one source. `run` once; `state`, `detail`, `counts` and `problems` say afterwards how it went.
+
+    `near`: what came in and is nearly the same as other documents, which its `detail` names.
+    """
 
     def __init__(
         self,
@@ -74,6 +77,7 @@ class Synchronisation:
         self.detail = ""
         self.counts: Counter[str] = Counter()
         self.problems: list[SyncEvent] = []
+        self.near: list[SyncEvent] = []
         self._corpus = corpus
         self._record = record
         self._connect = connect
@@ -267,6 +271,8 @@ class Synchronisation:
             self._note_all()
         renamed = event.kind in ("unchanged", "updated") and event.uri in self._renamed.values()
         told = SyncEvent("renamed" if renamed else event.kind, event.name, event.detail, event.uri)
+        if event.near:
+            self.near.append(replace(told, detail=event.near))
         if told.kind == "failed":
             self._tell_problem(told)
         else:

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 from argot.corpus.keyword import keyword_index
-from argot.corpus.store import document_fields
+from argot.corpus.store import document_fields, sketches
 from argot.corpus.store.row_mapping import audience_text, derived_row, passage_row, triple_row
 from argot.types import Audience, DerivedText, Document, Passage, Triple
 
@@ -19,7 +19,8 @@ from argot.types import Audience, DerivedText, Document, Passage, Triple
 class NewRevision:
     """A document as it is to be from now on.
 
-    `derived_by` names what made its triples and derived texts; `header` is said before its title in each passage.
+    `derived_by` names what made its triples and derived texts; `header` is said before its title in each passage;
+    `sketch` is that of `argot.corpus.minhash`.
     """
 
     document: Document
@@ -29,6 +30,7 @@ class NewRevision:
     derived: Sequence[DerivedText] = ()
     derived_by: str = ""
     header: str = ""
+    sketch: bytes = b""
 
 
 def put_revision(connection: sqlite3.Connection, new: NewRevision) -> None:
@@ -61,6 +63,7 @@ def put_revision(connection: sqlite3.Connection, new: NewRevision) -> None:
         ),
     )
     document_fields.put_read(connection, document)
+    sketches.put_sketch(connection, document.id, new.sketch)
     # Before its passages, whose rows refer to it.
     _put_revision(connection, new)
     title = searched_title(document.title, new.header)

@@ -57,7 +57,8 @@ class SyncProblem:
 class SyncReport:
     """How many documents of a source came to what. `state`: synced, held or failed; `detail` says why.
 
-    `problems` are the first of those that `failed`; the next sync tries them again.
+    `problems` are the first of those that `failed`; the next sync tries them again. `near`: the first that came in
+    and are nearly the same as other documents.
     """
 
     source: str
@@ -72,6 +73,7 @@ class SyncReport:
     skipped: int
     failed: int
     problems: list[SyncProblem]
+    near: list[SyncProblem]
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,4 +240,5 @@ def _report(record: SourceRecord, sync: Synchronisation) -> SyncReport:
         for name in ("added", "updated", "renamed", "removed", "unchanged", "duplicate", "skipped", "failed")
     }
     problems = [SyncProblem(one.name, one.uri, one.detail) for one in sync.problems[:SHOWN_PROBLEMS]]
-    return SyncReport(record.name, sync.state, sync.detail, **counts, problems=problems)
+    near = [SyncProblem(one.name, one.uri, one.detail) for one in sync.near[:SHOWN_PROBLEMS]]
+    return SyncReport(record.name, sync.state, sync.detail, **counts, problems=problems, near=near)

@@ -473,8 +473,11 @@ def test_a_store_from_before_there_were_sources_gets_them(tmp_path: Path) -> Non
     corpus = Corpus.open(tmp_path / "kb", SETTINGS)
     list(corpus.add([Source("test:///a.md", "a.md", lambda: b"# A\n\nThe anvil.\n")]))
     with corpus.store.database.writing() as connection:
-        for table in ("source_items", "sources", "removed_revisions", "removed_documents"):
+        later = ("document_fields", "document_sketches", "document_bands")
+        for table in ("source_items", "sources", "removed_revisions", "removed_documents", *later):
             connection.execute(f"DROP TABLE {table}")
+        connection.execute("DROP INDEX documents_by_date")
+        connection.execute("ALTER TABLE documents DROP COLUMN header")
         connection.execute("DELETE FROM _sqlite_migrations WHERE name >= 'm008'")
         connection.execute("PRAGMA user_version = 7")
     corpus.close()

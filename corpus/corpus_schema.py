@@ -284,6 +284,19 @@ CREATE INDEX documents_by_date ON documents(date);
 
 -- The fields that stand before the title in the headers of its passages, and are searched with it.
 ALTER TABLE documents ADD COLUMN header TEXT NOT NULL DEFAULT '';
+
+-- By what documents are found to be nearly the same (`argot.corpus.minhash`); none of those that are short.
+CREATE TABLE document_sketches (
+    document TEXT PRIMARY KEY REFERENCES documents(id) ON DELETE CASCADE,
+    sketch BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE document_bands (
+    document TEXT NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
+    band INTEGER NOT NULL,
+    part BLOB NOT NULL,
+    PRIMARY KEY (document, band)
+) WITHOUT ROWID;
+CREATE INDEX document_bands_by_part ON document_bands(band, part);
 """
 
 

@@ -60,7 +60,8 @@ class SyncEvent:
 class Synchronisation:
     """One sync of one source. `run` once; `state`, `detail`, `counts` and `problems` say afterwards how it went.
 
-    `gone`: how many documents wait for a confirmation before they are taken out.
+    `gone`: how many documents wait for a confirmation before they are taken out. `near`: what came in and is nearly the
+    same as other documents, which its `detail` names.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class Synchronisation:
         self.counts: Counter[str] = Counter()
         self.problems: list[SyncEvent] = []
         self.gone = 0
+        self.near: list[SyncEvent] = []
         self._corpus = corpus
         self._record = record
         self._connect = connect
@@ -130,7 +132,11 @@ class Synchronisation:
     @property
     def told_problems(self) -> list[SyncProblem]:
         """The first of the problems, as they are stored and told."""
-        return [SyncProblem(one.name, one.uri, one.detail) for one in self.problems[:SHOWN_PROBLEMS]]
+        return _told(self.problems)
+
+    @property
+    def told_near(self) -> list[SyncProblem]:
+        return _told(self.near)
 
     # -- comparing --------------------------------------------------------------------------------------------------
 
@@ -296,6 +302,8 @@ class Synchronisation:
             self._note_all()
         renamed = event.kind in ("unchanged", "updated") and event.uri in self._renamed.values()
         told = SyncEvent("renamed" if renamed else event.kind, event.name, event.detail, event.uri)
+        if event.near:
+            self.near.append(replace(told, detail=event.near))
         if told.kind == "failed":
             self._tell_problem(told)
         else:
@@ -369,3 +377,7 @@ def _document_of(corpus: Corpus, uri: str) -> Document | None:
     sql = f"SELECT {DOCUMENT_COLUMNS} FROM {DOCUMENT_TABLES} WHERE d.uri = ?"  # noqa: S608
     row = corpus.store.database.connection().execute(sql, (uri,)).fetchone()
     return None if row is None else document_of(row)
+
+
+def _told(events: Sequence[SyncEvent]) -> list[SyncProblem]:
+    return [SyncProblem(one.name, one.uri, one.detail) for one in events[:SHOWN_PROBLEMS]]

@@ -30,12 +30,13 @@ from argot.corpus.ingestion.reading import Candidate, Reading, ReadRevision
 from argot.corpus.ingestion.source import Source
 from argot.corpus.read_limits import Lane, ReadLimits
 from argot.corpus.store.document_store import CorpusStore
+from argot.corpus.store.near_duplicates import near_duplicates
 from argot.corpus.store.row_mapping import DOCUMENT_COLUMNS, DOCUMENT_TABLES, audience_text, document_of
 from argot.corpus.store.source_metadata import NO_METADATA, SourceMetadata, stored_metadata
 from argot.errors import NoText, UnreadableDocument
 from argot.protocols import Deriver, Embedder
 from argot.settings import Settings
-from argot.types import EVERYONE, Audience, Document, Principal
+from argot.types import EVERYONE, Audience, Document, Principal, is_of_thread
 
 EventKind = Literal["found", "progress", "added", "updated", "unchanged", "duplicate", "failed", "skipped", "done"]
 
@@ -45,6 +46,8 @@ GROUP_DOCUMENTS = 64
 GROUP_SECONDS = 2.0
 GROUP_BYTES = 32_000_000
 """Of originals, which are kept in memory until they are written."""
+MOST_NAMED = 3
+"""Documents that another one is nearly the same as."""
 EMBEDDED_TOGETHER = 256
 """Windows; then `progress` is told, at which whoever does not want the documents any more can stop."""
 
@@ -56,7 +59,8 @@ Turn = Callable[[], AbstractContextManager[None]]
 class IngestEvent:
     """What became of one source. `found` comes first and `done` last; `done` and `total` count sources.
 
-    `progress` says that a long document is still being embedded. `uri` is the source's, not that of its twin.
+    `progress` says that a long document is still being embedded. `uri` is the source's, not that of its twin. `near`
+    says which documents an added one is nearly the same as, by their names.
     """
 
     kind: EventKind
@@ -66,6 +70,7 @@ class IngestEvent:
     done: int = 0
     total: int = 0
     uri: str = ""
+    near: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,9 +331,19 @@ class Adding:
                 self._detail(member),
                 one.new.document,
                 uri=member.candidate.source.uri,
+                near=self._near(one.new.document),
             )
             for kind, member, one in zip(kinds, fresh, ready, strict=True)
         ]
+
+    def _near(self, document: Document) -> str:
+        """The documents that it is nearly the same as, as far as who adds it may read them."""
+        if is_of_thread(document.audience):
+            return ""
+        reader = self._by or Principal("", sees_all=True)
+        found = near_duplicates(self._corpus.store, reader, document)
+        more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+        return ", ".join(f"{one.other.name} ({one.likeness:.0%} alike)" for one in found[:MOST_NAMED]) + more
 
     def _labelled(self, parts: Parts, member: ReadRevision, embedded: list[EmbeddedItem]) -> EmbeddedRevision:
         """With its present labels: somebody may have changed its readers while it was read and embedded."""

@@ -18,6 +18,7 @@ from argot.corpus.document_ids import revision_id
 from argot.corpus.index.embedding_windows import WindowedItem, items_of, windowed
 from argot.corpus.ingestion.first_page import first_page_date, first_page_fields
 from argot.corpus.ingestion.source import Source
+from argot.corpus.minhash import sketch_of
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.reader_process import read_in_child
 from argot.corpus.readers.reader_protocol import CutDocument
@@ -145,7 +146,14 @@ def _revision(candidate: Candidate, read: CutDocument, header_fields: Sequence[s
         revision_id=document.revision_id,
         before=header,
     )
-    return NewRevision(document, read.markdown, passages, metadata=candidate.metadata, header=header)
+    return NewRevision(
+        document,
+        read.markdown,
+        passages,
+        metadata=candidate.metadata,
+        header=header,
+        sketch=sketch_of(read.markdown),
+    )
 
 
 def _document(candidate: Candidate, read: CutDocument, named: Sequence[str]) -> Document:

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 from argot.corpus.keyword import keyword_index
-from argot.corpus.store import document_fields
+from argot.corpus.store import document_fields, sketches
 from argot.corpus.store.row_mapping import audience_text, derived_row, passage_row, triple_row
 from argot.corpus.store.source_metadata import NO_METADATA, SourceMetadata, put_metadata
 from argot.types import Audience, DerivedText, Document, Passage, Triple
@@ -20,7 +20,8 @@ from argot.types import Audience, DerivedText, Document, Passage, Triple
 class NewRevision:
     """A document as it is to be from now on.
 
-    `derived_by` names what made its triples and derived texts; `header` is said before its title in each passage.
+    `derived_by` names what made its triples and derived texts; `header` is said before its title in each passage;
+    `sketch` is that of `argot.corpus.minhash`.
     """
 
     document: Document
@@ -31,6 +32,7 @@ class NewRevision:
     derived_by: str = ""
     metadata: SourceMetadata = NO_METADATA
     header: str = ""
+    sketch: bytes = b""
 
 
 def put_revision(connection: sqlite3.Connection, new: NewRevision) -> None:
@@ -64,6 +66,7 @@ def put_revision(connection: sqlite3.Connection, new: NewRevision) -> None:
     )
     put_metadata(connection, document.id, new.metadata)
     document_fields.put_read(connection, document)
+    sketches.put_sketch(connection, document.id, new.sketch)
     # Before its passages, whose rows refer to it.
     _put_revision(connection, new)
     title = searched_title(document.title, new.header)

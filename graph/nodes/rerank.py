@@ -15,6 +15,7 @@ from argot.tools.retrieval.missing_subjects import (
     unknown_part_numbers,
     unspoken_terms,
 )
+from argot.tools.retrieval.repeated_passages import without_repeats
 from argot.tools.retrieval.reranker import READ, READ_FOR_MODEL, evidence_strength, is_quotable
 from argot.tools.retrieval.reranker import rerank as reranked
 from argot.tools.retrieval.succession import successors_first
@@ -39,7 +40,8 @@ async def rerank(state: State, run: RunContext) -> Step:
         return await asyncio.to_thread(_rerank_parts, parts, state, run)
     subject = await asyncio.to_thread(subject_of, state, run)
     hits, evidence = await asyncio.to_thread(_rerank, state, run, subject)
-    kept = hits[: passages_kept(run)]
+    # Each place in a model's prompt is dear; who quotes takes the first few only.
+    kept = (without_repeats(hits) if run.model is not None else hits)[: passages_kept(run)]
     best = f"best: {kept[0].document.name}" if kept else "nothing found"
     quotable, unnamed, unspoken = await _judged(kept[: run.profile.passages], evidence, state, run)
     # A model reads what words alone cannot judge, and refuses by itself. A part number that no document names is

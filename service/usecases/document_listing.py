@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from argot.corpus.store.near_duplicates import NearDuplicate, near_duplicates
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Count, ParameterGroup, Text, usecase
 from argot.types import Document, Principal, is_of_thread
@@ -70,6 +71,17 @@ async def document_find(
     `audience` is a group, `@NAME`, or `everyone`. `added_after` and `added_before` are times in ISO 8601.
     """
     return await kb.blocking(_found, kb, principal, wanted, order, slice(start, start + limit))
+
+
+@usecase("asker")
+async def document_near(kb: KnowledgeBase, principal: Principal, *, document: Text = "") -> list[NearDuplicate]:
+    """The documents one may read that are nearly the same as this one (by id, name or URI), or any two that are.
+
+    `likeness`: the share of their wording, from 0 to 1, estimated. Short texts, of a line or two, are not compared.
+    """
+    store = kb.document_store
+    of = await kb.blocking(store.document, principal, document) if document else None
+    return await kb.blocking(near_duplicates, store, principal, of)
 
 
 def _found(

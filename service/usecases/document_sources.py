@@ -50,7 +50,8 @@ _syncing: WeakKeyDictionary[KnowledgeBase, dict[str, SyncUnderWay]] = WeakKeyDic
 class SyncReport:
     """How many documents of a source came to what. `state`: synced, held or failed; `detail` says why.
 
-    `problems` are the first of those that `failed`; the next sync tries them again.
+    `problems` are the first of those that `failed`; the next sync tries them again. `near`: the first that came in
+    and are nearly the same as other documents.
     """
 
     source: str
@@ -65,6 +66,7 @@ class SyncReport:
     skipped: int
     failed: int
     problems: list[SyncProblem]
+    near: list[SyncProblem]
 
 
 @dataclass(slots=True)
@@ -305,4 +307,4 @@ def _report(record: SourceRecord, sync: Synchronisation) -> SyncReport:
         name: sync.counts[name]
         for name in ("added", "updated", "renamed", "removed", "unchanged", "duplicate", "skipped", "failed")
     }
-    return SyncReport(record.name, sync.state, sync.detail, **counts, problems=sync.told_problems)
+    return SyncReport(record.name, sync.state, sync.detail, **counts, problems=sync.told_problems, near=sync.told_near)

@@ -47,7 +47,7 @@ class AddProblem:
 
 @dataclass(frozen=True, slots=True)
 class AddReport:
-    """How many files came to what."""
+    """How many files came to what. `near`: those that went in, and are nearly the same as others."""
 
     added: int
     updated: int
@@ -56,6 +56,7 @@ class AddReport:
     skipped: int
     failed: int
     problems: list[AddProblem]
+    near: list[AddProblem]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +123,7 @@ async def add(
 
     counts = dict.fromkeys(COUNTED, 0)
     problems: list[AddProblem] = []
+    near: list[AddProblem] = []
     async with kb.adding:
         sources = sources_in([Path(path) for path in paths], base_uri, follow_links=follow_links)
         turns = kb.turns()
@@ -145,8 +147,10 @@ async def add(
                 if event.kind in ("failed", "skipped", "duplicate"):
                     # A duplicate is among them: its content is in, but not under this name.
                     problems.append(AddProblem(event.kind, event.name, event.detail))
+                if event.near:
+                    near.append(AddProblem("near", event.name, event.near))
                 yield ingest_event(event)
-    yield Finished(AddReport(**counts, problems=problems))
+    yield Finished(AddReport(**counts, problems=problems, near=near))
 
 
 @usecase("manager", everywhere=True)

@@ -114,7 +114,8 @@ async def put_in(
         raise InvalidInput(f"{source.name} was not added: {why}.")
     if last.document is not None and not principal.may_read(last.document.audience):
         return UploadReport(last.kind, source.name, NOT_YOURS, None)
-    return UploadReport(last.kind, last.name, last.detail, last.document)
+    detail = f"{last.detail}; nearly the same as {last.near}" if last.near else last.detail
+    return UploadReport(last.kind, last.name, detail, last.document)
 
 
 def plain_name(name: str) -> str:

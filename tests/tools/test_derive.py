@@ -17,6 +17,7 @@ from typing import Any
 
 import killing
 import pytest
+from older_base import before_sources
 from serving import PATIENCE
 
 from argot.corpus.corpus import Corpus
@@ -299,21 +300,11 @@ def test_a_rebuilt_index_has_what_was_derived(corpus: Corpus) -> None:
 def test_a_base_of_an_earlier_version_is_brought_up_to_date(tiny_home: Path, tmp_path: Path) -> None:
     home = shutil.copytree(tiny_home, tmp_path / "kb")
     with sqlite3.connect(home / "corpus.db") as connection:
-        for table in (
-            "derivations",
-            "source_items",
-            "sources",
-            "removed_revisions",
-            "removed_documents",
-            "derivation_states",
-            "derivation_spending",
-            "citation_counts",
-        ):
-            connection.execute(f"DROP TABLE {table}")
+        before_sources(connection)
+        connection.execute("DROP TABLE derivations")
         connection.execute("ALTER TABLE triples DROP COLUMN prompt")
         connection.execute("ALTER TABLE triples DROP COLUMN model")
         connection.execute("ALTER TABLE vectors DROP COLUMN sketch")
-        connection.execute("ALTER TABLE revisions DROP COLUMN warnings")
         connection.execute("ALTER TABLE passages ADD COLUMN before TEXT NOT NULL DEFAULT ''")
         connection.execute("ALTER TABLE passages ADD COLUMN after TEXT NOT NULL DEFAULT ''")
         connection.execute("UPDATE passages SET before = 'cut', after = 'cut'")

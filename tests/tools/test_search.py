@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from argot.tools.retrieval.hybrid_search import (
     search_triples,
     standing,
 )
+from argot.tools.retrieval.repeated_passages import without_repeats
 from argot.types import Principal
 
 ANN = Principal("ann")
@@ -99,3 +101,11 @@ def test_no_query_finds_nothing(tiny_kb: Any) -> None:
 def test_triples_are_found_and_checked(tiny_kb: Any) -> None:
     found = search_triples(tiny_kb.corpus, ANN, "how to trim my drive", Profile())
     assert ("trim", "drive") in {(triple.action, triple.target) for triple in found}
+
+
+def test_a_wording_that_several_documents_share_is_given_once(tiny_kb: Any) -> None:
+    hits = hybrid_search(tiny_kb.corpus, ANN, [WeightedQuery("How much does a late filing cost?")], Profile())
+    first = hits[0]
+    copy = replace(first, passage=replace(first.passage, id="copy", text=f"**{first.passage.text.upper()}**"))
+    other = replace(first, passage=replace(first.passage, id="other", text=f"{first.passage.text} 7"))
+    assert without_repeats([*hits, copy, other]) == [*hits, other]

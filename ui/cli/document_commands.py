@@ -166,10 +166,12 @@ def list_documents(json_: Json = False, as_user: AsUser = None, home: Home = Non
 
 def show(document: Document, json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
     """Show a document: what is known of it, and its passages under their headings."""
+    from argot.service.usecases.document_listing import document_near
     from argot.service.usecases.documents import show as show_case
 
     with knowledge_base(home) as client:
         found = client.as_user(as_user).call(show_case, document=reference(document))
+        near = client.as_user(as_user).call(document_near, document=found.document.id)
     if json_:
         say_json(found)
         return
@@ -182,6 +184,8 @@ def show(document: Document, json_: Json = False, as_user: AsUser = None, home: 
             say(f"{line(name)}: {line(value)}")
     for warning in about.warnings:
         say(f"Not read as a whole: {line(warning)}")
+    for one in near:
+        say(f"Nearly the same as {line(one.other.name)} ({one.likeness:.0%} alike)")
     for passage in found.passages:
         where = f" ({passage.page_kind} {passage.page})" if passage.page else ""
         # With its id, by which the API names a passage.
@@ -234,4 +238,6 @@ def _summarise(result: AddReport) -> None:
     counts = {name: count for name in COUNTED if (count := getattr(result, name))}
     for problem in result.problems:
         note(f"{problem.kind}: {line(problem.name)}: {line(problem.detail)}")
+    for one in result.near:
+        note(f"{line(one.name)} is nearly the same as {line(one.detail)}")
     say(", ".join(f"{count} {name}" for name, count in counts.items()) or "Nothing to add there.")

@@ -179,6 +179,28 @@ def use(document: Document, json_: Json = False, home: Home = None) -> None:
         say(f"  {line(question)}")
 
 
+@documents.command(epilog=examples("argot documents near", "argot documents near plan.pdf --json"))
+def near(
+    document: Annotated[
+        str, typer.Argument(help="Its id, name or URI; none: all that are alike.", metavar="[DOCUMENT]")
+    ] = "",
+    *,
+    json_: Json = False,
+    as_user: AsUser = None,
+    home: Home = None,
+) -> None:
+    """List the documents that are nearly the same as another."""
+    from argot.service.usecases.document_listing import document_near
+
+    with knowledge_base(home) as client:
+        found = client.as_user(as_user).call(document_near, document=reference(document))
+    if json_:
+        say_json(found)
+        return
+    table(["alike", "document", "and"], [[f"{one.likeness:.0%}", one.document.uri, one.other.uri] for one in found])
+    note(counted(len(found), "pair"))
+
+
 @documents.command(epilog=examples("argot documents reread scan.pdf"))
 def reread(document: Document, home: Home = None) -> None:
     """Read a document again from its stored original, as this version of Argot reads it.

@@ -233,6 +233,8 @@ def _synced(client: Client, name: str, *, confirm: bool) -> SyncReport:
 def _summarise(report: SyncReport) -> None:
     for problem in report.problems:
         note(f"failed: {line(problem.name)}: {line(problem.detail)}")
+    for one in report.near:
+        note(f"{line(one.name)} is nearly the same as {line(one.detail)}")
     kinds = ("added", "updated", "renamed", "removed", "unchanged", "duplicate", "skipped", "failed")
     counts = [f"{count} {kind}" for kind in kinds if (count := getattr(report, kind))]
     say(f"{report.source}: {', '.join(counts) or ('nothing there' if report.state == 'synced' else report.state)}")

@@ -1,0 +1,55 @@
+"""Documents that are nearly the same: found by the bands of their sketches, of which an index finds those in common."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import dataclass
+
+from argot.corpus.minhash import likeness
+from argot.corpus.store.document_store import CorpusStore
+from argot.types import Document, Principal
+
+NEARLY_THE_SAME = 0.8
+"""Of the wording. A changed number in a short policy leaves more, another year's edition mostly less."""
+_MOST = 200
+"""Documents that are compared: of a form that is filled in by the thousand all are alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class NearDuplicate:
+    """Two documents that are nearly the same. `likeness`: the share of their wording, from 0 to 1, estimated."""
+
+    document: Document
+    other: Document
+    likeness: float
+
+
+def near_duplicates(store: CorpusStore, principal: Principal, document: Document | None = None) -> list[NearDuplicate]:
+    """What this principal may read and is nearly the same as the document, or as any other; the likest first."""
+    pairs = _pairs(store.database.connection(), document.id if document else None)
+    readable = {one.id: one for one in store.documents(principal)} if pairs else {}
+    found = [
+        NearDuplicate(readable[first], readable[second], share)
+        for first, second, share in pairs
+        if first in readable and second in readable
+    ]
+    return sorted(found, key=lambda one: (-one.likeness, one.document.uri, one.other.uri))
+
+
+def _pairs(connection: sqlite3.Connection, document: str | None) -> list[tuple[str, str, float]]:
+    # Each pair once; of one document those that it is the first of.
+    which = "a.document < b.document" if document is None else "a.document = ? AND b.document != a.document"
+    rows = connection.execute(
+        f"""SELECT DISTINCT a.document, b.document FROM document_bands AS a
+        JOIN document_bands AS b ON b.band = a.band AND b.part = a.part WHERE {which} LIMIT ?""",  # noqa: S608
+        (*([] if document is None else [document]), _MOST * (1 if document else 10)),
+    ).fetchall()
+    ids = json.dumps(sorted({id_ for row in rows for id_ in row}))
+    sketches = dict(
+        connection.execute(
+            "SELECT document, sketch FROM document_sketches WHERE document IN (SELECT value FROM json_each(?))", (ids,)
+        )
+    )
+    shares = ((first, second, likeness(sketches[first], sketches[second])) for first, second in rows)
+    return [(first, second, share) for first, second, share in shares if share >= NEARLY_THE_SAME]

@@ -1,0 +1,62 @@
+"""Documents that are nearly the same are found, whoever may read them, and short ones are not taken for it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from argot.corpus.corpus import Corpus, Source
+from argot.corpus.minhash import likeness, sketch_of
+from argot.corpus.store.near_duplicates import near_duplicates
+from argot.settings import Settings
+from argot.types import Principal
+
+ROOT = Principal("root", sees_all=True)
+EVE = Principal("eve")
+WORDS = [f"word{n * n % 977}" for n in range(900)]
+POLICY = "# Travel\n\n" + " ".join(WORDS)
+EDITED = POLICY.replace(WORDS[450], "changed").replace(WORDS[700], "other")
+OTHER = "# Leave\n\n" + " ".join(f"leave{n * n % 977}" for n in range(900))
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Iterator[Corpus]:
+    opened = Corpus.open(tmp_path / "kb", Settings(threads=1))
+    yield opened
+    opened.close()
+
+
+def add(corpus: Corpus, name: str, text: str, **how: object) -> str:
+    source = Source(f"test:///{name}", name, text.encode)
+    (event,) = [one for one in corpus.add([source], **how) if one.kind in ("added", "updated")]  # type: ignore[arg-type]
+    return event.near
+
+
+def test_an_estimate_of_how_much_wording_two_texts_share() -> None:
+    assert likeness(sketch_of(POLICY), sketch_of(POLICY.upper())) == 1
+    assert likeness(sketch_of(POLICY), sketch_of(EDITED)) > 0.9
+    half = " ".join(WORDS[:600] + [f"new{n}" for n in range(300)])
+    assert 0.35 < likeness(sketch_of(POLICY), sketch_of(half)) < 0.65  # 600 of 1,200 shingles
+    assert likeness(sketch_of(POLICY), sketch_of(OTHER)) < 0.05
+    assert sketch_of("# A title\n\nAnd a line.\n") == b""
+
+
+def test_a_near_duplicate_is_named_when_it_comes_in_and_found_later(corpus: Corpus) -> None:
+    assert add(corpus, "travel.md", POLICY) == ""
+    assert add(corpus, "leave.md", OTHER) == ""
+    assert add(corpus, "travel-copy.md", EDITED).startswith("travel.md (9")
+    (pair,) = near_duplicates(corpus.store, ROOT)
+    assert {pair.document.name, pair.other.name} == {"travel.md", "travel-copy.md"}
+    of = corpus.store.document(ROOT, "travel-copy.md")
+    assert [one.other.name for one in near_duplicates(corpus.store, ROOT, of)] == ["travel.md"]
+    assert add(corpus, "travel-copy.md", OTHER + " and more") != ""  # now like another one
+    assert near_duplicates(corpus.store, ROOT, corpus.store.document(ROOT, "travel.md")) == []
+    corpus.remove(ROOT, "travel-copy.md")
+    assert near_duplicates(corpus.store, ROOT) == []
+
+
+def test_nobody_learns_of_a_near_duplicate_that_they_may_not_read(corpus: Corpus) -> None:
+    add(corpus, "secret.md", POLICY, audience=frozenset({"vault"}))
+    assert add(corpus, "mine.md", EDITED, by=EVE) == ""
+    assert near_duplicates(corpus.store, EVE) == []
+    assert len(near_duplicates(corpus.store, ROOT)) == 1

@@ -1,0 +1,28 @@
+"""Takes a corpus.db back to what it was before there were sources, as a knowledge base of an earlier version has it."""
+
+import sqlite3
+
+TABLES = (
+    "source_metadata",
+    "source_items",
+    "sources",
+    "removed_revisions",
+    "removed_documents",
+    "derivation_states",
+    "derivation_spending",
+    "document_fields",
+    "document_sketches",
+    "document_bands",
+    "citation_counts",
+)
+
+
+def before_sources(connection: sqlite3.Connection) -> None:
+    """Undo the steps m008 and later, which other steps may then be taken from, too."""
+    for table in TABLES:
+        connection.execute(f"DROP TABLE {table}")
+    connection.execute("DROP INDEX documents_by_date")
+    connection.execute("ALTER TABLE documents DROP COLUMN header")
+    connection.execute("ALTER TABLE revisions DROP COLUMN warnings")
+    connection.execute("DELETE FROM _sqlite_migrations WHERE migration_set = 'corpus' AND name >= 'm008'")
+    connection.execute("PRAGMA user_version = 7")

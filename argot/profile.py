@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from argot.errors import InvalidSettings
-from argot.types import DerivedKind
+from argot.types import DerivedKind, SearchChoice
 
 MissPolicy = Literal["strict", "ask", "lenient"]
 Matching = Literal["sum", "published"]
@@ -104,6 +104,23 @@ class Profile(BaseModel):
             raise ValueError("search_semantic and search_keyword cannot both be off: nothing would be searched")
         return self
 
+
+def _searching(*kinds: DerivedKind, passages: bool) -> dict[str, SwitchValue]:
+    if not kinds:
+        return {"search_passages": True, "search_derived": False}
+    return {"search_passages": passages, "search_derived": True, "derived_kinds": list(kinds)}
+
+
+SEARCHES: Mapping[SearchChoice, Mapping[str, SwitchValue]] = {
+    "passages": _searching(passages=True),
+    "S": _searching("summary", passages=False),
+    "Q": _searching("question", passages=False),
+    "SQ": _searching("summary", "question", passages=False),
+    "S+": _searching("summary", passages=True),
+    "Q+": _searching("question", passages=True),
+    "U": _searching("summary", "question", passages=True),
+}
+"""The switches of each choice."""
 
 SWITCHES = tuple(name for name in Profile.model_fields if name not in ("name", "about"))
 

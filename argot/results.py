@@ -110,6 +110,8 @@ class FoundPassage(_Frozen):
     text: str
     score: float
     found_by: dict[str, int] = {}
+    date: str | None = Field(None, description="of its document: when it was last revised, as it says itself")
+    freshness: str = Field("", description="how fresh its document is, as people are told: rev. 2025-03-01, draft")
     excerpt: str = Field("", description="its words nearest to the question, where it is shown instead of an answer")
 
 
@@ -148,6 +150,8 @@ class AskResult(_Frozen):
     examples: list[str] = Field([], description="questions the documents answer, offered with small talk")
     profile: str = Field("", description="the profile it was answered with")
     tags: list[str] = Field([], description="only documents with one of these tags were searched; empty: all")
+    since: str = Field("", description="only documents dated then or later were searched; empty: all")
+    fields: dict[str, list[str]] = Field({}, description="only documents with these fields were searched; empty: all")
     timings: dict[str, float] = Field({}, description="seconds, by stage")
     model_calls: list[ModelCall] = []
 

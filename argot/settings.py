@@ -7,12 +7,13 @@ import os
 import tomllib
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from argot.errors import InvalidSettings
+from argot.types import DerivableKind
 
 SETTINGS_FILE = Path("argot.toml")
 ENV_PREFIX = "ARGOT_"
@@ -47,6 +48,11 @@ class Settings(BaseSettings):
         min_length=1,
         description="an installed model package, or a sentence-transformers model by its folder or name",
     )
+    embedding_precision: Literal["auto", "int8", "float32"] = Field(
+        "auto",
+        description="how passages are embedded: 'int8', more than twice as fast on newer processors; 'float32'; or "
+        "'auto', whichever suits this one",
+    )
     reranker: str = Field(
         "reader",
         min_length=1,
@@ -61,6 +67,17 @@ class Settings(BaseSettings):
     model_seconds: float = Field(60, gt=0, le=3600, description="the longest one call to it may take")
     model_context: int = Field(0, ge=0, description="the tokens its context holds; 0: as the server says")
     model_answer_tokens: int = Field(512, ge=32, le=8192, description="the longest answer it may write, in tokens")
+    derive_in_background: Literal["off", "model", "always"] = Field(
+        "model",
+        description="what the service makes of documents unasked, to find them by: nothing (off), texts by the "
+        "language model where there is one (model), or triples by rules where there is none (always)",
+    )
+    derive_kinds: str = Field(
+        "expert_summary,summary,question,triple,description", description="the texts that are made so, between commas"
+    )
+    derive_calls_per_day: int = Field(
+        5000, ge=0, le=100_000_000, description="calls to the language model for that in a day; 0: unlimited"
+    )
     product: str = Field("", max_length=200, description="what the documents are about, as prompts may name it")
     forbidden_words: str = Field("", max_length=2000, description="words an answer shall not use, between commas")
     threads: int = Field(0, ge=0, le=256, description="processor threads for embedding; 0: all")
@@ -121,6 +138,12 @@ class Settings(BaseSettings):
         description="of scans and pictures, as tesseract names them (eng+deu); empty: they are not read",
     )
     ocr_pages: int = Field(100, ge=1, le=10_000, description="scanned pages of a file that are read; the rest is named")
+    header_fields: str = Field(
+        "",
+        max_length=500,
+        description="what the first page of a document says under these names goes before its passages' headings, "
+        "between commas (region, stage); empty: nothing",
+    )
     passage_chars: int = Field(1200, ge=200, le=20_000, description="about the longest passage, in characters")
     datasets: Path = Field(Path("datasets"), description="the folder of benchmark data, for measuring")
     questions_per_minute: int = Field(30, ge=0, le=10_000, description="questions one person may ask; 0: unlimited")
@@ -156,6 +179,14 @@ class Settings(BaseSettings):
     @classmethod
     def _in_any_case(cls, given: str) -> str:
         return given.lower() if given.lower() in ("reader", "lexical") else given
+
+    @field_validator("derive_kinds")
+    @classmethod
+    def _kinds(cls, given: str) -> str:
+        kinds = [kind.strip() for kind in given.split(",")]
+        if unknown := set(kinds) - set(get_args(DerivableKind)):
+            raise ValueError(f"'{unknown.pop()}' is no kind of text; kinds: {', '.join(get_args(DerivableKind))}")
+        return ",".join(kinds)
 
     @model_validator(mode="before")
     @classmethod

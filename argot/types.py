@@ -99,6 +99,39 @@ class BoxMark:
     box: Box
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class DocumentField:
+    """What is said of a document as a whole: its author, status, region. `name` is in lower case; names may repeat."""
+
+    name: str
+    value: str
+
+
+TAG = "tag"
+"""The name of the fields that hold what a file calls its labels, tags or keywords."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionScope:
+    """Which documents a question is asked of. An empty one stands for all.
+
+    Attributes:
+        tags: they carry one of these.
+        since: an ISO date (2025, 2025-03 or 2025-03-01): they are dated then or later.
+        fields: they have each of these; where a name repeats, one of its values.
+    """
+
+    tags: tuple[str, ...] = ()
+    since: str = ""
+    fields: tuple[DocumentField, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.tags or self.since or self.fields)
+
+
+ALL_DOCUMENTS = QuestionScope()
+
+
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
     """What a reader makes of a file: Markdown that keeps headings, lists and tables, and where it all stood."""
@@ -110,6 +143,7 @@ class ParsedDocument:
     boxes: tuple[BoxMark, ...] = ()
     date: str | None = None
     warnings: tuple[str, ...] = ()
+    fields: tuple[DocumentField, ...] = ()
 
 
 def name_in(uri: str) -> str:
@@ -120,7 +154,11 @@ def name_in(uri: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A source, in its newest revision. `id` depends on its first URI alone, `revision_id` also on the content."""
+    """A source, in its newest revision. `id` depends on its first URI alone, `revision_id` also on the content.
+
+    `date` is what it says itself: when it was last revised, else made. `fields`: what else is said of it, by name.
+    `warnings`: what of it could not be read, or hardly, in words for people.
+    """
 
     id: str
     uri: str
@@ -134,10 +172,16 @@ class Document:
     audience: Audience = EVERYONE
     passages: int = 0
     size: int = 0
+    fields: tuple[DocumentField, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         return name_in(self.uri)
+
+    def values(self, name: str) -> tuple[str, ...]:
+        """What its fields of this name say."""
+        return tuple(field.value for field in self.fields if field.name == name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +223,9 @@ class Passage:
 DerivedKind = Literal["summary", "expert_summary", "question", "description"]
 DerivableKind = Literal["triple", "expert_summary", "summary", "question", "description"]
 """What a language model can make of a passage, in the order in which it is made."""
+SearchChoice = Literal["passages", "S", "Q", "SQ", "S+", "Q+", "U"]
+"""What is searched, as RAIDD 2.2 names it: summaries (S), questions (Q), both (SQ); with "+" beside the passages
+themselves; U: all three."""
 
 
 @dataclass(frozen=True, slots=True)

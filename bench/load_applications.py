@@ -107,6 +107,8 @@ def model_server(first: float, reply: float) -> Iterator[str]:
 def argot_service(scratch: Path, home: Path, model: str) -> Iterator[Application]:
     limits = {"ARGOT_QUESTIONS_PER_MINUTE": "0", "ARGOT_QUESTIONS_AT_ONCE": "0", "ARGOT_RUNNING_QUESTIONS": "0"}
     command = [*ARGOT, "serve", "--home", str(home), "--port", "0"]
+    # Only what people ask is measured.
+    limits["ARGOT_DERIVE_IN_BACKGROUND"] = "off"
     with started("argot", command, home, {"ARGOT_MODEL_URL": model, **limits}) as application:
         yield application
 

@@ -4,6 +4,11 @@ Pages of PDFs that have text of their own (without FILE those of the samples) ar
 straight and askew by 2 degrees, clean and with noise, put into PDFs as pictures, and read as scans. Word error rate:
 edits (words put in, left out, replaced) from the Markdown that the page's own text gives to that of its scan, by the
 words of the page. Nothing is random between runs.
+
+Are questions answered from scans as they are from the files? `--folder DIR` writes there the sample documents with
+their PDFs as scans, askew and with noise, once at each resolution and once as they are, and the questions that rest on
+the PDFs, for `argot evaluate answers --questions DIR/questions.jsonl --documents DIR/150 --glossary
+samples/glossary.csv`.
 """
 
 from __future__ import annotations
@@ -11,6 +16,8 @@ from __future__ import annotations
 import argparse
 import io
 import itertools
+import json
+import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -83,11 +90,33 @@ def words_of(page: bytes, name: str) -> list[str]:
         return []
 
 
+def write_folders(folder: Path) -> None:
+    questions = (SAMPLES.parent / "employee_questions.jsonl").read_text("utf-8").splitlines()
+    rest_on = [line for line in questions if any(one["document"].endswith(".pdf") for one in json.loads(line)["gold"])]
+    shutil.copytree(SAMPLES, folder / "clean")
+    (folder / "questions.jsonl").write_text("\n".join(rest_on) + "\n", "utf-8")
+    for dpi in (300, 150):
+        shutil.copytree(SAMPLES, folder / str(dpi))
+        for file in (folder / str(dpi)).rglob("*.pdf"):
+            whole = pypdfium2.PdfDocument.new()
+            for _, page in single_pages([file], sys.maxsize):
+                scan = pypdfium2.PdfDocument(scanned(page, Scan(dpi, 2.0, NOISE)))
+                whole.import_pages(scan)
+                scan.close()
+            whole.save(file)
+            whole.close()
+    print(f"{len(rest_on)} questions; documents in {folder}/clean, /300 and /150")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--pages", type=int, default=20, help="at most, of each file")
+    parser.add_argument("--folder", type=Path, help="write scans of the samples there, and measure nothing")
     given = parser.parse_args()
+    if given.folder:
+        write_folders(given.folder)
+        return
     if not is_installed():
         sys.exit(INSTALL)
     pages = list(single_pages(given.files or sorted(SAMPLES.rglob("*.pdf")), given.pages))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import numpy as np
 from argot.corpus.embedding.embedder import embedder_for
 from argot.corpus.embedding.embedding_process import BackgroundEmbedder, InLane
 from argot.corpus.index import outbox
-from argot.corpus.index.embedding_windows import expected_counts
+from argot.corpus.index.embedding_windows import expected_counts, vector_ids_of
 from argot.corpus.index.generations import (
     blank_unsaved,
     check_pages,
@@ -32,14 +32,14 @@ from argot.corpus.ingestion.source import Source
 from argot.corpus.ingestion.sources import sources_in
 from argot.corpus.keyword import keyword_index
 from argot.corpus.read_limits import Lane, ReadLimits
-from argot.corpus.store import dustbin
+from argot.corpus.store import document_fields, dustbin, row_writes
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.vector_ids import VectorKind
 from argot.errors import DamagedStore
 from argot.protocols import Deriver, Embedder, Vectors
 from argot.remedies import reindex_command, restore_command
 from argot.settings import Settings
-from argot.types import Audience, Document, Principal
+from argot.types import Audience, Document, DocumentField, Principal
 
 __all__ = ["Corpus", "IngestEvent", "Problem", "Source", "sources_in"]
 
@@ -135,17 +135,28 @@ class Corpus:
     # -- reading ----------------------------------------------------------------------------------------------------
 
     def semantic_search(
-        self, principal: Principal, kind: VectorKind, query_vector: Vectors, limit: int
+        self,
+        principal: Principal,
+        kind: VectorKind,
+        query_vector: Vectors,
+        limit: int,
+        documents: Collection[str] | None = None,
     ) -> list[tuple[str, float]]:
         """(item id, cosine similarity) of what this principal may read, best first.
 
         Args:
             query_vector: shape (dimensions,) or (1, dimensions), of length 1.
+            documents: the ids of those that alone are searched; None: all.
         """
-        return self.semantic_searches(principal, kind, np.asarray(query_vector).reshape(1, -1), limit)[0]
+        return self.semantic_searches(principal, kind, np.asarray(query_vector).reshape(1, -1), limit, documents)[0]
 
     def semantic_searches(
-        self, principal: Principal, kind: VectorKind, query_vectors: Vectors, limit: int
+        self,
+        principal: Principal,
+        kind: VectorKind,
+        query_vectors: Vectors,
+        limit: int,
+        documents: Collection[str] | None = None,
     ) -> list[list[tuple[str, float]]]:
         """`semantic_search` for several queries at a time, in their order.
 
@@ -155,12 +166,26 @@ class Corpus:
         vectors = np.asarray(query_vectors, np.float32)
         audiences = self.store.audience_sets(principal)
         try:
-            found = self.vectors.searches(kind, vectors, audiences, limit)
+            found = self._nearest(kind, vectors, audiences, limit, documents)
         except IndexClosed:  # a rebuild has just put another generation in its place
-            found = self.vectors.searches(kind, vectors, audiences, limit)
+            found = self._nearest(kind, vectors, audiences, limit, documents)
         # The database has the last word: the index may not have caught up with a change of readers.
         readable = self.store.readable(principal, kind, list({id_ for ranked in found for id_, _ in ranked}))
         return [[pair for pair in ranked if pair[0] in readable] for ranked in found]
+
+    def _nearest(
+        self,
+        kind: VectorKind,
+        vectors: Vectors,
+        audiences: Sequence[Audience],
+        limit: int,
+        documents: Collection[str] | None,
+    ) -> list[list[tuple[str, float]]]:
+        index = self.vectors
+        if documents is None:
+            return index.searches(kind, vectors, audiences, limit)
+        only = vector_ids_of(self.store.database.connection(), index.generation, kind, documents)
+        return index.searches(kind, vectors, [one for one in audiences if one in only], limit, only)
 
     # -- changing ---------------------------------------------------------------------------------------------------
 
@@ -222,13 +247,26 @@ class Corpus:
             dustbin.erase_removed(connection, documents)
 
     def relabel(
-        self, principal: Principal, id_or_name_or_uri: str, audience: Audience | None, tags: Sequence[str] | None
+        self,
+        principal: Principal,
+        id_or_name_or_uri: str,
+        audience: Audience | None,
+        tags: Sequence[str] | None,
+        fields: Sequence[DocumentField] | None = None,
     ) -> Document:
-        """Change who may read a document, and its tags; None leaves them as they are. Raises as `remove` does."""
+        """Change who may read a document, its tags, and the fields that managers gave it; None leaves them as they are.
+
+        Raises as `remove` does.
+        """
         with self.changing() as parts:
             found = self.store.document(principal, id_or_name_or_uri)
             readers = found.audience if audience is None else audience
             labels = found.tags if tags is None else tuple(sorted(set(tags)))
+            if fields is not None:
+                with self.store.database.writing() as connection:
+                    document_fields.put_given(connection, found.id, fields)
+                    row_writes.touch(connection)
+                found = self.store.document(principal, found.id)
             if (readers, labels) != (found.audience, found.tags):
                 document_changes.relabel(parts, found, readers, labels)
         return replace(found, audience=readers, tags=labels)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from argot.sqlite import StepNames
+import json
+import sqlite3
+
+from argot.sqlite import StepNames, run_script
 
 _DOCUMENTS = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -244,6 +247,76 @@ CREATE INDEX removed_by_document ON removed_revisions(document);
 CREATE INDEX removed_by_content ON removed_revisions(content_hash);
 """
 
+_UNASKED = """
+-- How far documents are with what the service derives of them unasked. None: it is still to be done, as it is where
+-- other texts (`wanted`) are wanted by now. `tries`: those that failed.
+CREATE TABLE derivation_states (
+    document TEXT PRIMARY KEY REFERENCES documents(id) ON DELETE CASCADE,
+    wanted TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('derived', 'failed')),
+    tries INTEGER NOT NULL DEFAULT 0,
+    detail TEXT NOT NULL DEFAULT '',
+    tried_at TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- What was spent on it, by days in UTC.
+CREATE TABLE derivation_spending (
+    day TEXT PRIMARY KEY,
+    calls INTEGER NOT NULL,
+    tokens INTEGER NOT NULL
+) WITHOUT ROWID;
+"""
+
+_FIELDS = """
+-- What is said of documents as wholes, to narrow questions by. `folded`: the value without case. `origin`: 'file' was
+-- read from it, 'given' came from a manager (a new reading leaves it), 'tag' repeats documents.tags for the index.
+CREATE TABLE document_fields (
+    document TEXT NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    value TEXT NOT NULL,
+    -- Before `folded`: SQLite's quick_check takes a column for another where those of the key are not the first.
+    origin TEXT NOT NULL CHECK (origin IN ('file', 'given', 'tag')),
+    folded TEXT NOT NULL,
+    PRIMARY KEY (document, name, value, origin)
+) WITHOUT ROWID;
+CREATE INDEX document_fields_by_value ON document_fields(name, folded, document);
+CREATE INDEX documents_by_date ON documents(date);
+
+-- The fields that stand before the title in the headers of its passages, and are searched with it.
+ALTER TABLE documents ADD COLUMN header TEXT NOT NULL DEFAULT '';
+"""
+
+
+def put_fields(connection: sqlite3.Connection) -> None:
+    """The table, with the tags that documents have already."""
+    run_script(connection, _FIELDS)
+    # SQLite's own `lower` knows no letters but A to Z.
+    connection.executemany(
+        "INSERT INTO document_fields (document, name, value, origin, folded) VALUES (?, 'tag', ?, 'tag', ?)",
+        [
+            (document, tag, tag.casefold())
+            for document, tags in connection.execute("SELECT id, tags FROM documents").fetchall()
+            for tag in set(json.loads(tags))
+        ],
+    )
+
+
+_WARNINGS = """
+-- What of a revision could not be read, as its reader said it: a JSON list of texts.
+ALTER TABLE revisions ADD COLUMN warnings TEXT NOT NULL DEFAULT '[]';
+
+-- How many answers cited a document, by day (UTC): no question, and nobody who asked.
+CREATE TABLE citation_counts (
+    document TEXT NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
+    day TEXT NOT NULL,
+    answers INTEGER NOT NULL,
+    PRIMARY KEY (document, day)
+) WITHOUT ROWID;
+
+-- How the last sync of a source that came to an end went: its counts by outcome and its first problems, as JSON.
+ALTER TABLE sources ADD COLUMN last_sync TEXT NOT NULL DEFAULT '{}';
+"""
+
 _SOURCE_METADATA = """
 -- What a source says of a document beside its content (m013): it stays when the document is read again.
 CREATE TABLE source_metadata (
@@ -271,6 +344,9 @@ MIGRATIONS = (
     _NEIGHBOURS,
     _SOURCES,
     _DUSTBIN,
+    _UNASKED,
+    put_fields,
+    _WARNINGS,
     _SOURCE_METADATA,
 )
 NAMES = StepNames(

@@ -33,7 +33,7 @@ def hits_of_parts(parts: Sequence[str], state: State, run: RunContext) -> list[H
     found: dict[str, Hit] = {}
     for part in parts:
         for hit in hybrid_search(
-            run.corpus, run.principal, _wordings(part, state, run), run.profile, run.tags, state.get("scope", ())
+            run.corpus, run.principal, _wordings(part, state, run), run.profile, run.scope, state.get("scope", ())
         ):
             # The better score of the two, not the sum: what half answers both is no better than what answers one.
             known = found.get(hit.passage.id)

@@ -20,7 +20,7 @@ from argot.tools.reading.context_classifier import ContextSignatures
 from argot.tools.reading.extractive_reader import ExtractiveReader, signatures_for
 from argot.tools.reading.lay_words import in_terms, meanings_for
 from argot.tools.retrieval.scorer_choice import scorer_for
-from argot.types import Principal
+from argot.types import ALL_DOCUMENTS, Principal, QuestionScope
 
 if TYPE_CHECKING:
     from argot.tools.llm.model_server import ModelServer
@@ -46,8 +46,9 @@ class RunContext:
 
     `scorer` says how well a passage answers a question, `support` how well it bears out a sentence of the answer.
     `asker_context` is the context the asker is at home in, if that is known; `heard` is what others said just before
-    the question, where several people talk; with `tags` only documents that carry one of them are searched. Without
-    `records_misses` unknown terms are not put into the managers' queue: nobody is really asking.
+    the question, where several people talk; only documents in the `scope` are searched, or `documents` alone (ids) with
+    what was put into the conversation. Without `records_misses` unknown terms are not put into the managers' queue:
+    nobody is really asking.
 
     With a language model, `reader_and_writer` makes reader, writer and `model` anew for each turn: a session gives its
     server up at the first failure, and the next turn tries again. `quoting` then writes what the model cannot.
@@ -63,7 +64,8 @@ class RunContext:
     support: Scorer
     asker_context: str | None = None
     heard: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
+    scope: QuestionScope = ALL_DOCUMENTS
+    documents: tuple[str, ...] = ()
     thread: str = ""
     max_question_chars: int = 4000
     records_misses: bool = True

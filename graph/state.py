@@ -112,7 +112,8 @@ class TurnPart(TypedDict, total=False):
     `number`: its place in the thread, from 0; it stays when older turns fall off.
     Threads outlive versions: of a stored turn, `number`, `answered_by`, `replaced`, `unchecked`, `unwritten`,
     `quotable`, `unnamed`, `unanswered`, `defined`, `small_talk`, `examples`, `recalled`, `files`, `whole`, `scope`,
-    `open_subject`, `subject`, `profile`, `tags`, and `model` and `trouble` beside them, are read with a default.
+    `open_subject`, `subject`, `profile`, `tags`, `since`, `fields`, and `model` and `trouble` beside them, are read
+    with a default.
     `replaced`: nothing the model wrote was supported, and a quotation took its place.
     `unchecked`: no passage was looked for behind the sentences; `unwritten`: no answer was to be written; both because
     the profile says so.
@@ -125,6 +126,7 @@ class TurnPart(TypedDict, total=False):
     `open_subject`: what the asker is to say which one of is meant; `subject`: the one they said, now or before.
     `files`: revisions of the files that the conversation held then; `whole`: the documents (ids) among them that were
     asked about as a whole, `scope` those that alone were searched.
+    `tags`, `since`, `fields`: the scope of the question (`argot.types.Scope`).
     """
 
     number: int
@@ -167,6 +169,8 @@ class TurnPart(TypedDict, total=False):
     subject: SubjectRecord | None
     profile: str
     tags: list[str]
+    since: str
+    fields: list[tuple[str, str]]
     status: Status | Literal[""]
 
 
@@ -259,6 +263,8 @@ def empty_turn(question: str, number: int = 0) -> TurnPart:
         subject=None,
         profile="",
         tags=[],
+        since="",
+        fields=[],
         status="",
     )
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from argot.corpus.store.revision_reads import documents_with_ids
 from argot.graph.run_context import RunContext
 from argot.tools.answering.file_outline import overview
 from argot.tools.reading.file_kinds import of_kind_named
@@ -15,6 +16,12 @@ from argot.types import Document, Hit
 
 # White space and punctuation at the very end; it always matches, if only the empty string.
 _END = re.compile(r"[\s?.!…]*$")
+
+
+def files_at_hand(run: RunContext) -> list[Document]:
+    """What "this file" can mean: documents that alone are asked, and the files of the conversation, oldest first."""
+    own = run.corpus.store.documents_of_conversation(run.principal)
+    return [*(documents_with_ids(run.corpus.store, run.principal, run.documents) if run.documents else ()), *own]
 
 
 def whole_files(message: str, files: Sequence[Document], before: Mapping[str, Any] | None) -> list[Document]:
@@ -89,7 +96,7 @@ def hits_of_files(ids: Sequence[str], run: RunContext) -> list[Hit]:
 
     At most as many as an answer keeps (`passages` of the profile), evenly from each document.
     """
-    held = {document.id: document for document in run.corpus.store.documents_of_conversation(run.principal)}
+    held = {document.id: document for document in files_at_hand(run)}
     wanted = [held[id_] for id_ in ids if id_ in held]
     room = max(1, run.profile.passages // max(1, len(wanted)))
     return [
@@ -102,7 +109,8 @@ def hits_of_files(ids: Sequence[str], run: RunContext) -> list[Hit]:
 def scope_notes(turn: Mapping[str, Any], run: RunContext) -> list[str]:
     """Which files alone were searched, by name; of those that this principal may read."""
     wanted = turn.get("scope", [])
-    held = run.corpus.store.documents_of_conversation(run.principal) if wanted else []
-    names = [document.name for document in held if document.id in wanted]
+    names = [one.name for one in documents_with_ids(run.corpus.store, run.principal, wanted)] if wanted else []
+    if wanted and not names:
+        return ["What alone was to be searched is not there any more, or not for you."]
     were = "were" if len(names) > 1 else "was"
     return [f"Only {' and '.join(names)} {were} searched, as you asked."] if names else []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from argot.corpus.chunking.surroundings import text_after, text_before
+from argot.graph.presentation.freshness import freshness
 from argot.types import Audience, Document, Passage
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def given_audience(groups: Iterable[str] | None) -> Audience | None:
 class PassageShown(Passage):
     """A passage with what a reader needs around it. `document` is the document's name.
 
-    `before` and `after`: a little of the text around it.
+    `before` and `after`: a little of the text around it. `freshness`: how new the document says it is.
     """
 
     heading: str = field()  # of a passage it is put together
@@ -54,6 +55,7 @@ class PassageShown(Passage):
     uri: str
     before: str
     after: str
+    freshness: str = ""
 
 
 def passage_shown(found: Passage, of: Document, markdown: str) -> PassageShown:
@@ -66,4 +68,5 @@ def passage_shown(found: Passage, of: Document, markdown: str) -> PassageShown:
         uri=of.uri,
         before=text_before(markdown, found.start),
         after=text_after(markdown, found.end),
+        freshness=freshness(of),
     )

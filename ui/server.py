@@ -21,6 +21,7 @@ from argot.errors import ArgotError, InvalidSettings, OfThisMachine
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability import process_memory
 from argot.service.operations import file_handles
+from argot.service.operations.background_derivation import derive_unasked
 from argot.service.operations.retention import keep_clean
 from argot.service.operations.source_schedule import keep_in_step
 from argot.service.sign_in.account import sign_in_required
@@ -138,7 +139,11 @@ async def _serve(home: Path, settings: Settings) -> None:
             if not is_secluded(address) and not settings.public_url:
                 print(UNENCRYPTED, file=sys.stderr)
             kb.metrics = Metrics()
-            async with serving(kb), beside(kb.metrics.watch_loop(), keep_clean(kb), keep_in_step(kb)), slack(kb):
+            async with (
+                serving(kb),
+                beside(kb.metrics.watch_loop(), keep_clean(kb), keep_in_step(kb), derive_unasked(kb)),
+                slack(kb),
+            ):
                 await kb.warm()
                 guard = build_app(kb, settings.host, port, secluded=is_secluded(address))
                 # Last before serving: what exists by now stays for good, and need not be looked at for garbage again.

@@ -67,8 +67,13 @@ def cuts_of(parsed: ParsedDocument, *, max_chars: int, limits: ReadLimits, name:
     return cuts
 
 
-def passages_of(title: str, markdown: str, cuts: Sequence[Cut], *, document_id: str, revision_id: str) -> list[Passage]:
-    """What was cut out of `markdown`, as the passages of this revision: `markdown[start:end] == text`."""
+def passages_of(
+    title: str, markdown: str, cuts: Sequence[Cut], *, document_id: str, revision_id: str, before: str = ""
+) -> list[Passage]:
+    """What was cut out of `markdown`, as the passages of this revision: `markdown[start:end] == text`.
+
+    `before`: what is said of the document, before the title in each header.
+    """
     return [
         Passage(
             id=passage_id(revision_id, cut.start, cut.end),
@@ -78,7 +83,7 @@ def passages_of(title: str, markdown: str, cuts: Sequence[Cut], *, document_id: 
             start=cut.start,
             end=cut.end,
             text=markdown[cut.start : cut.end],
-            header=_header(title, cut),
+            header=_header(title, cut, before),
             heading_path=cut.path,
             page=cut.page,
             page_kind=cut.page_kind,
@@ -305,11 +310,13 @@ class _Boxes:
 # -- passages -------------------------------------------------------------------------------------------------------
 
 
-def _header(title: str, cut: Cut) -> str:
-    """`title > heading path (page n)`; for a table that goes on, the names of its columns on a second line."""
+def _header(title: str, cut: Cut, before: str) -> str:
+    """`before > title > heading path (page n)`; for a table that goes on, the names of its columns on a second line."""
     parts = list(cut.path)
     # Most documents begin with their title as a heading: say it once.
     if title and (not parts or parts[0].casefold() != title.casefold()):
         parts.insert(0, title)
+    if before:
+        parts.insert(0, before)
     line = " > ".join(parts) + (f" ({cut.page_kind} {cut.page})" if cut.page is not None else "")
     return f"{line}\n{cut.columns}" if cut.columns else line

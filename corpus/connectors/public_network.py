@@ -11,11 +11,23 @@ import socket
 from argot.corpus.connectors.listing import SourceDown
 
 
+class PrivateHost(SourceDown):
+    """A name stands for an address that only this machine or its network reaches."""
+
+    def __init__(self, host: str, address: str) -> None:
+        self.host = host
+        self.address = address
+        super().__init__(
+            f"The host '{host}' lies in a private network ({address}). An administrator can allow that: "
+            "--with private=yes"
+        )
+
+
 def checked_addresses(host: str, port: int) -> list[str]:
     """The IP addresses that a name stands for now, all of them public.
 
     Raises:
-        SourceDown: it stands for none, or for a private one.
+        SourceDown: it stands for none. PrivateHost: or for a private one.
     """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -23,10 +35,7 @@ def checked_addresses(host: str, port: int) -> list[str]:
         raise SourceDown(f"There is no host '{host}': {getattr(error, 'strerror', None) or error}.") from error
     addresses = list(dict.fromkeys(str(address[0]) for *_, address in found))
     if private := [one for one in addresses if not _is_public(one)]:
-        raise SourceDown(
-            f"The host '{host}' lies in a private network ({private[0]}). An administrator can allow that: "
-            "--with private=yes"
-        )
+        raise PrivateHost(host, private[0])
     return addresses
 
 

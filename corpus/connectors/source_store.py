@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias, cast
 
 from argot.clock import timestamp
@@ -24,11 +24,22 @@ Outcome: TypeAlias = Literal["due", "in", "duplicate", "skipped", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
+class SyncProblem:
+    """A document of a source that did not go in, and why."""
+
+    name: str
+    uri: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
 class SourceRecord:
     """A source. Times are in UTC, ISO 8601; `every` is in seconds, 0 where nobody syncs it unasked.
 
     `options` depend on the kind; where one is `{"variable": NAME}`, its value stands in that environment variable.
     `audience` and `tags` are those of documents that it brings. `failures`: attempts since the last success.
+    `counts` and the first `problems` are of the last sync that did not fail; `gone` counts what waits for a
+    confirmation before it is removed.
     """
 
     name: str
@@ -46,6 +57,8 @@ class SourceRecord:
     failures: int = 0
     documents: int = 0
     failed: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+    problems: tuple[SyncProblem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +88,8 @@ _COLUMNS = """s.name, s.kind, s.address, s.options, s.audience, s.tags, s.every,
     s.detail, s.tried_at, s.synced_at, s.failures,
     (SELECT count(*) FROM source_items AS i WHERE i.source = s.name AND i.document IS NOT NULL
         AND i.outcome != 'duplicate'),
-    (SELECT count(*) FROM source_items AS i WHERE i.source = s.name AND i.outcome = 'failed')"""
+    (SELECT count(*) FROM source_items AS i WHERE i.source = s.name AND i.outcome = 'failed'),
+    s.last_sync"""
 _ITEM_COLUMNS = "uri, stamp, outcome, document, content_hash, detail, failures, tried_at, tried_stamp"
 
 
@@ -135,14 +149,25 @@ class SourceStore:
                 (timestamp(), name),
             )
 
-    def finish(self, name: str, state: SyncState, detail: str, mark: str = "") -> None:
+    def finish(  # noqa: PLR0917
+        self,
+        name: str,
+        state: SyncState,
+        detail: str,
+        mark: str = "",
+        counts: Mapping[str, int] | None = None,
+        problems: Sequence[SyncProblem] = (),
+    ) -> None:
         with self._database.writing() as connection:
             if state == "failed":
                 connection.execute("UPDATE sources SET state = ?, detail = ? WHERE name = ?", (state, detail, name))
                 return
+            some = {kind: number for kind, number in (counts or {}).items() if number}
+            told = {"counts": some, "problems": [asdict(one) for one in problems]}
             connection.execute(
-                "UPDATE sources SET state = ?, detail = ?, mark = ?, synced_at = ?, failures = 0 WHERE name = ?",
-                (state, detail, mark, timestamp(), name),
+                """UPDATE sources SET state = ?, detail = ?, mark = ?, synced_at = ?, failures = 0, last_sync = ?
+                WHERE name = ?""",
+                (state, detail, mark, timestamp(), json.dumps(told, ensure_ascii=False), name),
             )
 
     def mark(self, name: str) -> str:
@@ -197,7 +222,9 @@ def _item_row(item: StoredItem) -> tuple[Any, ...]:
 
 
 def _record(row: tuple[Any, ...]) -> SourceRecord:
-    name, kind, address, options, audience, tags, *rest = row
+    name, kind, address, options, audience, tags, *rest, last_sync = row
+    told = json.loads(last_sync)
+    rest += [told.get("counts", {}), tuple(SyncProblem(**one) for one in told.get("problems", ()))]
     return SourceRecord(
         name,
         cast(SourceKind, kind),

@@ -21,7 +21,7 @@ from functools import partial
 from argot.clock import timestamp, utc_now
 from argot.corpus.connectors.listing import Connector, ListedDocument, SourceDown
 from argot.corpus.connectors.renaming import rename_rows
-from argot.corpus.connectors.source_store import Outcome, SourceRecord, SourceStore, StoredItem, SyncState
+from argot.corpus.connectors.source_store import Outcome, SourceRecord, SourceStore, StoredItem, SyncProblem, SyncState
 from argot.corpus.corpus import Corpus, IngestEvent, Source
 from argot.corpus.document_ids import content_hash
 from argot.corpus.ingestion.document_changes import remove_document
@@ -34,6 +34,7 @@ PROGRESS_SECONDS = 0.5
 RETRY_SECONDS = 60
 """Doubled by each failure of a document."""
 DAY_SECONDS = 86_400
+SHOWN_PROBLEMS = 100
 OUTCOMES: Mapping[str, Outcome] = {
     "added": "in",
     "updated": "in",
@@ -57,7 +58,10 @@ class SyncEvent:
 
 
 class Synchronisation:
-    """One sync of one source. `run` once; `state`, `detail`, `counts` and `problems` say afterwards how it went."""
+    """One sync of one source. `run` once; `state`, `detail`, `counts` and `problems` say afterwards how it went.
+
+    `gone`: how many documents wait for a confirmation before they are taken out.
+    """
 
     def __init__(
         self,
@@ -81,6 +85,7 @@ class Synchronisation:
         self.detail = ""
         self.counts: Counter[str] = Counter()
         self.problems: list[SyncEvent] = []
+        self.gone = 0
         self._corpus = corpus
         self._record = record
         self._connect = connect
@@ -119,7 +124,13 @@ class Synchronisation:
                 self.counts.clear()
                 self.problems.clear()
         whole = self.state == "synced" and not self.counts["failed"]
-        self._store.finish(name, self.state, self.detail, mark if whole else "")
+        counts = {**self.counts, "gone": self.gone}
+        self._store.finish(name, self.state, self.detail, mark if whole else "", counts, self.told_problems)
+
+    @property
+    def told_problems(self) -> list[SyncProblem]:
+        """The first of the problems, as they are stored and told."""
+        return [SyncProblem(one.name, one.uri, one.detail) for one in self.problems[:SHOWN_PROBLEMS]]
 
     # -- comparing --------------------------------------------------------------------------------------------------
 
@@ -136,6 +147,7 @@ class Synchronisation:
         lost = sum(item.holds for item in gone)
         if lost * 2 > held and not self._confirmed:
             self.state = "held"
+            self.gone = lost
             self.detail = (
                 f"{lost} of {held} documents are gone there, and nothing was taken out here. If that is right: "
                 f"argot source sync {self._record.name} --confirm"

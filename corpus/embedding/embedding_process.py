@@ -17,7 +17,6 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import get_args
 
 import numpy as np
@@ -122,7 +121,7 @@ class BackgroundEmbedder:
 def _child(settings: Settings) -> Child:
     # Half of the processors, so that questions have the others.
     threads = settings.threads or max(1, (os.cpu_count() or 2) // 2)
-    names = (settings.embedder, str(settings.cache.absolute()), str(threads))
+    names = (settings.embedder, str(settings.cache.absolute()), str(threads), settings.embedding_precision)
     # Not quiet: why a model cannot be loaded belongs into the log.
     return Child("argot.corpus.embedding.embedding_process", *names, quiet=False)
 
@@ -184,13 +183,14 @@ class _Turns:
         return self._waiting[lane][0] is ticket and (lane != self._last or not others)
 
 
-def main(model: str, cache: str, threads: str) -> None:
+def main(model: str, cache: str, threads: str, precision: str) -> None:
     """The child: embeds what comes in until nothing comes any more."""
     from argot.corpus.embedding.embedder import embedder_for
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C stops the service, which then stops this
     parent = Parent(NICE)
-    embedder = embedder_for(Settings(embedder=model, cache=Path(cache), threads=int(threads)))
+    chosen = {"embedder": model, "cache": cache, "threads": threads, "embedding_precision": precision}
+    embedder = embedder_for(Settings.model_validate(chosen))
     for message, _ in parent.messages():
         parent.send(b"", embedder.embed_passages(json.loads(message)).tobytes())
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -120,6 +121,22 @@ def record_windows(connection: sqlite3.Connection, generation: str, embedded: Se
             for one in embedded
         ],
     )
+
+
+def vector_ids_of(
+    connection: sqlite3.Connection, generation: str, kind: VectorKind, documents: Collection[str]
+) -> dict[Audience, list[str]]:
+    """The ids of the vectors of these documents, by their readers."""
+    rows = connection.execute(
+        """SELECT a.tokens, v.item, v.windows
+        FROM vectors AS v JOIN documents AS d ON d.id = v.document JOIN audiences AS a ON a.n = d.audience
+        WHERE v.document IN (SELECT value FROM json_each(?)) AND v.generation = ? AND v.kind = ?""",
+        (json.dumps(list(documents)), generation, kind),
+    )
+    found: dict[Audience, list[str]] = {}
+    for tokens, item, windows in rows:
+        found.setdefault(stored_audience(tokens), []).extend(vector_id(item, n) for n in range(windows))
+    return found
 
 
 def _sketches(one: EmbeddedItem) -> bytes:

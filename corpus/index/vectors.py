@@ -86,16 +86,26 @@ class VectorIndex:
         return self.searches(kind, vector[np.newaxis], audiences, limit)[0]
 
     def searches(
-        self, kind: VectorKind, vectors: Vectors, audiences: Iterable[Audience], limit: int
+        self,
+        kind: VectorKind,
+        vectors: Vectors,
+        audiences: Iterable[Audience],
+        limit: int,
+        only: Mapping[Audience, Sequence[str]] | None = None,
     ) -> list[list[tuple[str, float]]]:
-        """What `search` finds for each of several vectors, shape (n, dimensions): cheaper than one after the other."""
+        """What `search` finds for each of several vectors, shape (n, dimensions): cheaper than one after the other.
+
+        Args:
+            only: the ids of the vectors that alone are searched, for each of the audiences; None: all.
+        """
         best: list[dict[str, float]] = [{} for _ in vectors]
         with self._reading():
             for audience in set(audiences):
                 collection = self._collections.get(self.collection_name(kind, audience))
                 if collection is not None:
                     # While a document's readers are being changed, its vectors are in two collections for a moment.
-                    for known, items in zip(best, _search_items(collection, vectors, limit), strict=True):
+                    some = None if only is None else only[audience]
+                    for known, items in zip(best, _search_items(collection, vectors, limit, some), strict=True):
                         for item, similarity in items:
                             known[item] = max(similarity, known.get(item, -1.0))
         # Ids break ties, so that the same question gives the same order every time.
@@ -225,7 +235,9 @@ def _client(folder: Path) -> ClientAPI:
     return chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))
 
 
-def _search_items(collection: Collection, vectors: Vectors, limit: int) -> list[list[tuple[str, float]]]:
+def _search_items(
+    collection: Collection, vectors: Vectors, limit: int, only: Sequence[str] | None = None
+) -> list[list[tuple[str, float]]]:
     """For each vector the best `limit` items. Windows of one item may fill a list, which then is widened.
 
     Chroma is not asked how many vectors there are: it counts them one by one. A short list says that it was all.
@@ -234,7 +246,7 @@ def _search_items(collection: Collection, vectors: Vectors, limit: int) -> list[
     # Most items have a single window, so twice as many vectors nearly always hold enough items.
     wanted = max(1, 2 * limit)
     while left := [number for number in range(len(vectors)) if number not in found]:
-        for number, (ids, distances) in zip(left, _nearest(collection, vectors[left], wanted), strict=True):
+        for number, (ids, distances) in zip(left, _nearest(collection, vectors[left], wanted, only), strict=True):
             items: dict[str, float] = {}
             for id_, distance in zip(ids, distances, strict=True):
                 items.setdefault(item_of(id_), 1.0 - float(distance))  # nearest first: the first window is the best
@@ -244,14 +256,24 @@ def _search_items(collection: Collection, vectors: Vectors, limit: int) -> list[
     return [found[number] for number in range(len(vectors))]
 
 
-def _nearest(collection: Collection, vectors: Vectors, count: int) -> list[tuple[list[str], list[float]]]:
-    """Ids and distances of the vectors nearest to each.
+def _nearest(
+    collection: Collection, vectors: Vectors, count: int, only: Sequence[str] | None = None
+) -> list[tuple[list[str], list[float]]]:
+    """Ids and distances of the vectors nearest to each, among those with the ids in `only`, or all.
 
     Chroma fails when a vector is deleted between its steps of finding it and naming it: then it is asked again.
     """
+    ids = None if only is None else list(only)
     for attempt in range(_ATTEMPTS):
+        # It takes no empty list, and fails at an id that is not there: deleted meanwhile, or not yet written.
+        if ids is not None and attempt:
+            ids = [id_ for batch in _batches(ids) for id_ in collection.get(ids=list(batch), include=[])["ids"]]
+        if ids == []:
+            return [([], [])] * len(vectors)
         try:
-            answer = collection.query(query_embeddings=cast(Any, vectors), n_results=count, include=["distances"])
+            answer = collection.query(
+                query_embeddings=cast(Any, vectors), ids=ids, n_results=count, include=["distances"]
+            )
         except Exception as error:
             if _DELETED_MEANWHILE not in str(error) or attempt == _ATTEMPTS - 1:
                 raise

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from math import ceil
 from typing import get_args
 
 from argot.corpus.index import outbox
@@ -25,6 +27,15 @@ from argot.corpus.vector_ids import VectorKind, vector_id
 from argot.types import Audience, DerivableKind, DerivedText, Passage, Triple
 
 DERIVABLE: tuple[DerivableKind, ...] = get_args(DerivableKind)
+SECTION_CHARS: Mapping[DerivableKind, int] = {"expert_summary": 16_000}
+"""About how much of a document a text is made of, in characters; not named: of each passage by itself.
+
+16,000 are about the 4,000 tokens of Golden-Retriever 3.1.
+"""
+
+
+RULES = "rules"
+"""Stands for the model of what was made without one; a model makes it again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +49,25 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One recipe to be followed for one passage."""
+    """One recipe to be followed for passages (their ids) that are worked on together; mostly one."""
 
     document: str
-    passage: str
+    passages: tuple[str, ...]
     recipe: Recipe
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """All that came of one recipe for one passage. Nothing is a result too, and is not tried again."""
+    """All that came of one recipe for the passages of one task. Nothing is a result too, and is not tried again."""
 
     recipe: Recipe
-    passage: Passage
+    passages: Sequence[Passage]
     texts: Sequence[DerivedText] = ()
     triples: Sequence[Triple] = ()
+
+    @property
+    def document(self) -> str:
+        return self.passages[0].document_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +89,43 @@ def to_do(connection: sqlite3.Connection, document: str, recipes: Sequence[Recip
     Args:
         renew: also where another prompt or model made it; without, such texts stay as they are.
     """
+    sql = "SELECT id, length(text) FROM passages WHERE document = ? ORDER BY ordinal"
+    passages = connection.execute(sql, (document,)).fetchall()
     tasks = []
     for recipe in recipes:
         made = _passages_made(connection, document, recipe, any_recipe=not renew)
-        ids = connection.execute("SELECT id FROM passages WHERE document = ? ORDER BY ordinal", (document,))
-        tasks += [Task(document, id_, recipe) for (id_,) in ids if id_ not in made]
+        for section in sections(recipe.kind, [length for _, length in passages]):
+            ids = tuple(passages[n][0] for n in section)
+            if not made.issuperset(ids):
+                tasks.append(Task(document, ids, recipe))
     return tasks
+
+
+def is_done(connection: sqlite3.Connection, task: Task) -> bool:
+    """Whether the task has been done meanwhile, or its passages are gone."""
+    listed = json.dumps(task.passages)
+    left = connection.execute(
+        """SELECT count(p.id), count(d.passage) FROM json_each(?) AS wanted JOIN passages AS p ON p.id = wanted.value
+        LEFT JOIN derivations AS d ON d.passage = p.id AND d.kind = ? AND (d.model != ? OR d.model = ?)""",
+        (listed, task.recipe.kind, RULES, task.recipe.model),
+    ).fetchone()
+    return bool(left[0] < len(task.passages) or left[1] == len(task.passages))
+
+
+def sections(kind: DerivableKind, lengths: Sequence[int]) -> list[range]:
+    """Which passages of a document, given with their lengths, a text of this kind is made of: all of them, in order.
+
+    Those of `SECTION_CHARS` are cut into as few parts as that allows, of about the same length.
+    """
+    if kind not in SECTION_CHARS:
+        return [range(n, n + 1) for n in range(len(lengths))]
+    total = max(1, sum(lengths))
+    parts = ceil(total / SECTION_CHARS[kind])
+    found: dict[int, list[int]] = {}
+    for n, (length, end) in enumerate(zip(lengths, accumulate(lengths), strict=True)):
+        # By its middle, so that no part is longer than the others by more than a passage.
+        found.setdefault(min(parts - 1, int((end - length / 2) / total * parts)), []).append(n)
+    return [range(of[0], of[-1] + 1) for of in found.values()]
 
 
 def stock(connection: sqlite3.Connection) -> list[Stock]:
@@ -116,7 +162,11 @@ def _passages_made(connection: sqlite3.Connection, document: str, recipe: Recipe
         {"document": document, "kind": recipe.kind},
     )
     mine = (recipe.prompt, recipe.model)
-    return {passage for passage, *by in made if any_recipe or tuple(by) == mine}
+    return {
+        passage
+        for passage, *by in made
+        if tuple(by) == mine or (any_recipe and (by[1] != RULES or recipe.model == RULES))
+    }
 
 
 # -- changing, one thread at a time: `Corpus.changing` ----------------------------------------------------------------
@@ -129,7 +179,7 @@ def keep(parts: Parts, made: Sequence[Made]) -> int:
     """
     documents: dict[str, list[Made]] = {}
     for one in made:
-        documents.setdefault(one.passage.document_id, []).append(one)
+        documents.setdefault(one.document, []).append(one)
     return sum(_keep(parts, document, of_document) for document, of_document in documents.items())
 
 
@@ -173,28 +223,32 @@ def _fresh(connection: sqlite3.Connection, made: Iterable[Made]) -> list[Made]:
     """What was made of passages that are still there and is not stored already, with ids by `derived_ids`."""
     found: dict[tuple[str, str], Made] = {}
     for one in made:
-        recipe, passage = one.recipe, one.passage
-        row = connection.execute(
+        recipe, passages = one.recipe, one.passages
+        rows = connection.execute(
             """SELECT d.prompt, d.model FROM passages AS p
-            LEFT JOIN derivations AS d ON d.passage = p.id AND d.kind = ? WHERE p.id = ? AND p.document = ?""",
-            (recipe.kind, passage.id, passage.document_id),
-        ).fetchone()
-        # No row: the passage is gone. (None, None): nothing was made of it yet.
-        if row is not None and row != (recipe.prompt, recipe.model):
-            texts, triples = stamped_derived(one.texts, [passage]), stamped_triples(one.triples, [passage])
-            found[passage.id, recipe.kind] = Made(recipe, passage, texts, triples)
+            LEFT JOIN derivations AS d ON d.passage = p.id AND d.kind = ?
+            WHERE p.document = ? AND p.id IN (SELECT value FROM json_each(?))""",
+            (recipe.kind, one.document, _listed(passages)),
+        ).fetchall()
+        # Fewer rows: a passage is gone. (None, None): nothing was made of it yet.
+        if len(rows) == len(passages) and set(rows) != {(recipe.prompt, recipe.model)}:
+            texts, triples = stamped_derived(one.texts, passages), stamped_triples(one.triples, passages)
+            found[passages[0].id, recipe.kind] = Made(recipe, passages, texts, triples)
     return list(found.values())
+
+
+def _listed(passages: Iterable[Passage]) -> str:
+    return json.dumps([passage.id for passage in passages])
 
 
 def _new_items(made: Iterable[Made], audience: Audience, there: dict[VectorKind, set[str]]) -> Iterator[Item]:
     for one in made:
-        document = one.passage.document_id
         for text in one.texts:
             if text.id not in there["derived"]:
-                yield Item("derived", text.id, text.text, document, audience)
+                yield Item("derived", text.id, text.text, one.document, audience)
         for triple in one.triples:
             if triple.id not in there["triple"]:
-                yield Item("triple", triple.id, triple.text, document, audience)
+                yield Item("triple", triple.id, triple.text, one.document, audience)
 
 
 def _replace(
@@ -203,24 +257,24 @@ def _replace(
     """Write the rows of what was made, delete those it replaces, and give the vectors of the latter by collection."""
     replaced: dict[str, list[str]] = {}
     for one in made:
-        kind, document, passage = one.recipe.kind, one.passage.document_id, one.passage.id
+        kind, prompt, model = one.recipe.kind, one.recipe.prompt, one.recipe.model
         new = {text.id for text in one.texts} | {triple.id for triple in one.triples}
         # What this recipe made again, word for word, stays.
-        gone = _made_of_kind(connection, kind, _OF_PASSAGE[_kind_of(kind)], passage) - new
+        gone = _made_of_kind(connection, kind, _OF_PASSAGES[_kind_of(kind)], _listed(one.passages)) - new
         for name, ids in _vectors_of_items(connection, index, gone, audience).items():
             replaced.setdefault(name, []).extend(ids)
         _delete(connection, kind, gone)
         _insert(connection, one)
-        connection.execute(
+        connection.executemany(
             "INSERT OR REPLACE INTO derivations (passage, kind, document, prompt, model) VALUES (?, ?, ?, ?, ?)",
-            (passage, kind, document, one.recipe.prompt, one.recipe.model),
+            [(passage.id, kind, one.document, prompt, model) for passage in one.passages],
         )
     return replaced
 
 
 def _insert(connection: sqlite3.Connection, made: Made) -> None:
     """Insert what is not stored yet. A triple that came with the document stays the document's."""
-    document, recipe = made.passage.document_id, made.recipe
+    document, recipe = made.document, made.recipe
     there = {kind: _all_ids(connection, table, document) for kind, table in _TABLES.items()}
     texts = [text for text in made.texts if text.id not in there["derived"]]
     triples = [triple for triple in made.triples if triple.id not in there["triple"]]
@@ -240,9 +294,9 @@ def _insert(connection: sqlite3.Connection, made: Made) -> None:
 
 _TABLES: dict[VectorKind, str] = {"derived": "derived", "triple": "triples"}
 _INDEXES = {"derived": keyword_index.DERIVED, "triple": keyword_index.TRIPLES}
-_OF_PASSAGE = {
-    "derived": "id IN (SELECT derived FROM derived_passages WHERE passage = ?)",
-    "triple": "passage = ?",
+_OF_PASSAGES = {
+    "derived": "id IN (SELECT derived FROM derived_passages WHERE passage IN (SELECT value FROM json_each(?)))",
+    "triple": "passage IN (SELECT value FROM json_each(?))",
 }
 
 

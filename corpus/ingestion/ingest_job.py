@@ -175,7 +175,8 @@ class Adding:
         to_come = Counter(source.uri for source in sources)
         waiting: list[Source] = []
         settings = self._corpus.settings
-        with Reading(self._limits, settings.passage_chars, self._embedder, self._deriver) as reading:
+        named = [one.strip().lower() for one in settings.header_fields.split(",") if one.strip()]
+        with Reading(self._limits, settings.passage_chars, self._embedder, self._deriver, named) as reading:
             for source in chain(sources, _drained(waiting)):
                 to_come[source.uri] -= 1
                 try:
@@ -344,7 +345,7 @@ class Adding:
             yield parts
 
     def _detail(self, member: ReadRevision) -> str:
-        detail = "; ".join((f"{len(member.new.passages)} passages", *member.warnings))
+        detail = "; ".join((f"{len(member.new.passages)} passages", *member.new.document.warnings))
         if self._deriver is not None and not member.new.derived_by:
             detail += "; without derived texts, because the language model did not answer: add it again later"
         return detail

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -16,16 +16,18 @@ from argot.clock import timestamp
 from argot.corpus.chunking.passages import passages_of
 from argot.corpus.document_ids import revision_id
 from argot.corpus.index.embedding_windows import WindowedItem, items_of, windowed
+from argot.corpus.ingestion.first_page import first_page_date, first_page_fields
 from argot.corpus.ingestion.source import Source
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.reader_process import read_in_child
 from argot.corpus.readers.reader_protocol import CutDocument
 from argot.corpus.store.derived_ids import stamped_derived, stamped_triples
+from argot.corpus.store.document_fields import usable
 from argot.corpus.store.row_writes import NewRevision
 from argot.corpus.store.source_metadata import NO_METADATA, SourceMetadata
 from argot.errors import ArgotError, ModelUnavailable, UnreadableDocument
 from argot.protocols import Deriver, Embedder
-from argot.types import Audience, Document, Triple
+from argot.types import Audience, Document, DocumentField, Triple
 
 DERIVED_TOGETHER = 64
 """Passages whose triples are made in one go: between two, other threads have their turn."""
@@ -51,22 +53,29 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class ReadRevision:
-    """A document that was read, what is to be embedded of it, and what of it could not be read."""
+    """A document that was read, and what is to be embedded of it."""
 
     candidate: Candidate
     new: NewRevision
     items: list[WindowedItem]
-    warnings: tuple[str, ...]
 
 
 class Reading:
     """Reads candidates one after the other. A context manager: its deriver runs in one event loop."""
 
-    def __init__(self, limits: ReadLimits, max_chars: int, embedder: Embedder, deriver: Deriver | None) -> None:
+    def __init__(
+        self,
+        limits: ReadLimits,
+        max_chars: int,
+        embedder: Embedder,
+        deriver: Deriver | None,
+        header_fields: Sequence[str] = (),
+    ) -> None:
         self._limits = limits
         self._max_chars = max_chars
         self._embedder = embedder
         self._deriver = deriver
+        self._header_fields = header_fields
         self._loop = _EventLoop()
 
     def __enter__(self) -> Reading:
@@ -83,8 +92,8 @@ class Reading:
         try:
             # In a process of its own: a file of strangers may crash its parser, or take all the memory.
             read = read_in_child(candidate.data, candidate.source.name, self._limits, self._max_chars)
-            new = self._with_derived(_revision(candidate, read), candidate.source.name)
-            return ReadRevision(candidate, new, self._windowed(new, candidate.source.name), read.warnings)
+            new = self._with_derived(_revision(candidate, read, self._header_fields), candidate.source.name)
+            return ReadRevision(candidate, new, self._windowed(new, candidate.source.name))
         except ArgotError:
             raise
         except Exception as error:
@@ -123,16 +132,23 @@ class Reading:
         return found
 
 
-def _revision(candidate: Candidate, read: CutDocument) -> NewRevision:
-    document = _document(candidate, read)
+def _revision(candidate: Candidate, read: CutDocument, header_fields: Sequence[str]) -> NewRevision:
+    document = _document(candidate, read, header_fields)
+    said = ((name, document.values(name)) for name in header_fields)
+    header = " > ".join(f"{name.capitalize()}: {values[0]}" for name, values in said if values)
     # Cut in the child; ids are given here, where the document is known.
     passages = passages_of(
-        document.title, read.markdown, read.cuts, document_id=document.id, revision_id=document.revision_id
+        document.title,
+        read.markdown,
+        read.cuts,
+        document_id=document.id,
+        revision_id=document.revision_id,
+        before=header,
     )
-    return NewRevision(document, read.markdown, passages, metadata=candidate.metadata)
+    return NewRevision(document, read.markdown, passages, metadata=candidate.metadata, header=header)
 
 
-def _document(candidate: Candidate, read: CutDocument) -> Document:
+def _document(candidate: Candidate, read: CutDocument, named: Sequence[str]) -> Document:
     id_ = candidate.document
     return Document(
         id=id_,
@@ -142,12 +158,24 @@ def _document(candidate: Candidate, read: CutDocument) -> Document:
         revision_id=revision_id(id_, candidate.content),
         content_hash=candidate.content,
         added_at=timestamp("seconds"),
-        date=candidate.metadata.date or read.date,
+        date=candidate.metadata.date or first_page_date(read) or read.date,
         tags=candidate.tags,
         audience=candidate.audience,
         passages=len(read.cuts),
         size=len(candidate.data),
+        fields=_fields(candidate, read, named),
+        warnings=read.warnings,
     )
+
+
+def _fields(candidate: Candidate, read: CutDocument, named: Sequence[str]) -> tuple[DocumentField, ...]:
+    """What a source says counts before what the file's properties say, and these before what its first page shows."""
+    author = candidate.metadata.author
+    found: list[DocumentField] = [DocumentField("author", author)] if author else []
+    for said in (read.fields, first_page_fields(read, named)):
+        known = {one.name for one in found}
+        found += [one for one in said if one.name not in known]
+    return tuple(usable(found))
 
 
 class _EventLoop:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from argot.corpus.database import CorpusDatabase
@@ -56,16 +56,22 @@ MERGED_PAGES = 500
 """Written in one transaction when words are forgotten; others wait for it."""
 
 
-def search_keywords(
-    connection: sqlite3.Connection, index: WordIndex, query: str, audiences: Sequence[int] | None, limit: int
+def search_keywords(  # noqa: PLR0917
+    connection: sqlite3.Connection,
+    index: WordIndex,
+    query: str,
+    audiences: Sequence[int] | None,
+    limit: int,
+    documents: Collection[str] | None = None,
 ) -> list[tuple[str, float]]:
     """Ids of rows with a positive score, best first.
 
     Args:
         audiences: the numbers of the audiences that may be found; None: all there are.
+        documents: the ids of the documents that alone are searched; None: all there are.
     """
     expression = match_expression(query, columns=SEARCHED[index])
-    return _ranked(connection, index, expression, audiences, limit)
+    return _ranked(connection, index, expression, audiences, limit, documents)
 
 
 def with_phrase(
@@ -92,17 +98,22 @@ _COUNT_READABLE = f"""
     WHERE passage_words MATCH ? AND {_READABLE}"""  # noqa: S608
 
 
-def _ranked(
+def _ranked(  # noqa: PLR0917
     connection: sqlite3.Connection,
     index: WordIndex,
     expression: str | None,
     audiences: Sequence[int] | None,
     limit: int,
+    documents: Collection[str] | None = None,
 ) -> list[tuple[str, float]]:
     if expression is None or limit < 1:
         return []
     narrowed = "" if audiences is None else f"AND {_READABLE}"
     narrowing = [] if audiences is None else [json.dumps(list(audiences))]
+    if documents is not None:
+        # With a plus: by the words first, not by an index of the documents, which may be many.
+        narrowed += " AND +r.document IN (SELECT value FROM json_each(?))"
+        narrowing.append(json.dumps(list(documents)))
     # bm25() is smaller for better matches, hence the minus; `r.n` breaks ties, so that the order is stable.
     sql = f"""
         SELECT r.id, -{index.rank} AS score
@@ -157,7 +168,9 @@ def rebuild_words(database: CorpusDatabase) -> None:
         # Only the numbers are held; the text of all passages may be larger than the memory.
         for (n,) in connection.execute("SELECT n FROM passages").fetchall():
             title, path, text = connection.execute(
-                "SELECT d.title, p.heading_path, p.text FROM passages AS p JOIN documents AS d ON d.id = p.document "
+                # As `row_writes.searched_title` puts the two together.
+                "SELECT trim(d.header || ' ' || d.title), p.heading_path, p.text "
+                "FROM passages AS p JOIN documents AS d ON d.id = p.document "
                 "WHERE p.n = ?",
                 (n,),
             ).fetchone()

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.plain_text import decode_text
 from argot.errors import ArgotError, UnreadableDocument
-from argot.types import ParsedDocument
+from argot.types import DocumentField, ParsedDocument
 
 __all__ = ["SUFFIXES", "ReadLimits", "is_readable", "media_type_of", "read_document"]
 
@@ -123,8 +123,9 @@ def read_document(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     # One character for one, so that offsets stay: neither can be stored.
     return replace(
         parsed,
-        title=_UNSTORABLE.sub("�", parsed.title).strip()[:_MAX_TITLE],
-        markdown=_UNSTORABLE.sub("�", parsed.markdown),
+        title=_storable(parsed.title).strip()[:_MAX_TITLE],
+        markdown=_storable(parsed.markdown),
+        fields=tuple(DocumentField(_storable(one.name), _storable(one.value)) for one in parsed.fields),
         warnings=(*parsed.warnings, *_macros(data)),
     )
 
@@ -133,6 +134,10 @@ def _macros(data: bytes) -> tuple[str, ...]:
     # The names of an archive's members are not compressed.
     found = data.startswith(_ZIP) and any(part in data for part in _MACROS)
     return ("its macros are left out and were not run",) if found else ()
+
+
+def _storable(text: str) -> str:
+    return _UNSTORABLE.sub("�", text)
 
 
 def media_type_of(data: bytes, name: str) -> str:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from dataclasses import dataclass
 
 from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers.file_fields import date_of, said_fields
+from argot.corpus.readers.titles import real_title
 from argot.errors import UnreadableDocument
+from argot.types import DocumentField
 
 # Far more than Office programs write.
 _MAX_MEMBERS = 20_000
@@ -96,14 +100,27 @@ def _too_large(name: str, limits: ReadLimits) -> UnreadableDocument:
     return UnreadableDocument(name, f"too large: it unpacks to more than {allowed:,} MB", limits.remedy("MAX_FILE_MB"))
 
 
-def core_title(data: bytes) -> str:
-    """The title in an Office file's properties, or nothing."""
+@dataclass(frozen=True, slots=True)
+class CoreProperties:
+    """What an Office file's properties say. `title`: empty where nobody gave one."""
+
+    title: str = ""
+    date: str | None = None
+    fields: tuple[DocumentField, ...] = ()
+
+
+def core_properties(data: bytes) -> CoreProperties:
+    """The properties in `docProps/core.xml`, as far as there are any."""
     from defusedxml.ElementTree import fromstring  # type: ignore[import-untyped]
 
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         if "docProps/core.xml" not in archive.namelist():
-            return ""
+            return CoreProperties()
         root = fromstring(archive.read("docProps/core.xml"))
-    title = root.findtext("{http://purl.org/dc/elements/1.1/}title") or ""
-    # What programs put there when nobody gave a title.
-    return "" if title.strip().lower() in ("powerpoint presentation", "word document", "document") else title.strip()
+    said = {element.tag.rpartition("}")[2]: (element.text or "").strip() for element in root}
+    wanted = ("creator", "keywords", "category", "contentStatus")
+    return CoreProperties(
+        real_title(said.get("title", "")),
+        date_of(said.get("modified"), said.get("created")),
+        said_fields((name, said[name]) for name in wanted if name in said),
+    )

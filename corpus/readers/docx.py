@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import io
 import re
+from typing import TYPE_CHECKING
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.archives import check_archive, core_title
-from argot.corpus.readers.html import html_to_markdown
+from argot.corpus.readers.archives import check_archive, core_properties
+from argot.corpus.readers.docx_headings import with_headings
+from argot.corpus.readers.html import html_tree, to_markdown
 from argot.corpus.readers.plain_text import file_stem
+from argot.corpus.readers.titles import first_heading
 from argot.types import ParsedDocument
 
-# Added to mammoth's own map: Word has nine levels of headings, HTML only six.
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup, Tag
+
+# Added to mammoth's own map: Word has nine levels of headings, HTML only six; lists may be nested by style alone.
 _STYLES = """
 p[style-name='Title'] => h1.title:fresh
 p[style-name='Subtitle'] => p:fresh
@@ -20,10 +26,15 @@ p[style-name='Heading 8'] => h6:fresh
 p[style-name='Heading 9'] => h6:fresh
 p[style-name='Caption'] => p:fresh
 p[style-name='caption'] => p:fresh
+p[style-name='List Bullet 2'] => ul|ol > li > ul > li:fresh
+p[style-name='List Bullet 3'] => ul|ol > li > ul|ol > li > ul > li:fresh
+p[style-name='List Number 2'] => ul|ol > li > ol > li:fresh
+p[style-name='List Number 3'] => ul|ol > li > ul|ol > li > ol > li:fresh
 """
 _ELEMENTS_A_SECOND = 10_000
 """What mammoth reads: 60 seconds are enough for some 25 MB of ordinary text (unpacked)."""
-_FIRST_HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
+_PREFIX = "n-"
+_NOTE = re.compile(r"(?:foot|end)note-ref-.+")
 
 
 def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
@@ -33,12 +44,39 @@ def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     check_archive(data, name, limits, elements_a_second=_ELEMENTS_A_SECOND)
     # By default pictures become base64, megabytes of text that nobody searches for.
     result = mammoth.convert_to_html(
-        io.BytesIO(data), style_map=_STYLES, convert_image=mammoth.images.img_element(lambda image: {}), id_prefix="n-"
+        io.BytesIO(data),
+        style_map=_STYLES,
+        convert_image=mammoth.images.img_element(lambda image: {}),
+        id_prefix=_PREFIX,
+        transform_document=with_headings,
     )
-    markdown = html_to_markdown(result.value)
-    heading = _FIRST_HEADING.search(markdown)
-    title = core_title(data) or (heading[1].strip() if heading else "") or file_stem(name)
-    return ParsedDocument(title, markdown, _MEDIA_TYPE)
+    tree = html_tree(result.value)
+    _join_notes(tree)
+    markdown = to_markdown(tree)
+    core = core_properties(data)
+    title = core.title or first_heading(markdown) or file_stem(name)
+    return ParsedDocument(title, markdown, _MEDIA_TYPE, date=core.date, fields=core.fields)
+
+
+def _join_notes(tree: BeautifulSoup) -> None:
+    """Puts each footnote and endnote behind the paragraph, list or table with its mark: one is not read without it."""
+    last: dict[int, Tag] = {}
+    for number, mark in enumerate(tree.find_all("a", id=re.compile(_PREFIX + _NOTE.pattern)), start=1):
+        note = tree.find("li", id=str(mark["id"]).replace("-ref-", "-", 1))
+        around = [mark, *mark.parents]
+        raised = [one for one in around if one.name == "sup"]
+        block = next((one for one in reversed(around) if one.parent is tree.body), None)
+        if note is None or block is None:
+            continue
+        for back in note.find_all("a", href=f"#{mark['id']}"):
+            back.decompose()
+        joined = tree.new_tag("p")
+        joined.string = f"^{number} {' '.join(note.get_text(' ').split())}"
+        (raised[-1] if raised else mark).replace_with(f"^{number}")
+        # Behind the notes that were joined to it before.
+        last.get(id(block), block).insert_after(joined)
+        last[id(block)] = joined
+        note.decompose()
 
 
 _MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"

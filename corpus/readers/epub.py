@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import posixpath
-import re
 import zipfile
 from collections.abc import Iterator
 from typing import Any
@@ -12,6 +11,7 @@ from urllib.parse import unquote
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.archives import check_archive
+from argot.corpus.readers.file_fields import date_of, said_fields
 from argot.corpus.readers.html import ELEMENTS_A_SECOND, html_to_markdown
 from argot.corpus.readers.plain_text import decode_text, file_stem
 from argot.errors import UnreadableDocument
@@ -41,12 +41,12 @@ def read_epub(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
             raise UnreadableDocument(name, "encrypted: a copy-protected e-book")
         texts = (html_to_markdown(decode_text(archive.read(chapter), name)) for chapter in chapters)
         markdown = "\n\n".join(text.strip() for text in texts if text.strip())
-    date = re.match(r"\d{4}-\d{2}-\d{2}", _said(package, "date"))
     return ParsedDocument(
         _said(package, "title") or file_stem(name),
         f"{markdown}\n",
         "application/epub+zip",
-        date=date[0] if date else None,
+        date=date_of(_said(package, "date")),
+        fields=said_fields([("author", _said(package, "creator"))]),
     )
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.pipe_tables import pipe_table
+from argot.corpus.readers.file_fields import date_of, said_fields
+from argot.corpus.readers.pipe_tables import pipe_table, with_one_header
 from argot.corpus.readers.plain_text import decode_text, file_stem
+from argot.corpus.readers.titles import names_the_page, real_title
 from argot.errors import UnreadableDocument
 from argot.types import ParsedDocument
 
@@ -21,6 +24,15 @@ _DROPPED = (
 )
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w.:-]{2,40})", re.IGNORECASE)
+_DATED = (
+    'meta[property="article:modified_time"]',
+    'meta[name="last-modified" i]',
+    'meta[name="dcterms.modified" i]',
+    'meta[name="date" i]',
+    'meta[property="article:published_time"]',
+    'meta[name="dcterms.date" i]',
+)
+_SAID = ("author", "keywords", "owner", "status", "version")
 _DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.IGNORECASE | re.DOTALL)
 # All but tab and line feed; the marks used below are thereby absent from every source.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")
@@ -31,6 +43,7 @@ ELEMENTS_A_SECOND = 8_000
 # A few cells that claim to span thousands of columns would fill the memory.
 _MAX_SPAN = 50
 _MAX_CELLS = 2_000_000
+_MOSTLY = 0.6
 _TERM, _DEFINITION = "\x01", "\x02"
 """Marks that join a definition to its term once both are Markdown; the source has no such characters left."""
 
@@ -41,18 +54,28 @@ def read_html(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     text = decode_text(data, name, charset[1].decode("ascii") if charset else None)
     limits.check_elements(text.count("<") - text.count("</"), ELEMENTS_A_SECOND, "HTML", name)
     soup = _soup(text)
-    heading = soup.find("h1")
-    title = _one_line(heading) or _one_line(soup.find("title"))
+    headings = (_one_line(heading) for heading in soup.find_all("h1", limit=10))
+    title = next((text for text in headings if text and names_the_page(text)), "")
+    title = title or real_title(_one_line(soup.find("title")))
+    fields = said_fields(_meta(soup))
     try:
         markdown = to_markdown(_main_part(soup))
     except RecursionError as error:
         raise UnreadableDocument(name, "nested too deeply", "Simplify the page, or save it as text.") from error
-    return ParsedDocument(title or file_stem(name), markdown, "text/html", date=_date(soup))
+    return ParsedDocument(title or file_stem(name), markdown, "text/html", date=_date(soup), fields=fields)
 
 
 def html_to_markdown(html: str) -> str:
     """For readers whose library gives HTML."""
-    return to_markdown(_soup(html))
+    return to_markdown(html_tree(html))
+
+
+def html_tree(html: str) -> BeautifulSoup:
+    """What stands in the body; a page's title is no part of its text."""
+    soup = _soup(html)
+    if soup.head is not None:
+        soup.head.decompose()
+    return soup
 
 
 def to_markdown(root: Tag) -> str:
@@ -63,6 +86,9 @@ def to_markdown(root: Tag) -> str:
     for element in root.select("[style]"):
         # An element inside one that was just removed has lost its attributes.
         if isinstance(element, Tag) and element.attrs and _HIDDEN_STYLE.search(str(element.get("style", ""))):
+            element.decompose()
+    for element in root.select("aside"):
+        if _is_links(element):
             element.decompose()
     for element in root.select("table table"):
         if (around := element.find_parent("table")) is not None:
@@ -76,6 +102,15 @@ def _soup(html: str) -> BeautifulSoup:
     # Document type and entity declarations go: lxml's HTML parser resolves none, and their text is no content.
     cleaned = _CONTROL.sub("", _DECLARATION.sub("", html[:20_000], count=3) + html[20_000:])
     return BeautifulSoup(cleaned, "lxml")
+
+
+def _is_links(aside: Tag) -> bool:
+    """Whether it leads elsewhere, as "Related" does; others are notes on what stands beside them."""
+    links, headings = (
+        sum(len(one.get_text(strip=True)) for one in aside.select(selector))
+        for selector in ("a", "h1, h2, h3, h4, h5, h6")
+    )
+    return links > _MOSTLY * max(len(aside.get_text(strip=True)) - headings, 1)
 
 
 def _main_part(soup: BeautifulSoup) -> Tag:
@@ -99,12 +134,19 @@ def _one_line(element: Any) -> str:
 
 
 def _date(soup: BeautifulSoup) -> str | None:
-    for selector in ('meta[name="date"]', 'meta[property="article:published_time"]', 'meta[name="dcterms.date"]'):
-        found = soup.select_one(selector)
-        match = re.match(r"\d{4}-\d{2}-\d{2}", str(found.get("content", ""))) if found else None
-        if match:
-            return match[0]
-    return None
+    """When the page was last changed, else when it was made, as far as it says so."""
+    return date_of(*(_content(soup, selector) for selector in _DATED))
+
+
+def _meta(soup: BeautifulSoup) -> Iterator[tuple[str, str]]:
+    for name in _SAID:
+        if text := _content(soup, f'meta[name="{name}" i]'):
+            yield name, text
+
+
+def _content(soup: BeautifulSoup, selector: str) -> str:
+    found = soup.select_one(selector)
+    return str(found.get("content", "")) if found else ""
 
 
 def _tidy(markdown: str) -> str:
@@ -134,7 +176,7 @@ def _converter() -> Any:
                 return "\n\n" + "\n\n".join(row[0] for row in rows if row) + "\n\n"
             caption = el.find("caption")
             above = f"**{_one_line(caption)}**\n\n" if _one_line(caption) else ""
-            return f"\n\n{above}{pipe_table(_one_header(rows, headers))}\n\n"
+            return f"\n\n{above}{pipe_table(with_one_header(rows, headers))}\n\n"
 
         def convert_tr(self, el: Any, text: str, parent_tags: Any) -> str:
             return text  # matters only around a table in a table: all others are made of their cells
@@ -270,15 +312,3 @@ def _cell_text(converter: Any, element: Any) -> str:
     # Neither fences of code nor a line break's backslash mean anything within a cell.
     text = re.sub(r"^```\w*$|\\$", "", text, flags=re.MULTILINE)
     return " ".join(text.replace(_TERM, ": ").replace(_DEFINITION, "").split()).rstrip("; ")
-
-
-def _one_header(rows: list[list[str]], headers: int) -> list[list[str]]:
-    """Several header rows become one, each column named from top to bottom."""
-    if headers <= 1 or headers >= len(rows):
-        return rows
-    width = max(len(row) for row in rows)
-    names = []
-    for column in range(width):
-        parts = [row[column] for row in rows[:headers] if column < len(row) and row[column]]
-        names.append(" ".join(dict.fromkeys(parts)))
-    return [names, *rows[headers:]]

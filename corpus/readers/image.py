@@ -39,9 +39,10 @@ def read_image(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     if not any(page.lines for page in pages):
         raise NoText(name, "no text in the picture")
     kinds = {number: page.kind for number, page in enumerate(pages, start=1)}
-    found = document_of_pages(
-        PageContents([page.lines for page in pages], kinds=kinds), "", file_stem(name), media_type, late
-    )
+    unsure = [str(number) for number, kind in kinds.items() if kind.startswith("hardly")]
+    warnings = [*late, *([f"hardly legible: page {', '.join(unsure)}"] if unsure else [])]
+    contents = PageContents([page.lines for page in pages], kinds=kinds)
+    found = document_of_pages(contents, "", file_stem(name), media_type, warnings)
     # Boxes are for marking places on a page that is drawn, which is done for PDF alone.
     return replace(found, boxes=())
 

@@ -9,6 +9,7 @@ from email.message import EmailMessage, MIMEPart
 from typing import cast
 
 from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers.file_fields import said_fields
 from argot.corpus.readers.html import html_to_markdown
 from argot.corpus.readers.mail_attachments import attachment_names, attachment_warnings, read_attachments
 from argot.corpus.readers.plain_text import decode_text, file_stem
@@ -37,9 +38,9 @@ def read_mail(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     (attached,) = read_attachments([message], limits, 2)
     markdown = "\n\n".join([_head(message), _body(message), *attached.sections]) + "\n"
     title = _header(message, "Subject") or file_stem(name)
-    return ParsedDocument(
-        title, markdown, "message/rfc822", date=_date(message), warnings=attachment_warnings([attached])
-    )
+    fields = said_fields((field, _header(message, field)) for field in ("From", "Keywords"))
+    warnings = attachment_warnings([attached])
+    return ParsedDocument(title, markdown, "message/rfc822", date=_date(message), warnings=warnings, fields=fields)
 
 
 def read_mailbox(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:

@@ -6,55 +6,77 @@ import re
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.embedded_html import elements_in, without_html
+from argot.corpus.readers.file_fields import date_of, said_fields
 from argot.corpus.readers.html import ELEMENTS_A_SECOND
 from argot.corpus.readers.plain_text import decode_text, file_stem
+from argot.corpus.readers.titles import first_heading
 from argot.types import ParsedDocument
 
-_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(.+?)[ \t#]*$|^(\S.*)\n(?:=+|-+)[ \t]*$", re.MULTILINE)
 # At most 60 lines: a rule at the top of a long text opens no front matter.
 _FRONT_MATTER = re.compile(r"---[ \t]*\n((?:[^\n]*\n){0,60}?)(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
 _YAML_LINE = re.compile(r"\s*$|[\w.-]+[ \t]*:(?:[ \t]|$)|[ \t]|- |#")
-_DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
+_ITEM = re.compile(r"\s*- +(\S.*)")
+_INLINE_LIST = re.compile(r"\[[^\[\]]*\]")
+_DATES = (
+    "updated",
+    "last_updated",
+    "revised",
+    "last_revised",
+    "lastmod",
+    "modified",
+    "last_modified",
+    "date",
+    "created",
+)
+"""Where a front matter says how new the text is; what tells of its last change comes first."""
+_NO_FIELDS = frozenset({"title", *_DATES, "layout", "permalink", "slug", "weight", "id", "description"})
+"""What tells of the page on its site, or is kept elsewhere."""
 
 
 def read_markdown(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """Title: of the front matter, else the first heading, else the file name. Date: of the front matter.
+    """Title: of the front matter, else the first heading, else the file name. Date and fields: of the front matter.
 
     HTML in it becomes Markdown; all else is kept word for word. The front matter speaks about the document and is no
     part of what is searched and quoted.
     """
-    from argot.corpus.chunking.blocks import plain_heading
-
     front, markdown = _without_front_matter(decode_text(data, name))
     limits.check_elements(elements_in(markdown), ELEMENTS_A_SECOND, "HTML", name)
     markdown = without_html(markdown)
-    heading = _first_heading(markdown)
-    title = front.get("title") or (plain_heading(heading) if heading else "") or file_stem(name)
-    return ParsedDocument(title, markdown, "text/markdown", date=_date(front.get("date", "")))
+    said = dict(reversed(front))
+    title = said.get("title") or first_heading(markdown) or file_stem(name)
+    dated = date_of(*(said.get(key) for key in _DATES))
+    fields = said_fields((key, value) for key, value in front if key not in _NO_FIELDS)
+    return ParsedDocument(title, markdown, "text/markdown", date=dated, fields=fields)
 
 
-def _first_heading(markdown: str) -> str:
-    # A title stands at the top; further down it is some section's heading.
-    match = _HEADING.search(markdown[:20_000])
-    return (match[1] or match[2]).strip() if match else ""
-
-
-def _without_front_matter(markdown: str) -> tuple[dict[str, str], str]:
+def _without_front_matter(markdown: str) -> tuple[list[tuple[str, str]], str]:
     """The plain `name: value` pairs of a YAML front matter, and the text after it; nothing is run or resolved.
+
+    Lists give a pair for each item.
 
     Two rules with text between them are no front matter: each line of it is a pair, an item, indented or a comment.
     """
     match = _FRONT_MATTER.match(markdown)
     if match is None or not all(_YAML_LINE.match(line) for line in match[1].splitlines()):
-        return {}, markdown
-    pairs: dict[str, str] = {}
+        return [], markdown
+    pairs: list[tuple[str, str]] = []
+    under = ""
     for line in match[1].splitlines():
+        if item := _ITEM.match(line):
+            pairs += [(under, _plain(item[1]))] if under else []
+            continue
         key, colon, value = line.partition(":")
-        if colon and key.strip().isidentifier():
-            pairs.setdefault(key.strip().lower(), value.strip().strip("'\""))
+        named = colon and key.strip().replace("-", "_").isidentifier()
+        # What is indented without being an item belongs to the key above, and is no pair of its own.
+        name = key.strip().lower().replace("-", "_")
+        under = name if named and not line[:1].isspace() else ""
+        if under and value.strip():
+            items = value.strip()[1:-1].split(",") if _INLINE_LIST.fullmatch(value.strip()) else [value]
+            pairs += [(name, _plain(one)) for one in items]
     return pairs, markdown[match.end() :]
 
 
-def _date(value: str) -> str | None:
-    match = _DATE.match(value)
-    return match[0] if match else None
+def _plain(value: str) -> str:
+    """A value of YAML without its comment and quotation marks."""
+    bare = value.strip()
+    return bare.strip("'\"") if bare[:1] in ("'", '"') else bare.partition(" #")[0].rstrip()

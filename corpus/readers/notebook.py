@@ -10,19 +10,19 @@ from typing import Any
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.html import html_to_markdown
 from argot.corpus.readers.plain_text import decode_text, file_stem
+from argot.corpus.readers.titles import first_heading
 from argot.errors import UnreadableDocument
 from argot.types import ParsedDocument
 
 CELLS_A_SECOND = 2_000
 _MOST_PRINTED = 4_000
 """Characters of what one cell printed: the rest of a long log answers no question."""
-_TITLE = re.compile(r"^\s{0,3}# +(.+?) *#*$", re.MULTILINE)
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _FENCE = re.compile(r"`{3,}")
 
 
 def read_notebook(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """Title: the first top heading, else the file name.
+    """Title: the first heading, else the file name.
 
     Raises:
         UnreadableDocument: it is no notebook.
@@ -37,8 +37,8 @@ def read_notebook(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     limits.check_elements(len(cells), CELLS_A_SECOND, "notebook", name)
     language = _language(notebook)
     markdown = "\n\n".join(part for cell in cells for part in _parts(cell, language) if part.strip()) + "\n"
-    title = _TITLE.search("\n".join(_joined(cell, "source") for cell in cells if cell.get("cell_type") == "markdown"))
-    return ParsedDocument(title[1].strip() if title else file_stem(name), markdown, "application/x-ipynb+json")
+    said = "\n\n".join(_joined(cell, "source") for cell in cells if cell.get("cell_type") == "markdown")
+    return ParsedDocument(first_heading(said) or file_stem(name), markdown, "application/x-ipynb+json")
 
 
 def _cells(notebook: Any) -> list[dict[str, Any]] | None:

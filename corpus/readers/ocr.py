@@ -38,8 +38,11 @@ _LEGIBLE = 85
 coarsely, read and compared)."""
 _GAP = 1.6
 """Wider gaps than this many heights of a line part the cells of a table."""
-_HEADING = 1.3
-"""A line is set larger if it is this many times as high as the page's others; measured heights vary by a fifth."""
+_HEADING = 1.25
+"""A line is set larger if it is this many times as high as the page's others; measured heights vary by a tenth."""
+_DESCENDERS = re.compile(r"[gjpqyQ,;()\[\]{}|$]")
+_WITHOUT_DESCENDERS = 1.27
+"""How many times as high a line is with letters that reach below it."""
 _WORD = "5"  # level of a row of tesseract's table
 
 
@@ -172,14 +175,24 @@ def _spans(words: list[_Word]) -> Iterator[LineSpan]:
 
 
 def _span(words: list[_Word], height: float) -> LineSpan:
+    text = " ".join(word.text for word in words)
     return LineSpan(
-        " ".join(word.text for word in words),
+        text,
         words[0].x0,
         min(word.y0 for word in words),
         words[-1].x1,
         max(word.y1 for word in words),
-        size=height,
+        spaces=tuple(zip(_starts(words), (w.x1 for w in words), (w.x0 for w in words[1:]), strict=False)),
+        size=height * (1.0 if _DESCENDERS.search(text) else _WITHOUT_DESCENDERS),
     )
+
+
+def _starts(words: list[_Word]) -> Iterator[int]:
+    """Where in the text of all the second word begins, the third, and so on."""
+    place = 0
+    for word in words[:-1]:
+        place += len(word.text) + 1
+        yield place
 
 
 def _sized(lines: list[Line]) -> list[Line]:

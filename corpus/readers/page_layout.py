@@ -9,9 +9,13 @@ from itertools import chain
 
 from argot.corpus.readers.continued_tables import with_headers_overleaf
 from argot.corpus.readers.pdf_blocks import Fonts, Piece, Words, join_pages, markdown_of, page_blocks, with_marked_steps
+from argot.corpus.readers.pdf_headings import Bookmark, set_levels
 from argot.corpus.readers.pdf_lines import Line, body_size
+from argot.corpus.readers.pdf_lists import set_depths
+from argot.corpus.readers.pdf_notes import with_joined_notes
 from argot.corpus.readers.pdf_rules import Rules
 from argot.corpus.readers.pdf_tables import PageTable, page_tables
+from argot.corpus.readers.titles import names_the_page
 from argot.types import Box, BoxMark, PageKind, PageMark, ParsedDocument
 
 
@@ -22,6 +26,7 @@ class PageContents:
     lines: Sequence[list[Line]]
     rules: Mapping[int, Rules] = field(default_factory=dict)
     kinds: Mapping[int, PageKind] = field(default_factory=dict)
+    bookmarks: Sequence[Bookmark] = ()
 
 
 def document_of_pages(
@@ -37,7 +42,10 @@ def document_of_pages(
         for number, (page, of_page) in enumerate(zip(lines, tables, strict=True), start=1)
     ]
     title = title or _first_heading(blocks, fonts) or name
-    markdown, marks, boxes = _markdown(list(join_pages(blocks, words)), fonts, pages.kinds)
+    set_levels([piece for page in blocks for piece in page if piece.kind == "heading"], fonts, pages.bookmarks)
+    pieces = list(join_pages([with_joined_notes(page, fonts) for page in blocks], words))
+    set_depths(pieces)
+    markdown, marks, boxes = _markdown(pieces, pages.kinds)
     return ParsedDocument(title, markdown, media_type, pages=marks, boxes=boxes, warnings=tuple(warnings))
 
 
@@ -61,16 +69,18 @@ def _fonts(lines: Sequence[list[Line]]) -> Fonts:
     total = sum(len(line.text) for line in everything)
     # A size that much of the text is set in is no heading's.
     larger = sorted((size for size, weight in weights.items() if weight < 0.2 * total), reverse=True)
-    return Fonts(body, tuple(larger))
+    mono = sum(len(line.text) for line in everything if line.mono)
+    return Fonts(body, tuple(larger), code=mono < 0.5 * total)
 
 
 def _first_heading(pages: list[list[Piece]], fonts: Fonts) -> str:
     headings = [piece for page in pages[:1] for piece in page if piece.kind == "heading" and piece.size in fonts.larger]
+    headings = [piece for piece in headings if names_the_page(piece.text)]
     return max(headings, key=lambda piece: piece.size).text[:300] if headings else ""
 
 
 def _markdown(
-    pieces: list[Piece], fonts: Fonts, kinds: Mapping[int, PageKind]
+    pieces: list[Piece], kinds: Mapping[int, PageKind]
 ) -> tuple[str, tuple[PageMark, ...], tuple[BoxMark, ...]]:
     """The pieces as Markdown, and where in it the pages begin and the blocks stand."""
     parts: list[str] = []
@@ -78,7 +88,7 @@ def _markdown(
     boxes: list[BoxMark] = []
     length, after_item = 0, False
     for piece in pieces:
-        text = markdown_of(piece, fonts)
+        text = markdown_of(piece)
         if not text.strip():
             continue
         if not pages or pages[-1].number < piece.page:

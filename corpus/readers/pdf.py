@@ -4,25 +4,35 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers.file_fields import date_of, said_fields
 from argot.corpus.readers.ocr import DPI, INSTALL, OcrPage, is_installed, recognised, require_ocr
 from argot.corpus.readers.page_layout import PageContents, document_of_pages, tables_of_pages
+from argot.corpus.readers.pdf_columns import in_columns
+from argot.corpus.readers.pdf_headings import Bookmark
 from argot.corpus.readers.pdf_lines import Line, page_lines
 from argot.corpus.readers.pdf_rules import Rules, page_rules
 from argot.corpus.readers.pdf_tables import PageTable
 from argot.corpus.readers.plain_text import file_stem
+from argot.corpus.readers.second_reading import is_broken, joined
+from argot.corpus.readers.titles import real_title
 from argot.errors import UnreadableDocument
 from argot.types import PageKind, ParsedDocument
 
 _MOST_PIXELS = 25_000_000
 """Of a page that is drawn for recognition: A3 at 300 dots an inch has 17 million."""
 _MARGIN = 0.1
-_USELESS_TITLE = re.compile(
-    r"untitled|microsoft |powerpoint|\.(?:docx?|pdf|indd|xlsx?|pptx?|qxd|tmp)\b|^[\W\d_]*$", re.I
-)
+_ROWS_ALIKE = 3
+_NUMBER_ALONE = re.compile(r"[\W_]*#[\W_]*")
+_DEEPEST_BOOKMARK = 6
+_MOST_BOOKMARKS = 5_000
+_PROPERTIES = ("Title", "Author", "Keywords", "CreationDate", "ModDate")
+_PDF_DATE = re.compile(r"(?:D:)?(\d{4})(\d{2})(\d{2})")
 
 
 def read_pdf(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
@@ -34,10 +44,12 @@ def read_pdf(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     document = _open(data, name)
     try:
         contents, warnings = _contents(document, name, limits)
-        title = _metadata_title(document)
+        said = {key: str(document.get_metadata_value(key) or "") for key in _PROPERTIES}
     finally:
         document.close()
-    return document_of_pages(contents, title, file_stem(name), "application/pdf", warnings)
+    parsed = document_of_pages(contents, _metadata_title(said["Title"]), file_stem(name), "application/pdf", warnings)
+    fields = said_fields((key, said[key]) for key in ("Author", "Keywords"))
+    return replace(parsed, date=_date(said["ModDate"]) or _date(said["CreationDate"]), fields=fields)
 
 
 def pdf_tables(data: bytes, name: str, limits: ReadLimits) -> list[list[PageTable]]:
@@ -57,10 +69,15 @@ def _contents(document: Any, name: str, limits: ReadLimits) -> tuple[PageContent
     """What stands on the pages, and what could not be read of it."""
     lines, heights = _all_lines(document, name, limits)
     lines, kinds, warnings = _with_scans(document, lines, name, limits)
+    lines, more = _read_again(document, lines, kinds, name, limits)
+    warnings += more
     lines = _without_running(lines, heights)
     rules = {number: _rules(document, number) for number, page in enumerate(lines, start=1) if page}
     blank = [number for number, page in enumerate(lines, start=1) if not page]
-    return PageContents(lines, rules, kinds), [*warnings, *([f"no text on page {_listed(blank)}"] if blank else [])]
+    return PageContents(lines, rules, kinds, _bookmarks(document)), [
+        *warnings,
+        *([f"no text on page {_listed(blank)}"] if blank else []),
+    ]
 
 
 def _rules(document: Any, number: int) -> Rules:
@@ -69,6 +86,16 @@ def _rules(document: Any, number: int) -> Rules:
         return page_rules(page)
     finally:
         page.close()
+
+
+def _bookmarks(document: Any) -> list[Bookmark]:
+    import pypdfium2
+
+    try:
+        found = islice(document.get_toc(max_depth=_DEEPEST_BOOKMARK), _MOST_BOOKMARKS)
+        return [Bookmark(item.level, item.get_title() or "") for item in found]
+    except pypdfium2.PdfiumError:  # damaged ones are no reason not to read the pages
+        return []
 
 
 def _open(data: bytes, name: str) -> Any:
@@ -91,7 +118,7 @@ def _all_lines(document: Any, name: str, limits: ReadLimits) -> tuple[list[list[
     length = 0
     for index in range(len(document)):
         page = document[index]
-        lines.append(page_lines(page))
+        lines.append(in_columns(page_lines(page)))
         heights.append(page.get_height())
         page.close()
         length += sum(len(line.text) for line in lines[-1])
@@ -124,6 +151,23 @@ def _with_scans(
     return full, {number: page.kind for number, page in found.items()}, warnings
 
 
+def _read_again(
+    document: Any, lines: list[list[Line]], kinds: Mapping[int, PageKind], name: str, limits: ReadLimits
+) -> tuple[list[list[Line]], list[str]]:
+    """The lines with those of pages whose own text is broken mended by what is seen on them, and what is to be said."""
+    broken = [number for number, page in enumerate(lines, start=1) if number not in kinds and is_broken(page)]
+    if not broken:
+        return lines, []
+    if not limits.ocr_languages or not is_installed():
+        return lines, [f"the characters of page {_listed(broken)} are not those that it shows. {INSTALL}"]
+    mended = list(lines)
+    for number in broken[: limits.ocr_pages]:
+        seen = _recognised(document, number, name, limits)
+        if seen.kind == "scanned page":
+            mended[number - 1] = joined(lines[number - 1], seen.lines)
+    return mended, [f"broken characters, mended by what is seen: page {_listed(broken[: limits.ocr_pages])}"]
+
+
 def _shows_something(document: Any, number: int) -> bool:
     page = document[number - 1]
     try:
@@ -154,13 +198,19 @@ def _without_running(lines: list[list[Line]], heights: list[float]) -> list[list
     counts = Counter(text for page in edges for text in set(page.values()))
     # A fifth of the pages, because running headers change with the chapter.
     often = max(3, len(lines) // 5)
-
-    def is_running(text: str | None) -> bool:
-        # On two pages only a line with a number that counts them is sure to be no content.
-        return text is not None and (counts[text] >= often or (counts[text] == len(lines) == 2 and "#" in text))
-
+    # On two pages only a line with a number that counts them is sure to be no content.
+    running = {text for text, count in counts.items() if count >= often or (count == len(lines) == 2 and "#" in text)}
+    rows = {text for text in running if "#" in text and not _NUMBER_ALONE.fullmatch(text)}
+    # What stands in the middle of pages too is a row of a table that happens to be their first or last.
+    inner = Counter(
+        text
+        for page, edge in zip(lines, edges, strict=True)
+        for number, line in enumerate(page)
+        if rows and number not in edge and (text := _with_numbers_alike(line)) in rows
+    )
+    running -= {text for text in rows if inner[text] >= max(_ROWS_ALIKE, counts[text])}
     kept = [
-        [line for number, line in enumerate(page) if not is_running(edge.get(number))]
+        [line for number, line in enumerate(page) if edge.get(number) not in running]
         for page, edge in zip(lines, edges, strict=True)
     ]
     # Labels and certificates: where nothing else stands on any page, that is the content.
@@ -174,14 +224,24 @@ def _edge_texts(page: list[Line], height: float) -> dict[int, str]:
     top = min(range(len(page)), key=lambda number: page[number].y0)
     bottom = max(range(len(page)), key=lambda number: page[number].y1)
     return {
-        # Page numbers, Roman ones included, differ from page to page.
-        number: re.sub(r"\d+|\b[ivxl]+\b", "#", line.text.strip().lower())
+        number: _with_numbers_alike(line)
         for number, line in enumerate(page)
         if number in (top, bottom) or line.y1 < _MARGIN * height or line.y0 > (1 - _MARGIN) * height
     }
 
 
-def _metadata_title(document: Any) -> str:
-    title = " ".join(str(document.get_metadata_value("Title") or "").split())
+def _with_numbers_alike(line: Line) -> str:
+    # Page numbers, Roman ones included, differ from page to page.
+    return re.sub(r"\d+|\b[ivxl]+\b", "#", line.text.strip().lower())
+
+
+def _metadata_title(said: str) -> str:
+    title = real_title(said)
     # A title of one word is mostly the name of a file or template.
-    return "" if len(title) < 5 or " " not in title or _USELESS_TITLE.search(title) else title[:300]
+    return "" if len(title) < 5 or " " not in title else title[:300]
+
+
+def _date(said: str) -> str | None:
+    """As in "D:20250301094500+01'00'"."""
+    found = _PDF_DATE.match(said)
+    return date_of("-".join(found.groups())) if found else None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal
 
 from argot.corpus.readers.pdf_lines import HYPHEN, Line, line_step
@@ -21,11 +22,14 @@ _SAME_EDGE = 4.0
 """Points between the left edges of two steps of one list."""
 _NEAR = 24.0
 """Points between a number and its step."""
-_SENTENCE_END = re.compile(r"[.!?:;][\"'”’)\]]*$")
+_SENTENCE_END = re.compile(r"[.!?:;][\"'”’)\]]*(?:\^\d{1,2})?$")
 _INDENT = 45.0
 _MAX_HEADING = 160
+_NEAR_LINES = 8
+_CODE_GAP = 3.5
+"""Font sizes from one line of a block of code to the next; more than half of it is a blank line."""
 
-Kind = Literal["heading", "paragraph", "item", "table"]
+Kind = Literal["heading", "paragraph", "item", "table", "code", "note"]
 
 
 @dataclass(slots=True)
@@ -40,6 +44,11 @@ class Piece:
     bold: bool = False
     right: float = 0.0
     """Where its last line ends, from the left."""
+    level: int = 1
+    """Of a heading, from 1."""
+    depth: int = 0
+    """Of an item, from 0."""
+    code: list[Line] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +57,8 @@ class Fonts:
 
     body: float
     larger: tuple[float, ...]
+    code: bool = True
+    """Whether lines in a font of equally wide letters are code: not where most of the document is set so."""
 
     def is_heading(self, line: Line, left: float, right: float) -> bool:
         """By size; or bold, short, and at the left edge or in the middle of the page, where no column is named."""
@@ -87,11 +98,29 @@ def page_blocks(
             if table is not None and table not in shown:
                 shown.add(table)
                 found.append(_table_piece(*tables[table], page))
-        if free:
+        if free and fonts.code and line.mono and len(free) == len(line.spans):
+            _add_code(found, line, page, previous)
+        elif free:
             rest = replace(line, spans=free)
-            _add_line(found, rest, page, fonts=fonts, step=step, words=words, previous=previous, edges=edges)
+            _add_line(
+                found,
+                rest,
+                page,
+                fonts=fonts,
+                step=step,
+                words=words,
+                previous=previous,
+                edges=edges,
+                right=partial(_column_end, lines, number),
+            )
         previous = line
     return found
+
+
+def _column_end(lines: Sequence[Line], number: int) -> float:
+    """How far the lines near this one reach that begin where it does."""
+    near = lines[max(0, number - _NEAR_LINES) : number + _NEAR_LINES]
+    return max(line.x1 for line in near if abs(line.x0 - lines[number].x0) < _SAME_EDGE)
 
 
 def edges_of(lines: Sequence[Line]) -> tuple[float, float]:
@@ -180,23 +209,26 @@ def _add_line(
     words: Words,
     previous: Line | None,
     edges: tuple[float, float],
+    right: Callable[[], float],
 ) -> None:
     heading = fonts.is_heading(line, *edges)
     last = found[-1] if found else None
-    if last is not None and previous is not None and _continues(last, previous, line, step, heading=heading):
-        last.text = words.join(last.text, line.text)
+    if last is not None and previous is not None and _continues(last, previous, line, step, right, heading=heading):
+        last.text = words.join(last.text, line.marked)
         _, x0, y0, x1, y1 = last.boxes[-1]
         last.boxes[-1] = (page, min(x0, line.x0), min(y0, line.y0), max(x1, line.x1), max(y1, line.y1))
         last.right = line.x1
         return
     kind: Kind = "heading" if heading else "item" if _BULLET.match(line.text) else "paragraph"
     box = (page, line.x0, line.y0, line.x1, line.y1)
-    found.append(Piece(kind, line.text, page, [box], line.size, line.bold, line.x1))
+    found.append(Piece(kind, line.marked, page, [box], line.size, line.bold, line.x1))
 
 
-def _continues(last: Piece, previous: Line, line: Line, step: float, *, heading: bool) -> bool:
+def _continues(
+    last: Piece, previous: Line, line: Line, step: float, right: Callable[[], float], *, heading: bool
+) -> bool:
     """Whether the line goes on with the block the line before it belongs to."""
-    if last.kind == "table" or (last.kind == "heading") != heading or _BULLET.match(line.text):
+    if last.kind in ("table", "code") or (last.kind == "heading") != heading or _BULLET.match(line.text):
         return False
     if abs(line.size - last.size) > 0.1 * last.size + 0.3:
         return False
@@ -205,57 +237,97 @@ def _continues(last: Piece, previous: Line, line: Line, step: float, *, heading:
         same = line.bold == last.bold and line.size == last.size and len(last.text) < _MAX_HEADING
         return same and -2 < down <= 1.8 * line.size
     unfinished = not _SENTENCE_END.search(last.text) and line.text[:1].islower()
-    if down < -2:  # the next column: a sentence may go on there
+    # What begins left of an item's mark is none of it.
+    outside = last.kind == "item" and line.x0 < last.boxes[-1][1] - _SAME_EDGE
+    if down < -2 or (outside and not unfinished):  # the next column: a sentence may go on there
         return unfinished
     if down > max(1.45 * step, 1.8 * line.size):
         return False
-    return unfinished or not _begins_paragraph(last, previous, line, far=down > 1.25 * step)
+    return unfinished or not _begins_paragraph(last, previous, line, right, far=down > 1.25 * step)
 
 
-def _begins_paragraph(last: Piece, previous: Line, line: Line, *, far: bool) -> bool:
+def _begins_paragraph(last: Piece, previous: Line, line: Line, right: Callable[[], float], *, far: bool) -> bool:
     """A numbered item, or after the end of a sentence a short last line, an indentation or a wider step."""
-    ended = _SENTENCE_END.search(last.text) is not None
-    if _NUMBERED.match(line.text):
+    if _NUMBERED.match(line.text) or line.spans[0].raised[:1] == (0,):
+        return True
+    if not _SENTENCE_END.search(last.text):
+        return False
+    indented = line.x0 > previous.x0 + 8 and last.kind != "item"
+    if indented or far:
         return True
     _, x0, _, x1, _ = last.boxes[-1]
-    short = last.right < x1 - 0.25 * max(x1 - x0, 150.0)
-    indented = line.x0 > previous.x0 + 8 and last.kind != "item"
-    return ended and (short or indented or far)
+    x1 = max(x1, right())
+    return last.right < x1 - 0.25 * max(x1 - x0, 150.0)
+
+
+def _add_code(found: list[Piece], line: Line, page: int, previous: Line | None) -> None:
+    """A line of code: of the block before it, or the first of one."""
+    last = found[-1] if found else None
+    down = line.y0 - previous.y0 if previous else 0.0
+    box = (page, line.x0, line.y0, line.x1, line.y1)
+    if last is None or last.kind != "code" or not -2 < down < _CODE_GAP * line.size:
+        found.append(Piece("code", "", page, [box], line.size, code=[line]))
+        return
+    last.code.append(line)
+    _, x0, y0, x1, y1 = last.boxes[-1]
+    last.boxes[-1] = (page, min(x0, line.x0), min(y0, line.y0), max(x1, line.x1), max(y1, line.y1))
 
 
 def join_pages(pages: Sequence[list[Piece]], words: Words) -> Iterator[Piece]:
-    """All pieces in order; a paragraph that goes on overleaf is one piece with a box on each page."""
+    """All pieces in order; a paragraph that goes on overleaf is one piece with a box on each page, before its notes."""
     last: Piece | None = None
+    notes: list[Piece] = []
     for page in pages:
         for index, piece in enumerate(page):
-            goes_on = (
-                index == 0
-                and last is not None
-                and last.kind in ("paragraph", "item")
-                and piece.kind == "paragraph"
-                and not _SENTENCE_END.search(last.text)
-                and piece.text[:1].islower()
-                and abs(last.size - piece.size) < 0.6
-            )
-            if goes_on and last is not None:
+            if piece.kind == "note":
+                notes.append(piece)
+                continue
+            if index == 0 and last is not None and _goes_on_overleaf(last, piece):
                 last.text = words.join(last.text, piece.text)
                 last.boxes.extend(piece.boxes)
                 continue
-            if last is not None:
-                yield last
-            last = piece
-    if last is not None:
-        yield last
+            yield from ([last] if last else [])
+            yield from notes
+            last, notes = piece, []
+    yield from ([last] if last else [])
+    yield from notes
 
 
-def markdown_of(piece: Piece, fonts: Fonts) -> str:
+def _goes_on_overleaf(last: Piece, piece: Piece) -> bool:
+    return (
+        last.kind in ("paragraph", "item")
+        and piece.kind == "paragraph"
+        and not _SENTENCE_END.search(last.text)
+        and piece.text[:1].islower()
+        and abs(last.size - piece.size) < 0.6
+    )
+
+
+def markdown_of(piece: Piece) -> str:
+    if piece.kind == "code":
+        return _fenced(piece.code)
     text = piece.text.replace(HYPHEN, "-")
     if piece.kind == "table":
         return text
     text = " ".join(text.split())
     if piece.kind == "heading":
-        return f"{'#' * fonts.level(piece.size)} {text}"
+        return f"{'#' * piece.level} {text}"
     if piece.kind == "item":
-        return f"- {_BULLET.sub('', text, count=1).strip()}"
+        return f"{'  ' * piece.depth}- {_BULLET.sub('', text, count=1).strip()}"
     # Text that only looks like Markdown.
     return f"\\{text}" if re.match(r"#{1,6} |>|```|~~~", text) else text
+
+
+def _fenced(lines: Sequence[Line]) -> str:
+    """Code with the indentation and the blank lines that it has on the page."""
+    width = max(sum(span.x1 - span.x0 for span in lines[0].spans) / max(len(lines[0].text), 1), 1.0)
+    left = min(line.x0 for line in lines)
+    shown: list[str] = []
+    for number, line in enumerate(lines):
+        if number and line.y0 - lines[number - 1].y0 > _CODE_GAP / 2 * line.size:
+            shown.append("")
+        row = ""
+        for span in line.spans:
+            row = row.ljust(round((span.x0 - left) / width)) + span.text
+        shown.append(row.replace(HYPHEN, "-"))
+    return "\n".join(["```", *shown, "```"])

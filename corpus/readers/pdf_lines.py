@@ -10,6 +10,8 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
+from argot.corpus.readers.pdf_ligatures import LIGATURE_WIDTHS, Ligatures, font_name
+
 HYPHEN = "\x02"
 """What PDFium gives for a hyphen at a line end that parts a word."""
 # Of one page. A page of text has some thousands; more is a drawing made of letters.
@@ -20,6 +22,12 @@ _COLUMN_GAP = 1.15
 _MARKER = re.compile(r"[•●○◦▪■□‣⁃∙·–—\-*o\uf0b7\uf0a7\uf0d8➢➤✓❖]|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)]")
 _LONGEST_NUMBER = 3  # of a step, with its mark
 _CURRENCY = re.compile(r"[$€£¥(]|\(?[$€£¥]\(?")
+_POWERS = {"2": "²", "3": "³"}
+_UNIT = re.compile(r"(?<![^\W\d_])(?:[cdkm]?m|ft|in|yd|s)$")
+_RAISED = 0.25
+"""Of the font size: how far a raised number ends above the line's lowest letters; and of what height it is at most."""
+_SMALL = 0.6
+_MONO = (b"courier", b"mono", b"consol", b"typewriter", b"menlo", b"cmtt")
 _CLOSING = re.compile(r"[)%]{1,2}")
 
 
@@ -34,6 +42,9 @@ class LineSpan:
     y1: float
     size: float
     bold: bool = False
+    mono: bool = False
+    raised: tuple[int, ...] = ()
+    """Where in the text a small number begins that is set above the line: a note's mark, or a power."""
     spaces: tuple[tuple[int, float, float], ...] = ()
     """Where a word begins behind a space: its offset in the text, where the word before it ends, where it begins."""
 
@@ -41,13 +52,28 @@ class LineSpan:
     def middle(self) -> float:
         return (self.y0 + self.y1) / 2
 
+    @property
+    def marked(self) -> str:
+        """The text with a caret before each note's mark, and squares and cubes of units as such."""
+        text = self.text
+        for place in reversed(self.raised):
+            digits = re.match(r"\d*", text[place:])
+            number = digits[0] if digits else ""
+            before, after = text[:place], text[place + len(number) :]
+            if number in _POWERS and _UNIT.search(before):
+                text = f"{before}{_POWERS[number]}{after}"
+            else:
+                # The mark at a note itself may have a dot of its own.
+                text = f"{before}^{number}{after}" if before else f"^{number} {after.lstrip('.) ')}"
+        return text
+
     def cut_at(self, x: float) -> tuple[LineSpan, ...]:
         """The parts left and right of `x`, if it lies between two words; else the span whole."""
         for number, (offset, end, begin) in enumerate(self.spaces):
             if end - 1 <= x <= begin + 1:
                 after = tuple((place - offset, left, right) for place, left, right in self.spaces[number + 1 :])
-                before = replace(self, text=self.text[:offset].rstrip(), x1=end, spaces=self.spaces[:number])
-                return before, replace(self, text=self.text[offset:], x0=begin, spaces=after)
+                before = replace(self, text=self.text[:offset].rstrip(), x1=end, spaces=self.spaces[:number], raised=())
+                return before, replace(self, text=self.text[offset:], x0=begin, spaces=after, raised=())
         return (self,)
 
 
@@ -60,6 +86,15 @@ class Line:
     @property
     def text(self) -> str:
         return " ".join(span.text for span in self.spans)
+
+    @property
+    def marked(self) -> str:
+        return " ".join(span.marked for span in self.spans)
+
+    @property
+    def mono(self) -> bool:
+        """Whether all of it is set in a font whose letters are equally wide, as code is."""
+        return all(span.mono for span in self.spans)
 
     @property
     def x0(self) -> float:
@@ -105,6 +140,7 @@ def _spans(page: Any, textpage: Any) -> Iterator[LineSpan]:
     left, right, bottom, top = (ctypes.c_double() for _ in range(4))
     refs = [ctypes.byref(value) for value in (left, right, bottom, top)]
     run = _Run()
+    ligatures = Ligatures(handle, count, place)
     space = False
     for index in range(count):
         code = pdfium.FPDFText_GetUnicode(handle, index)
@@ -123,36 +159,37 @@ def _spans(page: Any, textpage: Any) -> Iterator[LineSpan]:
         if not pdfium.FPDFText_GetCharBox(handle, index, *refs):
             continue
         box = place(left.value, bottom.value, right.value, top.value)
-        # Only where a break is likely, and every 32 characters: each check costs a call into PDFium.
-        if run.text and (space or index % 32 == 0 or not run.near(box)):
-            size = float(pdfium.FPDFText_GetFontSize(handle, index)) or run.size
-            if run.breaks(box, _COLUMN_GAP * max(run.size, 4.0)):
-                yield from run.flush()
+        # Only where a break is likely, and every 32 characters.
+        check = run.text and (space or index % 32 == 0 or not run.near(box))
+        if check and run.breaks(box, _COLUMN_GAP * max(run.size, 4.0)):
+            yield from run.flush()
         # Many programs set the number of a step larger than the step.
-        if not run.text or (space and run.is_number):
-            size, bold = _font(pdfium, handle, index, box)
-            run.start(size, bold)
+        length = len(run.text)
+        if length <= _LONGEST_NUMBER and (not length or (run.is_number and (space or not char.isdigit()))):
+            run.start(*_font(pdfium, handle, index, box), box[3])
+        if char in LIGATURE_WIDTHS and box[2] - box[0] > LIGATURE_WIDTHS[char] * run.size:
+            char = ligatures.restored(index, char, box[2] - box[0])
         run.add(char, box, space=space)
         space = False
     yield from run.flush()
 
 
-def _font(pdfium: Any, handle: Any, index: int, box: tuple[float, float, float, float]) -> tuple[float, bool]:
-    """Size in points and whether it is bold. Many programs scale fonts of size 1 by a matrix: both count."""
+def _font(pdfium: Any, handle: Any, index: int, box: tuple[float, float, float, float]) -> tuple[float, bool, bool]:
+    """Size in points, whether it is bold, and whether its letters are equally wide.
+
+    Many programs scale fonts of size 1 by a matrix: both count.
+    """
     size = float(pdfium.FPDFText_GetFontSize(handle, index))
     matrix = pdfium.FS_MATRIX()
     if pdfium.FPDFText_GetMatrix(handle, index, ctypes.byref(matrix)):
         size *= max(abs(matrix.d), abs(matrix.b)) or 1.0
     bold = pdfium.FPDFText_GetFontWeight(handle, index) >= 600
-    # Many bold fonts say so only in their name.
-    if not bold:
-        buffer = ctypes.create_string_buffer(128)
-        flags = ctypes.c_int()
-        pdfium.FPDFText_GetFontInfo(handle, index, buffer, 128, ctypes.byref(flags))
-        name = buffer.value.lower()
-        bold = b"bold" in name or b"black" in name or b"heavy" in name
+    # Many fonts say only in their name what they are.
+    name = font_name(handle, index)
+    bold = bold or b"bold" in name or b"black" in name or b"heavy" in name
+    mono = any(part in name for part in _MONO)
     # Rounded to half a point, so that rounding errors do not look like another size.
-    return round(size * 2) / 2 or max(1.0, box[3] - box[1]), bold
+    return round(size * 2) / 2 or max(1.0, box[3] - box[1]), bold, mono
 
 
 def placer(page: Any) -> Any:
@@ -178,15 +215,19 @@ class _Run:
     def __init__(self) -> None:
         self.text: list[str] = []
         self.spaces: list[tuple[int, float, float]] = []
-        self.size, self.bold = 10.0, False
+        self.raised: list[int] = []
+        self.size, self.bold, self.mono = 10.0, False, False
         self.x0 = self.y0 = self.x1 = self.y1 = 0.0
 
-    def start(self, size: float, bold: bool) -> None:
-        self.size, self.bold = size, bold
+    def start(self, size: float, bold: bool, mono: bool, bottom: float) -> None:
+        # A number before letters that are set larger is a note's mark, if it ends above them.
+        if self.text and size > 1.2 * self.size and self.y1 < bottom - 0.1 * size and not self.raised:
+            self.raised.append(0)
+        self.size, self.bold, self.mono = size, bold, mono
 
     @property
     def is_number(self) -> bool:
-        return len(self.text) <= _LONGEST_NUMBER and all(char.isdigit() or char in ".)" for char in self.text)
+        return all(char.isdigit() or char in ".)" for char in self.text)
 
     def near(self, box: tuple[float, float, float, float]) -> bool:
         return -0.5 * self.size < box[0] - self.x1 < 0.5 * self.size
@@ -204,15 +245,28 @@ class _Run:
             if space:
                 self.text.append(" ")
                 self.spaces.append((len(self.text), self.x1, box[0]))
-            self.x0, self.y0 = min(self.x0, box[0]), min(self.y0, box[1])
-            self.x1, self.y1 = max(self.x1, box[2]), max(self.y1, box[3])
+            if "0" <= char <= "9" and self._is_raised(box):
+                self.raised.append(len(self.text))
+            x0, y0, x1, y1 = box
+            # For every character of a document: `min` and `max` take several times as long.
+            self.x0 = x0 if x0 < self.x0 else self.x0
+            self.y0 = y0 if y0 < self.y0 else self.y0
+            self.x1 = x1 if x1 > self.x1 else self.x1
+            self.y1 = y1 if y1 > self.y1 else self.y1
         self.text.append(char)
+
+    def _is_raised(self, box: tuple[float, float, float, float]) -> bool:
+        """Whether it is the first digit of a number that is set small and high."""
+        high = box[3] < self.y1 - _RAISED * self.size and box[3] - box[1] < _SMALL * self.size
+        # Letters of a text that runs upwards stand high, too, but not beside each other.
+        return high and box[0] > self.x1 - 1 and not (self.raised and self.text[-1].isdigit())
 
     def flush(self) -> Iterator[LineSpan]:
         if self.text:
             box = (self.x0, self.y0, self.x1, self.y1)
-            yield LineSpan("".join(self.text), *box, self.size, self.bold, tuple(self.spaces))
-            self.text, self.spaces = [], []
+            text = "".join(self.text)
+            yield LineSpan(text, *box, self.size, self.bold, self.mono, tuple(self.raised), tuple(self.spaces))
+            self.text, self.spaces, self.raised = [], [], []
 
 
 def _rows(spans: list[LineSpan]) -> Iterator[list[LineSpan]]:
@@ -270,6 +324,7 @@ def merged_spans(one: LineSpan, other: LineSpan, glue: str) -> LineSpan:
         y0=min(one.y0, other.y0),
         x1=max(one.x1, other.x1),
         y1=max(one.y1, other.y1),
+        raised=(*one.raised, *(place + offset for place in other.raised)),
         spaces=(*one.spaces, *between, *((place + offset, left, right) for place, left, right in other.spaces)),
     )
 

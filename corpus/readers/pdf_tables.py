@@ -30,6 +30,7 @@ _NOTE = re.compile(r"\(?(?:[a-z\d]|\*{1,3}|[†‡§])\)?")
 _SHORT_NOTE = 30
 _PROSE_LINES = 3
 _PROSE_WIDTH = 150.0
+_NARROW_PROSE = 110.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,8 +263,12 @@ def _same_paragraph(above: Line, line: Line) -> bool:
 
 def _if_prose(run: Sequence[int], lines: Sequence[Line]) -> Sequence[int]:
     widths = [lines[number].x1 - lines[number].x0 for number in run]
-    if len(run) < _PROSE_LINES or max(widths) < _PROSE_WIDTH or median(widths) < 0.7 * max(widths):
+    if len(run) < _PROSE_LINES or max(widths) < _NARROW_PROSE or median(widths) < 0.7 * max(widths):
         return ()
+    if max(widths) < _PROSE_WIDTH:
+        # A cell may wrap as well, but seldom so often in the middle of a sentence.
+        going_on = sum(lines[number].text[:1].islower() for number in run[1:])
+        return run if len(run) > 2 * _PROSE_LINES and going_on >= 0.5 * (len(run) - 1) else ()
     return run
 
 

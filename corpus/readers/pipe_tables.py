@@ -16,6 +16,18 @@ def pipe_table(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([lines[0], _line(["---"] * len(used)), *lines[1:]])
 
 
+def with_one_header(rows: Sequence[Sequence[str]], headers: int) -> list[Sequence[str]]:
+    """The first `headers` rows become one, each column named from top to bottom."""
+    if headers <= 1 or headers >= len(rows):
+        return list(rows)
+    width = max(len(row) for row in rows)
+    names = []
+    for column in range(width):
+        parts = [row[column] for row in rows[:headers] if column < len(row) and row[column]]
+        names.append(" ".join(dict.fromkeys(parts)))
+    return [names, *rows[headers:]]
+
+
 def cell(text: str) -> str:
     """One line, with its bars escaped."""
     # A cell that is Markdown already has its bars escaped: not twice.

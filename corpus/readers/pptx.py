@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.archives import check_archive, core_title
+from argot.corpus.readers.archives import check_archive, core_properties
 from argot.corpus.readers.image import text_in_picture
 from argot.corpus.readers.ocr import is_installed
-from argot.corpus.readers.pipe_tables import pipe_table
+from argot.corpus.readers.pipe_tables import pipe_table, with_one_header
 from argot.corpus.readers.plain_text import file_stem
 from argot.types import PageMark, ParsedDocument
 
@@ -23,6 +23,7 @@ _MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.pres
 _MAX_DEPTH = 20
 _MOST_NAMED = 10  # slides in a warning
 _FILE_NAME = re.compile(r"\S*\.(?:png|jpe?g|gif|bmp|tiff?|emf|wmf|svg)", re.IGNORECASE)
+ONLY_PICTURES = "This slide holds only pictures, without words."
 _ELEMENTS_A_SECOND = 30_000
 """What python-pptx reads."""
 
@@ -46,14 +47,25 @@ def read_pptx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
             unread += [] if said else [number]
         # "Slide 3" is a heading of ours: without any text of its own the deck is empty.
         has_text = has_text or bool(title or said)
+        if number in unread:
+            said = [ONLY_PICTURES]
         text = "\n\n".join([f"# {title or f'Slide {number}'}", *said]) + "\n\n"
         pages.append(PageMark(length, number, "slide"))
         parts.append(text)
         length += len(text)
         limits.check_chars(length, name)
-    title = core_title(data) or first_title or file_stem(name)
+    core = core_properties(data)
+    title = core.title or first_title or file_stem(name)
     markdown = "".join(parts) if has_text else ""
-    return ParsedDocument(title, markdown, _MEDIA_TYPE, pages=tuple(pages), warnings=_warnings(unread))
+    return ParsedDocument(
+        title,
+        markdown,
+        _MEDIA_TYPE,
+        pages=tuple(pages),
+        date=core.date,
+        warnings=_warnings(unread),
+        fields=core.fields,
+    )
 
 
 def _warnings(unread: list[int]) -> tuple[str, ...]:
@@ -109,7 +121,7 @@ def _blocks(shapes: Any, depth: int) -> Iterator[str]:
             if depth < _MAX_DEPTH:
                 yield from _blocks(shape.shapes, depth + 1)
         elif getattr(shape, "has_table", False):
-            yield pipe_table(_rows(shape.table))
+            yield pipe_table(with_one_header(_rows(shape.table), _header_rows(shape.table)))
         elif getattr(shape, "has_chart", False):
             yield _chart(shape.chart)
         elif shape.has_text_frame and not _is_furniture(shape):
@@ -158,19 +170,45 @@ def _rows(table: Any) -> list[list[str]]:
     return rows
 
 
+def _header_rows(table: Any) -> int:
+    """How many rows name the columns: where a cell of the first one reaches over several of them, two or more."""
+    first = [cell for cell in table.rows[0].cells if cell.is_merge_origin]
+    wide = any(1 < cell.span_width < len(table.columns) for cell in first)
+    return max([1 + wide, *(int(cell.span_height) for cell in first if wide)])
+
+
 def _chart(chart: Any) -> str:
+    """Its title and numbers: a table for all series over the same categories, one for each series of points."""
     title = chart.chart_title.text_frame.text if chart.has_title and chart.chart_title.has_text_frame else ""
-    plots = list(chart.plots)
-    if not plots:
-        return title
-    series = list(plots[0].series)
-    categories = [str(category) for category in plots[0].categories]
-    rows = [["", *(str(each.name) for each in series)]]
+    tables: dict[tuple[str, ...], list[Any]] = {}
+    parts = [f"**{title}**" if title else ""]
+    for plot in chart.plots:
+        categories = tuple(map(str, plot.categories))
+        if categories:
+            tables.setdefault(categories, []).extend(plot.series)
+        else:
+            parts += [pipe_table(list(_points(series))) for series in plot.series]
+    parts += [pipe_table(list(_by_category(categories, series))) for categories, series in tables.items() if series]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _by_category(categories: Sequence[str], series: Sequence[Any]) -> Iterator[list[str]]:
+    yield ["", *(str(each.name) for each in series)]
     for index, category in enumerate(categories):
         values = [each.values[index] if index < len(each.values) else None for each in series]
-        rows.append([category, *("" if value is None else f"{value:g}" for value in values)])
-    table = pipe_table(rows) if categories and series else ""
-    return "\n\n".join(part for part in (f"**{title}**" if title else "", table) if part)
+        yield [category, *map(_number, values)]
+
+
+def _points(series: Any) -> Iterator[list[str]]:
+    """Of a chart whose points have two numbers each."""
+    yield ["x", str(series.name)]
+    across = series._element.xpath("./c:xVal//c:pt/c:v")
+    for x, y in zip(across, series.values, strict=False):
+        yield [str(x.text), _number(y)]
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.12g}"
 
 
 def _notes(slide: Any) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 from argot.corpus.chunking.passages import Cut
 from argot.corpus.read_limits import ReadLimits
 from argot.errors import NoText, UnreadableDocument
-from argot.types import Box, ParsedDocument
+from argot.types import Box, DocumentField, ParsedDocument
 
 _CUTS_A_LINE = 200
 
@@ -28,6 +28,7 @@ class CutDocument:
     cuts: tuple[Cut, ...]
     date: str | None = None
     warnings: tuple[str, ...] = ()
+    fields: tuple[DocumentField, ...] = ()
 
 
 def job(name: str, limits: ReadLimits, max_chars: int) -> bytes:
@@ -43,7 +44,13 @@ def decoded_job(message: bytes) -> tuple[str, ReadLimits, int]:
 def encoded_answer(parsed: ParsedDocument, cuts: list[Cut]) -> tuple[bytes, bytes]:
     """Lines of JSON and the Markdown. Headings that several passages share are sent once in a line."""
     # The head is a line of its own, and says whether there is a document at all.
-    head = {"title": parsed.title, "media_type": parsed.media_type, "date": parsed.date, "warnings": parsed.warnings}
+    head = {
+        "title": parsed.title,
+        "media_type": parsed.media_type,
+        "date": parsed.date,
+        "warnings": parsed.warnings,
+        "fields": [(one.name, one.value) for one in parsed.fields],
+    }
     # Several lines, so that the receiving side parses, and holds up other threads, for a moment each.
     lines = (_line(cuts[start : start + _CUTS_A_LINE]) for start in range(0, len(cuts), _CUTS_A_LINE))
     return b"\n".join([json.dumps(head).encode(), *lines]), parsed.markdown.encode()
@@ -68,7 +75,13 @@ def decoded_answer(message: bytes, markdown: bytes, name: str) -> CutDocument:
         raise kind(name, head["reason"], head["remedy"])
     cuts = tuple(cut for line in lines for cut in _cuts(json.loads(line)))
     return CutDocument(
-        head["title"], markdown.decode(), head["media_type"], cuts, head["date"], tuple(head["warnings"])
+        title=head["title"],
+        markdown=markdown.decode(),
+        media_type=head["media_type"],
+        cuts=cuts,
+        date=head["date"],
+        warnings=tuple(head["warnings"]),
+        fields=tuple(DocumentField(name, value) for name, value in head["fields"]),
     )
 
 

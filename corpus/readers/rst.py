@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers.file_fields import said_fields
 from argot.corpus.readers.html import html_to_markdown
 from argot.corpus.readers.plain_text import decode_text, file_stem
 from argot.errors import UnreadableDocument
@@ -100,11 +101,12 @@ def read_rst(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     first = next(iter(tree.findall(nodes.title)), None)
     title = str(tree.get("title") or "") or (first.astext() if first is not None else "") or file_stem(name)
     date = next(filter(None, (_DATE.search(node.astext()) for node in tree.findall(nodes.date))), None)
+    named = (nodes.author, nodes.organization, nodes.status, nodes.version)
+    fields = said_fields((type(node).__name__, node.astext()) for kind in named for node in tree.findall(kind))
     # Without the head, where style sheet and title stand.
     markdown = html_to_markdown(html[html.find("<body") :])
-    return ParsedDocument(
-        " ".join(title.split()), markdown, "text/x-rst", date=date[0] if date else None, warnings=left_out
-    )
+    dated = date[0] if date else None
+    return ParsedDocument(" ".join(title.split()), markdown, "text/x-rst", date=dated, warnings=left_out, fields=fields)
 
 
 # -- mending the tree -----------------------------------------------------------------------------------------------

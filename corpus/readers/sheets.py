@@ -6,13 +6,15 @@ import csv
 import datetime
 import io
 from collections.abc import Iterable, Iterator
+from itertools import count as count_from
 from itertools import islice
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.archives import check_archive, core_title
-from argot.corpus.readers.pipe_tables import pipe_table
+from argot.corpus.readers.archives import check_archive, core_properties
+from argot.corpus.readers.pipe_tables import pipe_table, with_one_header
 from argot.corpus.readers.plain_text import decode_text, file_stem
+from argot.corpus.readers.sheet_xml import SheetExtras, sheet_extras
 from argot.errors import UnreadableDocument
 from argot.types import PageMark, ParsedDocument
 
@@ -21,6 +23,8 @@ ROWS_PER_TABLE = 25
 _MAX_COLUMNS = 500
 _ELEMENTS_A_SECOND = 110_000
 """What openpyxl reads: 60 seconds are enough for some 100 MB of ordinary sheets (unpacked)."""
+_MOST_HEADINGS = 4  # rows
+_MOST_NAMED = 10  # cells in a warning
 _DELIMITERS = ",;\t|"
 _MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
@@ -50,10 +54,13 @@ def read_xlsx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     pages: list[PageMark] = []
     length, warnings = 0, []
     for number, sheet in enumerate(book.worksheets, start=1):
-        cells = _Cells(sheet, length, name, limits)
+        cells = _Cells(sheet, sheet_extras(book, sheet), length, name, limits)
         tables = list(_tables(cells))
         if cells.left_out:
             warnings.append(f"not read: columns behind the {_MAX_COLUMNS}th in {sheet.title}")
+        if cells.uncomputed:
+            some = f"{', '.join(cells.uncomputed[:_MOST_NAMED])}{' ...' if len(cells.uncomputed) > _MOST_NAMED else ''}"
+            warnings.append(f"formulas without a value in {sheet.title}: {some}. Save it in a spreadsheet program.")
         if not tables:
             continue
         text = "\n\n".join([f"# {' '.join(sheet.title.split())}", *tables]) + "\n\n"
@@ -61,8 +68,15 @@ def read_xlsx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         parts.append(text)
         length += len(text)
     book.close()
+    core = core_properties(data)
     return ParsedDocument(
-        core_title(data) or file_stem(name), "".join(parts), _MEDIA_TYPE, pages=tuple(pages), warnings=tuple(warnings)
+        core.title or file_stem(name),
+        "".join(parts),
+        _MEDIA_TYPE,
+        pages=tuple(pages),
+        date=core.date,
+        warnings=tuple(warnings),
+        fields=core.fields,
     )
 
 
@@ -84,27 +98,68 @@ def _delimiter(text: str) -> str:
 class _Cells:
     """The rows of a sheet as text, after `length` characters of the sheets before. `left_out`: some cells were.
 
+    Rows of headings, the first with some that reach over several columns, become one. `uncomputed`: the cells with a
+    formula that no program has computed, which is shown in place of its value.
+
     Raises:
         UnreadableDocument: more text than allowed.
     """
 
-    def __init__(self, sheet: Any, length: int, name: str, limits: ReadLimits) -> None:
+    def __init__(self, sheet: Any, extras: SheetExtras, length: int, name: str, limits: ReadLimits) -> None:
         self._sheet = sheet
+        self._extras = extras
         self._length = length
         self._name = name
         self._limits = limits
         self.left_out = False
+        self.uncomputed: list[str] = []
 
     def __iter__(self) -> Iterator[Row]:
+        rows, text_above = self._rows(), False
+        for number, row in rows:
+            # What begins a table: the first row with several cells below a blank one, or below a title.
+            begins, text_above = not text_above and _filled(row) > 1, _filled(row) > 1
+            count = self._heading_rows(number, row) if begins else 1
+            if count == 1:
+                yield row
+                continue
+            headings = [row, *(after for _, after in islice(rows, count - 1))]
+            names = with_one_header([*map(self._repeated, count_from(number), headings), []], len(headings))[0]
+            yield list(names)
+
+    def _rows(self) -> Iterator[tuple[int, Row]]:
         # A sheet may claim any size; what counts are the cells that are there.
         self._sheet.reset_dimensions()
-        for row in self._sheet.iter_rows():
-            shown = [_shown(cell) for cell in row[:_MAX_COLUMNS]]
+        for number, row in enumerate(self._sheet.iter_rows(), start=1):
+            shown = [self._said(cell) for cell in row[:_MAX_COLUMNS]]
             self.left_out |= any(cell.value is not None for cell in row[_MAX_COLUMNS:])
             # Before the cells are joined: a shared string stands in memory once, however many cells show it.
             self._length += sum(map(len, shown))
             self._limits.check_chars(self._length, self._name)
-            yield shown
+            yield number, shown
+
+    def _said(self, cell: Any) -> str:
+        formulas = self._extras.formulas
+        if cell.value is None and formulas and (formula := formulas.get(getattr(cell, "coordinate", ""))):
+            self.uncomputed.append(cell.coordinate)
+            return formula
+        return _shown(cell)
+
+    def _heading_rows(self, number: int, row: Row) -> int:
+        """How many rows name the columns of the table that begins here."""
+        areas = [area for area in self._extras.merged if area.row == number and area.column <= len(row)]
+        wide = any(area.last_column > area.column for area in areas)
+        deepest = max((area.last_row for area in areas), default=number) - number + 1
+        return min(max(1 + wide, deepest), _MOST_HEADINGS) if wide else 1
+
+    def _repeated(self, number: int, row: Row) -> Row:
+        """With a heading over several columns in each of them."""
+        full = list(row)
+        for area in self._extras.merged:
+            if area.row == number and area.column <= len(row):
+                for column in range(area.column, min(area.last_column, len(row))):
+                    full[column] = full[area.column - 1]
+        return full
 
 
 def _shown(cell: Any) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from argot.corpus.database import CorpusDatabase
 from argot.corpus.document_ids import content_hash
 from argot.corpus.fifo_cache import SizedCache
 from argot.corpus.keyword import keyword_index
+from argot.corpus.store import document_fields
 from argot.corpus.store.blobs import Blobs
 from argot.corpus.store.row_mapping import (
     DOCUMENT_COLUMNS,
@@ -30,13 +31,16 @@ from argot.corpus.store.row_mapping import (
 from argot.corpus.vector_ids import VectorKind
 from argot.errors import InvalidInput, NotFound
 from argot.remedies import damaged_store, init_command
-from argot.types import Audience, DerivedText, Document, Passage, Principal, Triple, is_of_thread
+from argot.types import Audience, DerivedText, Document, Passage, Principal, QuestionScope, Triple, is_of_thread
 
 _FETCHED = 50
 """Passages looked up at least, whatever the limit: one question is searched for with several limits."""
 
 CacheKey = tuple[int, tuple[int, ...] | None]
 """The version of the documents, and the numbers of the audiences that somebody may read; None: all there are."""
+
+Documents = Collection[str] | None
+"""Ids of those that alone are searched; None: all."""
 
 _TABLES = {"passage": "passages", "derived": "derived", "triple": "triples"}
 
@@ -185,14 +189,16 @@ class CorpusStore:
         )
         return [passage_of(row[1:]) for row in rows if principal.may_read(stored_audience(row[0]))]
 
-    def passages_tagged(self, principal: Principal, tags: Sequence[str]) -> list[str]:
-        """Ids of the passages of documents with one of these tags, and of those put into the conversation at hand."""
-        wanted = frozenset(tags)
-        documents = [
-            one.id for one in self.documents(principal) if not wanted.isdisjoint(one.tags) or is_of_thread(one.audience)
-        ]
-        sql = "SELECT id FROM passages WHERE document IN (SELECT value FROM json_each(?))"
-        return [id_ for (id_,) in self._connection.execute(sql, (json.dumps(documents),))]
+    def documents_within(self, principal: Principal, scope: QuestionScope) -> frozenset[str]:
+        """Ids of the documents in the scope that this principal may read, and of those of the conversation at hand."""
+        with self._readable(principal) as (connection, audiences):
+            found = document_fields.documents_within(connection, scope, audiences)
+        return found | {one.id for one in self.documents_of_conversation(principal)}
+
+    def field_names(self, principal: Principal) -> list[str]:
+        """The names of the fields of all documents that this principal may read."""
+        with self._readable(principal) as (connection, audiences):
+            return document_fields.field_names(connection, audiences)
 
     def derived(self, principal: Principal, ids: Sequence[str]) -> dict[str, DerivedText]:
         rows = self._connection.execute(
@@ -243,8 +249,12 @@ class CorpusStore:
 
     # -- keyword search and statistics ------------------------------------------------------------------------------
 
-    def keyword_search(self, principal: Principal, query: str, limit: int) -> list[tuple[str, float]]:
+    def keyword_search(
+        self, principal: Principal, query: str, limit: int, documents: Documents = None
+    ) -> list[tuple[str, float]]:
         """(passage id, BM25 score), best first. Any text is a valid query; one without words finds nothing."""
+        if documents is not None:
+            return self._search(keyword_index.PASSAGES, principal, query, limit, documents)
         with self._readable(principal) as (connection, audiences):
             key = (*self._cache_key(audiences), query)
             fetched, found = self._searches.get(key) or (0, [])
@@ -254,8 +264,10 @@ class CorpusStore:
                 self._searches.put(key, (fetched, found))
             return found[:limit]
 
-    def keyword_search_derived(self, principal: Principal, query: str, limit: int) -> list[tuple[str, float]]:
-        return self._search(keyword_index.DERIVED, principal, query, limit)
+    def keyword_search_derived(
+        self, principal: Principal, query: str, limit: int, documents: Documents = None
+    ) -> list[tuple[str, float]]:
+        return self._search(keyword_index.DERIVED, principal, query, limit, documents)
 
     def keyword_search_triples(self, principal: Principal, query: str, limit: int) -> list[tuple[str, float]]:
         return self._search(keyword_index.TRIPLES, principal, query, limit)
@@ -353,10 +365,15 @@ class CorpusStore:
         return self.version, None if audiences is None else tuple(audiences)
 
     def _search(
-        self, index: keyword_index.WordIndex, principal: Principal, query: str, limit: int
+        self,
+        index: keyword_index.WordIndex,
+        principal: Principal,
+        query: str,
+        limit: int,
+        documents: Documents = None,
     ) -> list[tuple[str, float]]:
         with self._readable(principal) as (connection, audiences):
-            return keyword_index.search_keywords(connection, index, query, audiences, limit)
+            return keyword_index.search_keywords(connection, index, query, audiences, limit, documents)
 
     def _revision_row(self, principal: Principal, revision_id: str, columns: str) -> tuple[Any, ...]:
         row = self._connection.execute(

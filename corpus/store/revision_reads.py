@@ -6,8 +6,18 @@ import json
 from collections.abc import Sequence
 
 from argot.corpus.store.document_store import CorpusStore
-from argot.corpus.store.row_mapping import Revision
+from argot.corpus.store.row_mapping import DOCUMENT_COLUMNS, DOCUMENT_TABLES, Revision, document_of
 from argot.types import DerivedText, Document, Principal, Triple
+
+
+def documents_with_ids(store: CorpusStore, principal: Principal, ids: Sequence[str]) -> list[Document]:
+    """Those of these documents that there are and this principal may read, in the order of the ids."""
+    rows = store.database.connection().execute(
+        f"SELECT {DOCUMENT_COLUMNS} FROM {DOCUMENT_TABLES} WHERE d.id IN (SELECT value FROM json_each(?))",  # noqa: S608
+        (json.dumps(list(ids)),),
+    )
+    found = {one.id: one for one in map(document_of, rows) if principal.may_read(one.audience)}
+    return [found[id_] for id_ in dict.fromkeys(ids) if id_ in found]
 
 
 def revisions_of(store: CorpusStore, document: Document) -> list[Revision]:
@@ -30,6 +40,12 @@ def with_derived_texts(store: CorpusStore) -> set[str]:
     """Ids of the documents of which texts or triples were derived, whoever may read them."""
     sql = "SELECT DISTINCT document FROM derived UNION SELECT DISTINCT document FROM triples"
     return {id_ for (id_,) in store.database.connection().execute(sql)}
+
+
+def underived_kinds(store: CorpusStore, kinds: Sequence[str]) -> list[str]:
+    """Those of these kinds of which no text was derived of any document, whoever may read it."""
+    sql = "SELECT 1 FROM derived WHERE kind = ? LIMIT 1"
+    return [kind for kind in kinds if store.database.connection().execute(sql, (kind,)).fetchone() is None]
 
 
 def derived_of(

@@ -8,12 +8,14 @@ from functools import lru_cache
 from typing import Any
 
 from argot.corpus.keyword.index_terms import passage_words, text_words
-from argot.types import Audience, Box, DerivedText, Document, Passage, Triple
+from argot.types import Audience, Box, DerivedText, Document, DocumentField, Passage, Triple
 
 # In the order in which `document_of` takes them.
 DOCUMENT_COLUMNS = """
     d.id, d.uri, d.title, r.media_type, d.revision, r.content_hash, r.added_at, d.date, d.tags, a.tokens,
-    d.passages, r.size"""
+    d.passages, r.size, r.warnings,
+    (SELECT json_group_array(json_array(f.name, f.value)) FROM document_fields AS f
+     WHERE f.document = d.id AND f.origin != 'tag')"""
 DOCUMENT_TABLES = "documents AS d JOIN revisions AS r ON r.id = d.revision JOIN audiences AS a ON a.n = d.audience"
 
 # In the order in which `passage_of` takes them; `CorpusStore.passages` knows that there are 14.
@@ -50,7 +52,8 @@ def stored_audience(text: str) -> Audience:
 @lru_cache(maxsize=2_000)
 def document_of(row: tuple[Any, ...]) -> Document:
     """Remembered by the whole row, as `passage_of` is: one question reads the same few a dozen times."""
-    id_, uri, title, media_type, revision, content_hash, added_at, date, tags, tokens, passages, size = row
+    id_, uri, title, media_type, revision, content_hash, added_at, date, tags, tokens, *more = row
+    passages, size, warnings, fields = more
     return Document(
         id=id_,
         uri=uri,
@@ -64,6 +67,8 @@ def document_of(row: tuple[Any, ...]) -> Document:
         audience=stored_audience(tokens),
         passages=passages,
         size=size,
+        fields=tuple(sorted(DocumentField(name, value) for name, value in json.loads(fields))),
+        warnings=tuple(json.loads(warnings)),
     )
 
 

@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Any
 
 from argot.corpus.keyword import keyword_index
+from argot.corpus.store import document_fields
 from argot.corpus.store.row_mapping import audience_text, derived_row, passage_row, triple_row
 from argot.corpus.store.source_metadata import NO_METADATA, SourceMetadata, put_metadata
 from argot.types import Audience, DerivedText, Document, Passage, Triple
@@ -17,7 +18,10 @@ from argot.types import Audience, DerivedText, Document, Passage, Triple
 
 @dataclass(frozen=True, slots=True)
 class NewRevision:
-    """A document as it is to be from now on. `derived_by` names what made its triples and derived texts."""
+    """A document as it is to be from now on.
+
+    `derived_by` names what made its triples and derived texts; `header` is said before its title in each passage.
+    """
 
     document: Document
     markdown: str
@@ -26,6 +30,7 @@ class NewRevision:
     derived: Sequence[DerivedText] = ()
     derived_by: str = ""
     metadata: SourceMetadata = NO_METADATA
+    header: str = ""
 
 
 def put_revision(connection: sqlite3.Connection, new: NewRevision) -> None:
@@ -40,10 +45,11 @@ def put_revision(connection: sqlite3.Connection, new: NewRevision) -> None:
         {"document": document.id, "new": document.revision_id},
     )
     connection.execute(
-        """INSERT INTO documents (id, uri, title, date, tags, audience, revision, passages)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-        ON CONFLICT (id) DO UPDATE SET (title, date, tags, audience, revision, passages) =
-        (excluded.title, excluded.date, excluded.tags, excluded.audience, excluded.revision, excluded.passages)""",
+        """INSERT INTO documents (id, uri, title, date, tags, audience, revision, passages, header)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (id) DO UPDATE SET (title, date, tags, audience, revision, passages, header) =
+        (excluded.title, excluded.date, excluded.tags, excluded.audience, excluded.revision, excluded.passages,
+        excluded.header)""",
         (
             document.id,
             document.uri,
@@ -53,17 +59,25 @@ def put_revision(connection: sqlite3.Connection, new: NewRevision) -> None:
             audience,
             document.revision_id,
             len(new.passages),
+            new.header,
         ),
     )
     put_metadata(connection, document.id, new.metadata)
+    document_fields.put_read(connection, document)
     # Before its passages, whose rows refer to it.
     _put_revision(connection, new)
-    _insert(connection, "passages", (passage_row(passage, document.title, audience) for passage in new.passages))
+    title = searched_title(document.title, new.header)
+    _insert(connection, "passages", (passage_row(passage, title, audience) for passage in new.passages))
     insert_derived(connection, new.derived, document.id, audience)
     insert_triples(connection, new.triples, document.id, audience)
     for index in keyword_index.INDEXES:
         keyword_index.insert_rows(connection, index, document.id)
     touch(connection)
+
+
+def searched_title(title: str, header: str) -> str:
+    """What the keyword index holds as the title of each passage."""
+    return f"{header} {title}".strip()
 
 
 def insert_derived(connection: sqlite3.Connection, texts: Sequence[DerivedText], document: str, audience: int) -> None:
@@ -94,6 +108,7 @@ def clear(connection: sqlite3.Connection, document: str) -> None:
     connection.execute("DELETE FROM triples WHERE document = ?", (document,))
     connection.execute("DELETE FROM derived WHERE document = ?", (document,))
     connection.execute("DELETE FROM passages WHERE document = ?", (document,))
+    connection.execute("DELETE FROM derivation_states WHERE document = ?", (document,))
 
 
 def remove_rows(connection: sqlite3.Connection, document: str) -> None:
@@ -109,6 +124,7 @@ def relabel_rows(connection: sqlite3.Connection, document: str, audience: Audien
     """Change who may read a document, and its tags, leaving its content."""
     number = audience_number(connection, audience)
     connection.execute("UPDATE documents SET audience = ?, tags = ? WHERE id = ?", (number, _tags(tags), document))
+    document_fields.put_tags(connection, document, tags)
     # Each row carries the number, so that a search is narrowed without joining `documents`.
     for table in ("passages", "derived", "triples"):
         connection.execute(f"UPDATE {table} SET audience = ? WHERE document = ?", (number, document))  # noqa: S608
@@ -136,10 +152,11 @@ def _put_revision(connection: sqlite3.Connection, new: NewRevision) -> None:
     # An upsert, because content that comes back after a change is the same revision, live again.
     connection.execute(
         """INSERT INTO revisions
-        (id, document, content_hash, state, superseded_by, media_type, markdown, size, added_at, derived_by)
-        VALUES (?, ?, ?, 'live', NULL, ?, ?, ?, ?, ?)
-        ON CONFLICT (id) DO UPDATE SET (state, superseded_by, media_type, markdown, added_at, derived_by) =
-        ('live', NULL, excluded.media_type, excluded.markdown, excluded.added_at, excluded.derived_by)""",
+        (id, document, content_hash, state, superseded_by, media_type, markdown, size, added_at, derived_by, warnings)
+        VALUES (?, ?, ?, 'live', NULL, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (id) DO UPDATE SET (state, superseded_by, media_type, markdown, added_at, derived_by, warnings) =
+        ('live', NULL, excluded.media_type, excluded.markdown, excluded.added_at, excluded.derived_by,
+        excluded.warnings)""",
         (
             document.revision_id,
             document.id,
@@ -149,6 +166,7 @@ def _put_revision(connection: sqlite3.Connection, new: NewRevision) -> None:
             document.size,
             document.added_at,
             new.derived_by,
+            json.dumps(document.warnings, ensure_ascii=False),
         ),
     )
 

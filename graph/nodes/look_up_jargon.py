@@ -182,7 +182,7 @@ def _spelt_out(surface: str, state: State, run: RunContext) -> str:
     if not may_be_spelt_out(surface):
         return ""
     queries = [WeightedQuery(state["stand_alone_question"])]
-    near = hybrid_search(run.corpus, run.principal, queries, run.profile, run.tags, state.get("scope", ()))
+    near = hybrid_search(run.corpus, run.principal, queries, run.profile, run.scope, state.get("scope", ()))
     few = len(surface) == FEWEST
     return spelt_out(surface, [hit.passage.with_header for hit in (near[:NEAREST_FOR_THREE] if few else near)])
 

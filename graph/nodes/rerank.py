@@ -17,6 +17,7 @@ from argot.tools.retrieval.missing_subjects import (
 )
 from argot.tools.retrieval.reranker import READ, READ_FOR_MODEL, evidence_strength, is_quotable
 from argot.tools.retrieval.reranker import rerank as reranked
+from argot.tools.retrieval.succession import successors_first
 from argot.tools.senses.rival_senses import passages_of_rivals
 from argot.types import Hit
 
@@ -126,5 +127,5 @@ def _rerank(state: State, run: RunContext, subject: SubjectRecord | None) -> tup
         return hits, float(bool(hits))
     queries = [WeightedQuery(text, weight) for text, weight in state["search_queries"]]
     read = READ if run.model is None else READ_FOR_MODEL
-    ordered = subject_first(reranked(queries, hits, run.scorer, run.profile, read), subject, run)
+    ordered = successors_first(subject_first(reranked(queries, hits, run.scorer, run.profile, read), subject, run))
     return ordered, float(evidence_strength(run.in_abbreviations(queries[0].text), ordered, run.scorer))

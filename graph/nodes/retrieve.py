@@ -27,8 +27,8 @@ async def retrieve(state: State, run: RunContext) -> Step:
         return Step(
             {"hits": [to_hit_record(hit) for hit in found]}, f"{len(found)} passages for {len(asked)} questions"
         )
-    scope = state.get("scope", ())
-    hits = await asyncio.to_thread(hybrid_search, run.corpus, run.principal, queries, run.profile, run.tags, scope)
+    files = state.get("scope", ())
+    hits = await asyncio.to_thread(hybrid_search, run.corpus, run.principal, queries, run.profile, run.scope, files)
     # Written back also where nothing was augmented: the re-ranker takes its query from there.
     update: StateUpdate = {
         "hits": [to_hit_record(hit) for hit in hits],

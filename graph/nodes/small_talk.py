@@ -19,6 +19,6 @@ async def small_talk(state: State, run: RunContext) -> Step:
     """
     offered: list[str] = []
     if state["small_talk"] not in _LEFT_ALONE:
-        trial = Trial(run.corpus, run.principal, run.scorer, run.profile, run.tags)
+        trial = Trial(run.corpus, run.principal, run.scorer, run.profile, run.scope)
         offered = await asyncio.to_thread(example_questions, trial)
     return Step({"status": "small_talk", "examples": offered}, "no question: nothing is searched")

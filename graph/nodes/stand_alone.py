@@ -11,7 +11,7 @@ from argot.graph.presentation.turn_view import visible_answer
 from argot.graph.run_context import RunContext
 from argot.graph.state import State, TurnPart, empty_turn, finished_turn
 from argot.graph.subjects import other_subject
-from argot.graph.thread_files import inside_files, named_in, whole_files
+from argot.graph.thread_files import files_at_hand, inside_files, named_in, whole_files
 from argot.tools.reading.chitchat import SmallTalk, may_lean, small_talk
 from argot.tools.reading.history_questions import Recalled, asked_before
 from argot.tools.reading.library_questions import library_asked
@@ -38,9 +38,12 @@ async def stand_alone(state: State, run: RunContext) -> Step:
     # Where the last turn is answered again, the one before it is the turn that "it" may lean on.
     before = past or next(latest_turns(state), None)
     turn = empty_turn(state["asked"], before["number"] + 1 if before else 0)
-    turn["profile"], turn["tags"] = run.profile.name, list(run.tags)
-    files = await asyncio.to_thread(run.corpus.store.documents_of_conversation, run.principal)
+    turn["profile"], turn["tags"], turn["since"] = run.profile.name, list(run.scope.tags), run.scope.since
+    turn["fields"] = [(one.name, one.value) for one in run.scope.fields]
+    files = await asyncio.to_thread(files_at_hand, run)
     turn["files"] = [file.revision_id for file in files]
+    # Also those that are gone: then nothing is found, rather than what the asker did not ask of.
+    turn["scope"] = list(dict.fromkeys([*run.documents, *(file.id for file in files)])) if run.documents else []
     # Without an answer (measuring retrieval) there is nothing to outline a file in.
     whole = whole_files(turn["question"], files, before) if run.profile.generate_answer else []
     if whole:

@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from argot.graph.choices import ANSWER_ANYWAY, NONE_OF_THESE, TERM, document_choice, label, sense_choice
+from argot.graph.presentation.found_passages import Visible, citation_of, numbers_of, passages_found
+from argot.graph.presentation.freshness import succession_notes
+from argot.graph.presentation.scope_wording import documents_asked, empty_scope, scope_of, values_by_name
 from argot.graph.presentation.wording import (
     abstained_answer,
     choose_document_text,
@@ -28,7 +31,7 @@ from argot.graph.presentation.wording import (
     unknown_term_text,
 )
 from argot.graph.run_context import RunContext
-from argot.graph.state import CitationRecord, QueryMissRecord, SentenceRecord, TurnPart
+from argot.graph.state import QueryMissRecord, SentenceRecord, TurnPart
 from argot.graph.state_records import EXPLAINED, agreed_context, read_terms, senses_of, term_of
 from argot.graph.subjects import offered_in, subject_notes
 from argot.graph.thread_files import scope_notes
@@ -37,7 +40,6 @@ from argot.results import (
     STOPPED,
     AskResult,
     Choice,
-    Citation,
     FoundPassage,
     Jargon,
     MissedTerm,
@@ -49,9 +51,7 @@ from argot.tools.answering.excerpts import best_excerpt
 from argot.tools.answering.selections import quoted_of
 from argot.tools.reading.answer_types import asks_for_several
 from argot.tools.retrieval.suggested_questions import question_for
-from argot.types import Document, Passage, ReadTerm, Sense
-
-Visible = Mapping[str, tuple[Passage, Document]]
+from argot.types import ReadTerm, Sense
 
 
 @dataclass(frozen=True)
@@ -96,12 +96,12 @@ def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: 
     reading = _read(cast(TurnPart, turn), run)
     choices = _choices(reading, run) if waiting else []
     status = _status(reading.turn, waiting)
-    passages = _passages(reading)
+    passages = passages_found(reading.turn, reading.passages)
     if status == "abstained":
         passages = [*_with_excerpts(passages[:NEAREST], reading), *passages[NEAREST:]]
     sentences = _sentences(reading)
     misses = _misses(reading, run, waiting=waiting or _was_asked(turn))
-    examples = _examples(reading, run)
+    examples, scope = _examples(reading, run), scope_of(turn)
     return AskResult(
         question=turn["question"],
         stand_alone_question=turn["stand_alone_question"],
@@ -110,7 +110,9 @@ def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: 
         # Turns stored before they had numbers go by their place.
         turn=turn.get("number", len(turn.get("turns", ()))),
         # Small talk is no answer, but has words of its own.
-        answer=_answer(reading, status, choices, passages, misses) or _small_talk(reading, run, examples),
+        answer=(empty_scope(scope, run) if status == "abstained" and not passages else "")
+        or _answer(reading, status, choices, passages, misses)
+        or _small_talk(reading, run, examples),
         answered_by=turn.get("answered_by", "extractive"),
         # The name of the configured model is in the state also where the turn asked nothing of it.
         model=turn.get("model", "") if turn.get("model_calls") else "",
@@ -119,14 +121,16 @@ def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: 
         context=agreed_context(reading.turn, reading.terms),
         misses=misses,
         choices=choices,
-        notes=[*scope_notes(turn, run), *subject_notes(turn, run), *_notes(reading), *model_notes(turn)],
+        notes=[*scope_notes(turn, run), *subject_notes(turn, run), *_notes(reading, passages), *model_notes(turn)],
         augmented_question=turn["augmented_question"] if reading.all_senses and reading.all_contexts else "",
         search_queries=_queries(reading, run),
         triples=_triples(reading, run),
         passages=passages,
         examples=examples,
         profile=turn.get("profile", ""),
-        tags=list(turn.get("tags", [])),
+        tags=list(scope.tags),
+        since=scope.since,
+        fields=values_by_name(scope),
         timings=dict(turn.get("timings", {})),
         model_calls=[ModelCall(**call) for call in turn.get("model_calls", [])],
     )
@@ -199,7 +203,7 @@ def _small_talk(reading: _Reading, run: RunContext, examples: Sequence[str]) -> 
     if kind == "recall":
         return recalled_answer(reading.turn.get("recalled", []))
     if kind == "library":
-        return library_answer(run.corpus.store.documents(run.principal), reading.turn.get("tags", []))
+        return library_answer(documents_asked(reading.turn, run))
     contexts = [context.name for context in run.glossary.contexts.all(run.principal)]
     return small_talk_answer(kind, contexts, examples, empty=not run.corpus.store.passage_count(run.principal))
 
@@ -226,9 +230,11 @@ def _asking_back(turn: TurnPart, choices: Sequence[Choice]) -> str:
     return unknown_term_text(turn["unknown"][0]["term"], labels) if turn["unknown"] else ""
 
 
-def _notes(reading: _Reading) -> list[str]:
+def _notes(reading: _Reading, passages: Sequence[FoundPassage]) -> list[str]:
     notes = notes_on(reading.turn, reading.terms, reading.senses, hidden=_hidden(reading))
-    return [*notes, *_selections(reading)]
+    documents = [reading.passages[one.passage_id][1] for one in passages[:NEAREST]]
+    answered = reading.turn["status"] == "answered"
+    return [*notes, *_selections(reading), *(succession_notes(documents) if answered else [])]
 
 
 def _selections(reading: _Reading) -> list[str]:
@@ -252,61 +258,18 @@ def _hidden(reading: _Reading) -> int:
 
 
 def _sentences(reading: _Reading) -> list[Sentence]:
-    numbers = _numbers(reading.turn)
+    numbers = numbers_of(reading.turn)
     told = [Sentence(text=definition(sense), supported=True, sense_id=sense.id) for sense in reading.defined]
     return told + [
         Sentence(
             text=sentence["text"],
             supported=bool(sentence["citations"]),
             checked=not reading.turn.get("unchecked", False),
-            citations=[_citation(one, numbers[one["passage"]], reading.passages) for one in sentence["citations"]],
+            citations=[citation_of(one, numbers[one["passage"]], reading.passages) for one in sentence["citations"]],
         )
         for sentence in reading.turn["sentences"]
         if reading.shows(sentence)
     ]
-
-
-def _numbers(turn: TurnPart) -> dict[str, int]:
-    """Each passage's number: cited ones first, in the order of the answer, then the others by rank."""
-    cited = [citation["passage"] for sentence in turn["sentences"] for citation in sentence["citations"]]
-    return {id_: n for n, id_ in enumerate(dict.fromkeys([*cited, *(hit["id"] for hit in turn["hits"])]), 1)}
-
-
-def _citation(record: CitationRecord, n: int, passages: Visible) -> Citation:
-    passage, document = passages[record["passage"]]
-    return Citation(
-        n=n,
-        passage_id=passage.id,
-        document=document.name,
-        revision=passage.revision_id,
-        page=passage.page,
-        heading=passage.heading,
-        span=(record["start"], record["end"]),
-        score=round(record["score"], 4),
-    )
-
-
-def _passages(reading: _Reading) -> list[FoundPassage]:
-    """Best first, numbered as in the citations; what may not be seen any more is left out, number and all."""
-    found = []
-    numbers = _numbers(reading.turn)
-    for hit in reading.turn["hits"]:
-        if hit["id"] in reading.passages:
-            passage, document = reading.passages[hit["id"]]
-            found.append(
-                FoundPassage(
-                    n=numbers[hit["id"]],
-                    passage_id=passage.id,
-                    document=document.name,
-                    uri=document.uri,
-                    page=passage.page,
-                    heading=passage.heading,
-                    text=passage.text,
-                    score=round(hit["score"], 6),
-                    found_by=hit["found_by"],
-                )
-            )
-    return found
 
 
 def _with_excerpts(nearest: Sequence[FoundPassage], reading: _Reading) -> Iterator[FoundPassage]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
+from argot.graph.presentation.scope_wording import scope_of, searched_note
 from argot.graph.state import TurnPart
 from argot.graph.state_records import CLEAR_CONTEXT, term_of
 from argot.locations import place
@@ -149,13 +150,10 @@ def recalled_answer(questions: Sequence[str]) -> str:
     return f"The question was {quoted[0]}" if len(quoted) == 1 else f"The questions were, in this order: {_and(quoted)}"
 
 
-def library_answer(documents: Sequence[Document], tags: Sequence[str]) -> str:
-    """The documents that the asker may read, by name, with their titles; those of the conversation first.
-
-    `tags`: only documents with one of them are searched.
-    """
+def library_answer(documents: Sequence[Document]) -> str:
+    """The documents that the asker may read, by name, with their titles; those of the conversation first."""
     own = [document for document in documents if is_of_thread(document.audience)]
-    shared = [one for one in documents if one not in own and (not tags or set(tags) & set(one.tags))]
+    shared = [one for one in documents if one not in own]
     lines: list[str] = []
     for some, where in ((own, "in this conversation"), (shared, "that you may read")):
         if some:
@@ -183,8 +181,7 @@ def notes_on(turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, Sen
     notes = [
         note for term in terms if term_of(term.mention) not in still_open for note in _notes_on_term(term, turn, senses)
     ]
-    if turn.get("tags"):
-        notes.append(f"Only documents tagged {_or([f'“{tag}”' for tag in turn['tags']])} were searched.")
+    notes += searched_note(scope_of(turn))
     missed = [miss["term"] for miss in turn["misses"]]
     # There the answer itself names them.
     if turn["status"] != "query_miss":
@@ -295,8 +292,9 @@ def _with_excerpt(passage: FoundPassage) -> str:
 
 
 def _place(passage: FoundPassage) -> str:
+    fresh = f", {passage.freshness}" if passage.freshness else ""
     heading = f": {passage.heading}" if passage.heading else ""
-    return f"{passage.document}{place(passage.document, passage.page)}{heading}"
+    return f"{passage.document}{place(passage.document, passage.page)}{fresh}{heading}"
 
 
 def _and(names: Sequence[str]) -> str:

@@ -59,7 +59,7 @@ def _run(given: argparse.Namespace) -> None:
 def _train(given: argparse.Namespace) -> None:
     import torch
 
-    from argot.corpus.embedding.embedder import model_folder
+    from argot.corpus.embedding.exported_models import model_folder
     from argot.learn.reader.training import Trainer, TrainingRecipe
     from argot.learn.reader.training_data import read_examples
 

@@ -10,10 +10,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from argot.corpus.embedding.embedder import model_folder
+from argot.corpus.embedding.exported_models import model_folder
+from argot.corpus.embedding.quantisation import quantise
 from argot.learn.reader.network import READ_FOR, ReaderNetwork, network_from
 from argot.learn.reader.training import Checkpoint, read_checkpoint
-from argot.tools.retrieval.reader_export import card_of, quantise, write_card
+from argot.tools.retrieval.reader_export import card_of, write_card
 
 OPSET = 17
 

@@ -10,7 +10,8 @@ from importlib import metadata
 from pathlib import Path
 
 from argot import __version__
-from argot.corpus.embedding.embedder import embedder_for, exported_model
+from argot.corpus.embedding.embedder import embedder_for
+from argot.corpus.embedding.exported_models import exported_model
 from argot.corpus.readers.ocr import described_ocr
 from argot.errors import ArgotError, install_command
 from argot.remedies import REINSTALL, shell_quoted

@@ -58,6 +58,7 @@ from argot.service.operations.evaluation_bases import (
     add_glossary_file,
     measured_base,
     read,
+    require_derived,
     sample_folder,
 )
 from argot.service.storage.home_folder import require
@@ -93,6 +94,7 @@ def retrieval(  # noqa: PLR0917
             base.import_glossary(csv_text, str(glossary))
 
     with measured_base(home, settings, fill) as base:
+        require_derived(base, profile)
         report = asyncio.run(evaluate_retrieval(base, data, profile, csv_text, progress))
     return report.as_json(), retrieval_tables(report)
 
@@ -190,6 +192,8 @@ def answers(  # noqa: PLR0917
         if home is not None and not questions.sources:
             require(home)  # nothing to make it of
         base = stack.enter_context(measured_base(home, settings, fill))
+        for profile in profiles:
+            require_derived(base, profile)
         work = evaluate_answers(base, questions.name, questions.questions, profiles, progress, server, known)
         report = _run(work, server)
     return report.as_json(), answers_tables(report)

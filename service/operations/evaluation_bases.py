@@ -8,14 +8,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import get_args
 
+from argot.corpus.store.revision_reads import underived_kinds
 from argot.errors import InvalidInput
 from argot.evaluate.quiz_data import read_contexts
 from argot.evaluate.temporary_base import TemporaryBase
 from argot.files import read_text
+from argot.profile import Profile
 from argot.service.storage.home_folder import is_knowledge_base, require, write_marker
 from argot.service.storage.home_lock import HomeLock
 from argot.settings import Settings
+from argot.types import DerivedKind
 
 Fill = Callable[[TemporaryBase], None]
 """Puts the documents and the glossary of a suite into an empty base."""
@@ -49,6 +53,25 @@ def measured_base(home: Path | None, settings: Settings, fill: Fill | None = Non
             yield base
     finally:
         lock.release()
+
+
+def require_derived(base: TemporaryBase, profile: Profile) -> None:
+    """Refuse to measure a search of derived texts where there are none: it would be taken for what they give.
+
+    Raises:
+        InvalidInput: a kind that the profile names is missing, or nothing but derived texts is to be searched.
+    """
+    if not profile.search_derived:
+        return
+    kinds = profile.derived_kinds
+    missing = underived_kinds(base.corpus.store, kinds)
+    # All kinds, as in the default, asks for whatever there is.
+    some = set(kinds) == set(get_args(DerivedKind)) and (profile.search_passages or len(missing) < len(kinds))
+    if missing and not some:
+        raise InvalidInput(
+            f"'{profile.name}' searches texts of the kind {' and '.join(missing)}, and the knowledge base has none."
+            f" Make them with: argot derive {' '.join(f'--kind {kind}' for kind in missing)}; then name it as --home."
+        )
 
 
 def _make(home: Path, settings: Settings, fill: Fill) -> None:

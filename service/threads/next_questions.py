@@ -40,7 +40,7 @@ def follow_ups(run: RunContext, last: AskResult, asked: Sequence[str]) -> list[s
     chosen: list[str] = []
     seen = {bare(text) for text in asked}
     tried = 0
-    trial = Trial(run.corpus, run.principal, run.scorer, run.profile, run.tags)
+    trial = Trial(run.corpus, run.principal, run.scorer, run.profile, run.scope)
     for candidate in _candidates(run, last):
         key = bare(candidate.text)
         if key in seen or len(candidate.text) > LONGEST:

@@ -82,7 +82,8 @@ def _sources(result: AskResult) -> Iterator[str]:
         yield "Sources:\n"
         for passage in result.cited_passages:
             heading = f": {_plain(passage.heading)}" if passage.heading else ""
-            yield f"- [{passage.n}] {_plain(passage.document)}{place(passage.document, passage.page)}{heading}"
+            fresh = f", {_plain(passage.freshness)}" if passage.freshness else ""
+            yield f"- [{passage.n}] {_plain(passage.document)}{place(passage.document, passage.page)}{fresh}{heading}"
         yield ""
 
 

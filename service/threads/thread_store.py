@@ -65,16 +65,25 @@ MIGRATIONS = (
 
 @dataclass(frozen=True, slots=True)
 class AnswerSettings:
-    """How a question is answered: by which profile, for whom at home in which context, from documents of which tags."""
+    """How a question is answered: by which profile, for whom at home in which context, from which documents.
+
+    `since`, `fields` (name and value): as in `argot.types.QuestionScope`. `documents`: only these (ids) are searched;
+    none: all.
+    """
 
     profile: str | None = None
     context: str | None = None
     tags: tuple[str, ...] = ()
+    since: str = ""
+    fields: tuple[tuple[str, str], ...] = ()
+    documents: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, text: str) -> AnswerSettings:
         kept = json.loads(text)
-        return cls(kept.get("profile"), kept.get("context"), tuple(kept.get("tags", ())))
+        fields = tuple((name, value) for name, value in kept.get("fields", ()))
+        tags, documents = tuple(kept.get("tags", ())), tuple(kept.get("documents", ()))
+        return cls(kept.get("profile"), kept.get("context"), tags, kept.get("since", ""), fields, documents)
 
 
 @dataclass(frozen=True, slots=True)

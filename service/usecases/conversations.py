@@ -19,10 +19,18 @@ from pydantic import ConfigDict, Field
 from argot.errors import Conflict, InvalidInput
 from argot.results import AskEvent, AskResult, Choice, FoundPassage, Jargon
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.threads.thread_store import AnswerSettings
-from argot.service.usecases.questions import Tags, for_surfaces, note_learned, run_context
+from argot.service.usecases.questions import (
+    Fields,
+    Tags,
+    answer_settings,
+    for_surfaces,
+    note_cited,
+    note_learned,
+    run_context,
+)
+from argot.service.usecases.search_choice import with_search
 from argot.service.usecases.usecase_registry import Text, usecase
-from argot.types import Principal
+from argot.types import Principal, SearchChoice
 
 if TYPE_CHECKING:
     from argot.graph.build import ArgotGraph
@@ -82,6 +90,8 @@ async def converse(
     context: Text | None = None,
     profile: Text | None = None,
     tags: Tags | None = None,
+    since: Text | None = None,
+    fields: Fields | None = None,
 ) -> AsyncIterator[AskEvent]:
     """Answer the last message of a conversation, of which nothing is kept. Events as for `ask`; `thread` is empty.
 
@@ -94,7 +104,7 @@ async def converse(
     past, asked = _exchanges(messages)
     for question in asked:
         checked_question(question, kb.settings.max_question_chars)
-    run = await run_context(kb, principal, AnswerSettings(profile, context, tuple(tags or ())))
+    run = await run_context(kb, principal, answer_settings(profile, context, tags, since, fields))
     thread = _name_of(principal, past, asked[0])
     graph = await _graph(kb)
     async with kb.turn_of(thread):
@@ -117,17 +127,22 @@ async def search(
     limit: Annotated[int, Field(ge=1, le=100)] = 10,
     context: Text | None = None,
     profile: Text | None = None,
+    search: SearchChoice | None = None,
     tags: Tags | None = None,
+    since: Text | None = None,
+    fields: Fields | None = None,
 ) -> SearchResult:
     """The passages that answer a question best, as an answer would find them: its jargon understood, re-ranked.
 
     `passages`, best first; `jargon`: how its terms were understood (nothing is asked back: the likeliest sense counts);
-    `context` and `notes` as in an answer. Unknown terms are not put into the managers' queue.
+    `context` and `notes` as in an answer. Unknown terms are not put into the managers' queue. `search` as in `ask`.
     """
     from argot.graph.run import ask as ask_graph
 
     kb.warm_model()
-    run = await run_context(kb, principal, AnswerSettings(profile, context, tuple(tags or ())))
+    switches = await with_search(kb, search, None)
+    manner = answer_settings(profile, context, tags, since, fields)
+    run = await run_context(kb, principal, manner, switches=switches)
     wanted = {"misses": "lenient", "choose_sense": False, "generate_answer": False, "passages": limit}
     # There can be no more passages than candidates.
     wanted |= {"candidates": max(run.profile.candidates, limit)}
@@ -201,6 +216,7 @@ async def _answered(
                 if last:
                     yield _forgotten(event)
                     note_learned(kb, run.principal, thread, event)
+                    note_cited(kb, event)
         if last:
             return
 

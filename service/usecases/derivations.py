@@ -6,64 +6,27 @@ next run makes only what is missing.
 
 from __future__ import annotations
 
-import asyncio
-from collections import defaultdict, deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections import defaultdict
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated
 from weakref import WeakSet
 
 from pydantic import Field
 
-from argot.errors import Conflict, InvalidSettings, ModelUnavailable
-from argot.service.blocking_work import to_its_end
+from argot.errors import Conflict, InvalidSettings
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.derivation_run import DerivationRun, DeriveReport, deriving_turn, jobs_of, to_the_end
 from argot.service.usecases.usecase_registry import Event, Finished, Text, usecase
 from argot.types import DerivableKind, Document, Principal
 
 if TYPE_CHECKING:
-    from argot.corpus.corpus import Corpus
-    from argot.corpus.ingestion.derivation import Made, Recipe, Stock, Task
-    from argot.tools.llm.deriver import ModelDeriver
+    from argot.corpus.ingestion.derivation import Recipe, Stock
+
+__all__ = ["DeriveReport"]
 
 Kinds = Annotated[list[DerivableKind], Field(min_length=1)]
-P = ParamSpec("P")
-T = TypeVar("T")
-
-FAILURES_IN_A_ROW = 3
-"""After this many failed passages in a row there is no use in going on."""
-SHOWN_PROBLEMS = 20
-
-
-@dataclass(frozen=True, slots=True)
-class DeriveProblem:
-    """A passage (its id) of the document `name` of which nothing could be made, and why."""
-
-    name: str
-    passage: str
-    kind: DerivableKind
-    detail: str
-
-
-@dataclass(frozen=True, slots=True)
-class DeriveReport:
-    """Of how many passages texts were `made`, of a `total` that was to be done, and what it took of the model.
-
-    `texts` and `triples` count what was made; `problems` are the first of those that `failed`.
-    """
-
-    made: int
-    texts: int
-    triples: int
-    failed: int
-    total: int
-    problems: list[DeriveProblem]
-    model: str
-    calls: int
-    prompt_tokens: int
-    completion_tokens: int
-    model_seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,18 +91,24 @@ async def derive(
     # With no await since the test above, so that no second run slips in between.
     _deriving.add(kb)
     try:
+        from argot.corpus.ingestion.derivation_states import DerivationStates
         from argot.tools.llm.deriver import ModelDeriver
 
         deriver = await ModelDeriver.open(server, kinds)
         corpus = await kb.load()
         found = await _documents(kb, principal, documents)
+        names = {document.id: document.name for document in found}
         # A kind that is named twice is made once.
         recipes = [deriver.recipe(kind) for kind in dict.fromkeys(kinds)]
-        jobs = await kb.blocking(_jobs, corpus, found, recipes, renew)
-        run = _Run(kb, corpus, principal, deriver, jobs, names={document.id: document.name for document in found})
-        async with aclosing(run.events()) as events:
-            async for event in events:
-                yield event
+        # What is derived unasked waits meanwhile, and is not made here once more.
+        async with deriving_turn(kb):
+            jobs = await kb.blocking(jobs_of, corpus, found, recipes, renew)
+            run = DerivationRun(kb, corpus, principal, deriver, jobs, names=names)
+            async with aclosing(run.events()) as events:
+                async for event in events:
+                    yield event
+        states = DerivationStates(corpus.store.database)
+        await kb.blocking(states.forget_failures, list(names))
         yield Finished(run.result())
     finally:
         _deriving.discard(kb)
@@ -152,7 +121,7 @@ async def derived_list(kb: KnowledgeBase, principal: Principal) -> DerivedList:
     `rows` hold the numbers of documents, of passages it was made of, and of texts; `outdated`: by a former prompt.
     Triples that came with the documents have neither prompt nor model, and name no passages.
     """
-    from argot.corpus.ingestion.derivation import stock
+    from argot.corpus.ingestion.derivation import RULES, stock
     from argot.tools.llm.deriver import prompt_of
 
     store = kb.document_store
@@ -169,8 +138,8 @@ async def derived_list(kb: KnowledgeBase, principal: Principal) -> DerivedList:
             documents=len(found),
             passages=sum(one.passages for one in found),
             texts=sum(one.texts for one in found),
-            # What came with a document has no prompt, and cannot be outdated.
-            outdated=bool(recipe.prompt) and recipe.prompt != prompt_of(recipe.kind),
+            # What came with a document has no prompt, and neither that nor what rules made can be outdated.
+            outdated=bool(recipe.prompt) and recipe.model != RULES and recipe.prompt != prompt_of(recipe.kind),
         )
         for recipe, found in held.items()
     ]
@@ -198,7 +167,7 @@ async def derived_remove(
     for document in await _documents(kb, principal, documents):
         # Taken for each document anew, so that other changes get their turn in between.
         async with kb.writing:
-            await _to_its_end(kb, take_out, document)
+            await to_the_end(kb, take_out, document)
     return RemovedTexts(removed)
 
 
@@ -212,171 +181,3 @@ async def _documents(kb: KnowledgeBase, principal: Principal, wanted: Sequence[s
         return await kb.blocking(store.documents, principal)
     found = [await kb.blocking(store.document, principal, one) for one in wanted]
     return list({document.id: document for document in found}.values())
-
-
-def _jobs(corpus: Corpus, documents: Sequence[Document], recipes: Sequence[Recipe], renew: bool) -> list[list[Task]]:
-    """What is to be done, document by document. The tasks of one job are done in order, jobs side by side."""
-    from argot.corpus.ingestion.derivation import to_do
-
-    connection = corpus.store.database.connection()
-    jobs: list[list[Task]] = []
-    for document in documents:
-        tasks = to_do(connection, document.id, recipes, renew=renew)
-        # Each summary builds on the one before it.
-        if chain := [task for task in tasks if task.recipe.kind == "summary"]:
-            jobs.append(chain)
-        jobs += [[task] for task in tasks if task.recipe.kind != "summary"]
-    return jobs
-
-
-class _Run:
-    """One run of `derive`: some passages at a time go to the model, and what comes of them is stored together."""
-
-    def __init__(
-        self,
-        kb: KnowledgeBase,
-        corpus: Corpus,
-        principal: Principal,
-        deriver: ModelDeriver,
-        jobs: Sequence[Sequence[Task]],
-        *,
-        names: dict[str, str],
-    ) -> None:
-        self._kb = kb
-        self._corpus = corpus
-        self._principal = principal
-        self._deriver = deriver
-        self._jobs = deque(jobs)
-        self._names = names
-        self._total = sum(map(len, jobs))
-        self._done = 0
-        self._in_a_row = 0
-        self._waiting: list[Made] = []
-        self._told: asyncio.Queue[Event | None] = asyncio.Queue()
-        self._counts = {"made": 0, "texts": 0, "triples": 0, "failed": 0}
-        self._problems: list[DeriveProblem] = []
-
-    async def events(self) -> AsyncGenerator[Event, None]:
-        """
-        Raises:
-            ModelUnavailable: the server has stopped answering.
-        """
-        yield self._progress("")
-        running = asyncio.create_task(self._side_by_side())
-        try:
-            while (event := await self._told.get()) is not None:
-                yield event
-            await running
-        except ModelUnavailable as error:
-            raise ModelUnavailable(
-                f"{error} {self._counts['made']} of {self._total} are made and stored; the same command goes on there."
-            ) from error
-        finally:
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
-
-    def result(self) -> DeriveReport:
-        spent = self._deriver.spent
-        return DeriveReport(
-            **self._counts,
-            total=self._total,
-            problems=self._problems,
-            model=self._deriver.model,
-            calls=spent.calls,
-            prompt_tokens=spent.prompt_tokens,
-            completion_tokens=spent.completion_tokens,
-            model_seconds=round(spent.seconds, 1),
-        )
-
-    async def _side_by_side(self) -> None:
-        from argot.tools.llm.deriver import AT_ONCE
-
-        # If one worker fails, the others are stopped, and waited for: none may store anything after this run is over.
-        workers = [asyncio.create_task(self._work()) for _ in range(AT_ONCE)]
-        try:
-            await asyncio.gather(*workers)
-        finally:
-            for worker in workers:
-                worker.cancel()
-            await asyncio.gather(*workers, return_exceptions=True)
-            # Ends `events`, which then learns from the task how it went.
-            self._told.put_nowait(None)
-
-    async def _work(self) -> None:
-        while self._jobs:
-            # No await since the test above: no two workers take the same job.
-            for task in self._jobs.popleft():
-                await self._do(task)
-                self._done += 1
-                self._told.put_nowait(self._progress(self._names[task.document]))
-
-    async def _do(self, task: Task) -> None:
-        found = await self._kb.blocking(self._corpus.store.passages, self._principal, [task.passage])
-        # Gone by now, or not to be read any more.
-        if not found:
-            return
-        passage, _ = found[task.passage]
-        # Read only now: the task before this one may just have made it.
-        previous = await self._kb.blocking(self._previous, passage) if task.recipe.kind == "summary" else ""
-        try:
-            made = await self._deriver.make(task.recipe.kind, passage, previous)
-        except ModelUnavailable as error:
-            self._failed(task, error)
-            return
-        self._in_a_row = 0
-        await self._store(made)
-        self._counts["made"] += 1
-        self._counts["texts"] += len(made.texts)
-        self._counts["triples"] += len(made.triples)
-
-    def _previous(self, passage: Any) -> str:
-        from argot.corpus.ingestion.derivation import previous_summary
-
-        return previous_summary(self._corpus.store.database.connection(), passage)
-
-    def _failed(self, task: Task, error: ModelUnavailable) -> None:
-        """
-        Raises:
-            ModelUnavailable: it is the server that fails, not the one passage.
-        """
-        from argot.tools.llm.deriver import PassageFailed
-
-        self._counts["failed"] += 1
-        if len(self._problems) < SHOWN_PROBLEMS:
-            name, kind = self._names[task.document], task.recipe.kind
-            self._problems.append(DeriveProblem(name, task.passage, kind, str(error)))
-        # The server answers, so it is worth going on.
-        if isinstance(error, PassageFailed):
-            return
-        self._in_a_row += 1
-        if self._in_a_row >= FAILURES_IN_A_ROW:
-            raise error
-
-    async def _store(self, made: Made) -> None:
-        """Store what was made; it is on the disk when this returns. Whoever gets the lock writes for all who wait."""
-        from argot.corpus.ingestion import derivation
-
-        self._waiting.append(made)
-        async with self._kb.writing:
-            together, self._waiting = self._waiting, []
-            # While this worker waited for the lock, another stored its texts as well.
-            if not together:
-                return
-
-            def work() -> None:
-                with self._corpus.changing() as parts:
-                    derivation.keep(parts, together)
-
-            try:
-                await _to_its_end(self._kb, work)
-            except BaseException:
-                self._waiting += together  # those who wait find out for themselves
-                raise
-
-    def _progress(self, name: str) -> Event:
-        return {"kind": "progress", "name": name, "done": self._done, "total": self._total}
-
-
-async def _to_its_end(kb: KnowledgeBase, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
-    """What `work` gives, in a thread. Also if this is cancelled, the caller's lock is held until the work ends."""
-    return await to_its_end(asyncio.ensure_future(kb.blocking(work, *given, **named)))

@@ -13,8 +13,8 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Count, ParameterGroup, Text, usecase
 from argot.types import Document, Principal, is_of_thread
 
-State = Literal["replaced", "derived", "not derived"]
-"""Has former revisions; has texts or triples that were derived of it; has none."""
+State = Literal["incomplete", "replaced", "derived", "not derived"]
+"""Has parts that could not be read; has former revisions; has texts or triples that were derived of it; has none."""
 Order = Literal["name", "newest", "oldest", "longest"]
 EVERYBODY = "everyone"
 """Stands for the audience of what everyone may read: no group has to be called so."""
@@ -104,6 +104,8 @@ def _in_state(kb: KnowledgeBase, documents: list[Document], state: State | None)
 
     if state is None:
         return documents
+    if state == "incomplete":
+        return [one for one in documents if one.warnings]
     if state == "replaced":
         replaced = with_older_revisions(kb.document_store)
         return [one for one in documents if one.id in replaced]

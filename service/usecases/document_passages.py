@@ -7,13 +7,18 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
+from argot.clock import utc_now, utc_text
 from argot.errors import NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents import PDF, PagePicture, drawn_page
 from argot.service.usecases.usecase_registry import Number, Text, usecase
 from argot.types import DerivedText, Document, Passage, Principal, Triple
 
+MOST_JUDGED = 200
+"""Judged answers that are looked through, the newest."""
+MOST_QUESTIONS = 10
 TOGETHER = 25
 """Passages of a part, where the file has no pages, slides or sheets."""
 
@@ -57,6 +62,52 @@ class DocumentPart:
     passages: list[PassageRead]
 
 
+@dataclass(frozen=True, slots=True)
+class DocumentUse:
+    """How many answers rest on a document: in all, and since 30 days ago; `last`: the day of the newest, or empty.
+
+    `questions`: those that their askers let the managers read when they judged the answer, the newest first.
+    """
+
+    document: Document
+    answers: int
+    lately: int
+    last: str
+    questions: list[str]
+
+
+@usecase("manager", everywhere=True)
+async def document_use(kb: KnowledgeBase, principal: Principal, *, document: Text) -> DocumentUse:
+    """How often answers cited a document (by id, name or URI), and the questions behind them that were shared."""
+    from argot.corpus.store.citation_counts import cited_by_day
+
+    found = await kb.blocking(kb.document_store.document, principal, document)
+    days = await kb.blocking(cited_by_day, kb.document_store, found)
+    since = utc_text(utc_now() - timedelta(days=30), "seconds")[:10]
+    lately = sum(answers for day, answers in days.items() if day >= since)
+    shared = await _shared_questions(kb, principal, found)
+    return DocumentUse(found, sum(days.values()), lately, next(iter(days), ""), shared)
+
+
+async def _shared_questions(kb: KnowledgeBase, principal: Principal, document: Document) -> list[str]:
+    said = [one for one in await (await kb.threads()).judged() if one.said.shared][-MOST_JUDGED:]
+    if not said:
+        return []
+    from argot.service.threads.feedback_export import judged_answers
+    from argot.service.threads.feedback_results import SharedAnswer
+    from argot.service.usecases.questions import run_context
+
+    found = await kb.blocking(judged_answers, await run_context(kb, principal), said)
+    cited = await kb.blocking(kb.document_store.passages_of, principal, document.id)
+    own = {one.id for one in cited}
+    asked = [
+        one.question
+        for one in found
+        if isinstance(one, SharedAnswer) and any(place.passage_id in own for place in one.gold)
+    ]
+    return list(dict.fromkeys(reversed(asked)))[:MOST_QUESTIONS]
+
+
 @usecase("asker")
 async def document_contents(kb: KnowledgeBase, principal: Principal, *, document: Text) -> DocumentContents:
     """A document (by id, name or URI) with its headings."""
@@ -66,24 +117,25 @@ async def document_contents(kb: KnowledgeBase, principal: Principal, *, document
 
 @usecase("manager")
 async def document_part(
-    kb: KnowledgeBase, principal: Principal, *, document: Text, part: Number | None = None
+    kb: KnowledgeBase, principal: Principal, *, document: Text, part: Number | None = None, passage: Text = ""
 ) -> DocumentPart:
     """What was read of a page, slide or sheet of a document (by id, name or URI); of other files, 25 passages a part.
 
-    Without `part` the first one.
+    Without `part` the one that a `passage` (id) begins in, else the first one.
     """
     from argot.corpus.store.revision_reads import derived_of
 
     found, passages = await _passages(kb, principal, document)
     places = _places(passages)
     parts = sorted({part for several in places.values() for part in several})
-    wanted = parts[0] if part is None and parts else part or 1
+    begins = places.get(passage, parts)[:1]
+    wanted = begins[0] if part is None and begins else part or 1
     shown = [one for one in passages if wanted in places[one.id]]
     texts, triples = await kb.blocking(derived_of, kb.document_store, principal, [one.id for one in shown])
     by_passage: dict[str, list[DerivedText]] = defaultdict(list)
     for text in texts:
-        for passage in text.passage_ids:
-            by_passage[passage].append(text)
+        for of in text.passage_ids:
+            by_passage[of].append(text)
     read = [
         PassageRead(one, by_passage[one.id], [triple for triple in triples if triple.passage_id == one.id])
         for one in shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -9,9 +10,10 @@ from argot.corpus.store.row_mapping import Revision
 from argot.errors import Conflict, InvalidInput, NotFound
 from argot.service.json_values import given_audience
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.questions import Fields
 from argot.service.usecases.uploads import Data, UploadReport, plain_name, put_in
 from argot.service.usecases.usecase_registry import Reader, Text, usecase
-from argot.types import Document, Principal
+from argot.types import Document, DocumentField, Principal
 
 __all__ = ["Revision"]
 
@@ -53,15 +55,34 @@ async def document_label(
     document: Text,
     audience: list[Reader] | None = None,
     tags: list[Text] | None = None,
+    fields: Fields | None = None,
 ) -> Document:
-    """Change who may read a document (by id, name or URI), and its tags. What is left out stays.
+    """Change who may read a document (by id, name or URI), its tags and the fields given to it. What is left out stays.
 
-    An empty `audience` is everyone. Who takes the document from themselves does not see it any more.
+    `fields`, as `{"region": ["EU"]}`, take the place of those given before, and of those read from the file that are
+    called the same. An empty `audience` is everyone. Who takes the document from themselves does not see it any more.
     """
     corpus = await kb.load()
     plain = None if tags is None else [one.strip() for one in tags if one.strip()]
+    given = None if fields is None else _usable(fields)
     async with kb.writing:
-        return await kb.blocking(corpus.relabel, principal, document, given_audience(audience), plain)
+        return await kb.blocking(corpus.relabel, principal, document, given_audience(audience), plain, given)
+
+
+def _usable(fields: Mapping[str, Sequence[str]]) -> list[DocumentField]:
+    """
+    Raises:
+        InvalidInput: one of them cannot be kept.
+    """
+    from argot.corpus.store.document_fields import usable
+
+    asked = [DocumentField(name, value) for name, values in fields.items() for value in values]
+    for one in asked:
+        if not usable([one]):
+            raise InvalidInput(
+                f"'{one.name:.60}' cannot be '{one.value:.60}': both need a text, of at most 200 characters."
+            )
+    return usable(asked)
 
 
 @usecase("manager", everywhere=True)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, get_args
 from weakref import WeakKeyDictionary
 
 from pydantic import Field
 
-from argot.corpus.connectors.source_store import SourceKind, SourceRecord, SourceStore, SyncState
+from argot.corpus.connectors.source_store import SourceKind, SourceRecord, SourceStore, SyncProblem, SyncState
 from argot.errors import Conflict
 from argot.service.blocking_work import stream
 from argot.service.knowledge_base import KnowledgeBase
@@ -31,26 +32,18 @@ if TYPE_CHECKING:
     from argot.corpus.connectors.synchronisation import SyncEvent, Synchronisation
     from argot.corpus.corpus import Corpus
 
-__all__ = ["SourceKind", "SourceRecord"]
+__all__ = ["SourceKind", "SourceRecord", "SyncProblem"]
+
+logger = logging.getLogger(__name__)
 
 KINDS: tuple[SourceKind, ...] = get_args(SourceKind)
 
 SourceName = Annotated[Text, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
 Address = Annotated[Text, Field(max_length=2000)]
 SomePatterns = Annotated[list[Text], Field(max_length=100)]
-SHOWN_PROBLEMS = 100
 
-_syncing: WeakKeyDictionary[KnowledgeBase, set[str]] = WeakKeyDictionary()
-"""The names of the sources that are being synced."""
-
-
-@dataclass(frozen=True, slots=True)
-class SyncProblem:
-    """A document of a source that did not go in, and why."""
-
-    name: str
-    uri: str
-    detail: str
+_syncing: WeakKeyDictionary[KnowledgeBase, dict[str, SyncUnderWay]] = WeakKeyDictionary()
+"""What is done to sources just now, by their names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +65,15 @@ class SyncReport:
     skipped: int
     failed: int
     problems: list[SyncProblem]
+
+
+@dataclass(slots=True)
+class SyncUnderWay:
+    """How far a sync is: `done` of the `total` documents that are to be read or taken out; 0 while it still looks."""
+
+    source: str
+    done: int = 0
+    total: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,44 +179,108 @@ async def source_sync(
         Conflict: it is being synced already.
     """
     record = await kb.blocking(SourceStore(kb.document_store.database).named, name)
-    with _alone(kb, name):
-        corpus = await kb.load()
-        from argot.corpus.connectors.connector_choice import connector_for
-        from argot.corpus.connectors.synchronisation import Synchronisation
+    with _alone(kb, name) as under_way:
+        async with aclosing(_steps(kb, principal, record, under_way, confirm=confirm, patient=patient)) as steps:
+            async for step in steps:
+                yield step
 
-        async with kb.adding:
-            sync = Synchronisation(
-                corpus,
-                record,
-                lambda: connector_for(record),
-                turn=kb.turns(),
-                by=principal,
-                confirmed=confirm,
-                patient=patient,
-            )
-            async with aclosing(stream(sync.run)) as events:
-                async for event in events:
-                    yield _shown(event)
-        if sync.counts["removed"]:
-            await _removed(kb, corpus)
+
+@usecase("manager", everywhere=True)
+async def source_sync_start(
+    kb: KnowledgeBase, principal: Principal, *, name: Text, confirm: bool = False
+) -> SyncUnderWay:
+    """Begin to sync a source in the background, as `source_sync` does; how far it is: `source_progress`.
+
+    Raises:
+        NotFound: there is no such source.
+        Conflict: it is being synced already.
+    """
+    record = await kb.blocking(SourceStore(kb.document_store.database).named, name)
+    under_way = _begin(kb, name)
+    kb.beside(_synced_beside(kb, principal, record, under_way, confirm=confirm))
+    return replace(under_way)
+
+
+@usecase("manager", everywhere=True)
+async def source_progress(kb: KnowledgeBase, principal: Principal) -> list[SyncUnderWay]:
+    """The sources that are being synced just now, whoever began it."""
+    return [replace(one) for one in _syncing.get(kb, {}).values()]
+
+
+async def _synced_beside(
+    kb: KnowledgeBase, principal: Principal, record: SourceRecord, under_way: SyncUnderWay, *, confirm: bool
+) -> None:
+    try:
+        async with aclosing(_steps(kb, principal, record, under_way, confirm=confirm, patient=False)) as steps:
+            async for _ in steps:
+                pass
+    # Nobody awaits it: what is wrong with the source is stored with it, and only the log can tell of the rest.
+    except Exception:
+        logger.exception("the source %s could not be synced", record.name)
+    finally:
+        _end(kb, record.name)
+
+
+async def _steps(
+    kb: KnowledgeBase,
+    principal: Principal,
+    record: SourceRecord,
+    under_way: SyncUnderWay,
+    *,
+    confirm: bool,
+    patient: bool,
+) -> AsyncGenerator[Event | Finished[SyncReport]]:
+    corpus = await kb.load()
+    from argot.corpus.connectors.connector_choice import connector_for
+    from argot.corpus.connectors.synchronisation import Synchronisation
+
+    async with kb.adding:
+        sync = Synchronisation(
+            corpus,
+            record,
+            lambda: connector_for(record),
+            turn=kb.turns(),
+            by=principal,
+            confirmed=confirm,
+            patient=patient,
+        )
+        async with aclosing(stream(sync.run)) as events:
+            async for event in events:
+                under_way.done, under_way.total = event.done, event.total or under_way.total
+                yield _shown(event)
+    if sync.counts["removed"]:
+        await _removed(kb, corpus)
     yield Finished(_report(record, sync))
 
 
 @contextmanager
-def _alone(kb: KnowledgeBase, name: str) -> Iterator[None]:
+def _alone(kb: KnowledgeBase, name: str) -> Iterator[SyncUnderWay]:
     """Around what is done to one source, which nobody else may do at the same time.
 
     Raises:
         Conflict
     """
-    names = _syncing.setdefault(kb, set())
-    if name in names:
-        raise Conflict(f"The source '{name}' is being synced. Wait until that is done, or stop it.")
-    names.add(name)
+    under_way = _begin(kb, name)
     try:
-        yield
+        yield under_way
     finally:
-        names.discard(name)
+        _end(kb, name)
+
+
+def _begin(kb: KnowledgeBase, name: str) -> SyncUnderWay:
+    """
+    Raises:
+        Conflict: something is done to it already.
+    """
+    running = _syncing.setdefault(kb, {})
+    if name in running:
+        raise Conflict(f"The source '{name}' is being synced. Wait until that is done, or stop it.")
+    running[name] = SyncUnderWay(name)
+    return running[name]
+
+
+def _end(kb: KnowledgeBase, name: str) -> None:
+    del _syncing[kb][name]
 
 
 async def _removed(kb: KnowledgeBase, corpus: Corpus) -> None:
@@ -239,5 +305,4 @@ def _report(record: SourceRecord, sync: Synchronisation) -> SyncReport:
         name: sync.counts[name]
         for name in ("added", "updated", "renamed", "removed", "unchanged", "duplicate", "skipped", "failed")
     }
-    problems = [SyncProblem(one.name, one.uri, one.detail) for one in sync.problems[:SHOWN_PROBLEMS]]
-    return SyncReport(record.name, sync.state, sync.detail, **counts, problems=problems)
+    return SyncReport(record.name, sync.state, sync.detail, **counts, problems=sync.told_problems)

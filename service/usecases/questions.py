@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from argot.errors import Conflict, NotFound
+from argot.errors import Conflict, InvalidInput, NotFound
 from argot.profile import PROFILES, Profile, changed_profile
 from argot.results import AskEvent, AskResult, Jargon
 from argot.service.glossary_review.miss_loop import after_answer
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.threads.thread_store import AnswerSettings, Thread, Threads
 from argot.service.usecases.profiles import Switches, profile_for
+from argot.service.usecases.search_choice import with_search
 from argot.service.usecases.usecase_registry import Count, Number, Text, usecase
-from argot.types import THREAD, Principal
+from argot.types import THREAD, DocumentField, Principal, QuestionScope, SearchChoice
 
 if TYPE_CHECKING:
+    from argot.corpus.corpus import Corpus
     from argot.graph.build import ArgotGraph
     from argot.graph.run_context import RunContext
 
 Tags = Annotated[list[Text], Field(max_length=100)]
+Fields = Annotated[dict[Text, list[Text]], Field(max_length=20)]
+"""Values by the names of fields: a document has to have one of them for each name."""
 Turn = Count
 SenseId = Number
 
@@ -38,14 +43,22 @@ async def ask(
     context: Text | None = None,
     profile: Text | None = None,
     switches: Switches | None = None,
+    search: SearchChoice | None = None,
     tags: Tags | None = None,
+    since: Text | None = None,
+    fields: Fields | None = None,
+    documents: Tags | None = None,
     heard: Annotated[list[Text], Field(max_length=20)] | None = None,
 ) -> AsyncIterator[AskEvent]:
     """Answer a question, in a new thread or as the next turn of one's own.
 
-    With `tags` only documents that carry one of them are searched. What is left out is as the thread's settings say.
+    With `tags` only documents that carry one of them are searched, with `since` (2025-03-01, 2025-03 or 2025) those
+    dated then or later, with `fields` those that have one of the values for each name, as `{"region": ["EU"]}`; with
+    `documents` only these (by id, name or URI), and what was put into the conversation. What is left out is as the
+    thread's settings say.
     `heard` is what others said just before, where several people talk: the question may lean on it. `profile` is a
-    built-in or saved one; `switches` of it are changed for this question alone, as `{"rerank": false}`.
+    built-in or saved one; `switches` of it are changed for this question alone, as `{"rerank": false}`. `search` says
+    what is searched for it: passages, or summaries (S) and questions (Q) derived of them; with "+" both, U all three.
 
     The last event is the `result`. With status `needs_choice`, send one of the choices to `answer`.
     """
@@ -53,7 +66,8 @@ async def ask(
     from argot.graph.run import ask as ask_graph
 
     checked_question(question, kb.settings.max_question_chars)
-    manner = AnswerSettings(profile, context, tuple(tags or ()))
+    switches = await with_search(kb, search, switches)
+    manner = answer_settings(profile, context, tags, since, fields, documents=documents)
     if thread is None:
         kb.warm_model()  # beside the loading of the documents
         await run_context(kb, principal, manner, switches=switches)  # a thread begins only if it can be answered in it
@@ -118,7 +132,7 @@ def ask_in_sense(
 
 
 @usecase("asker", asks=True)
-def answer(
+async def answer(
     kb: KnowledgeBase,
     principal: Principal,
     *,
@@ -127,8 +141,12 @@ def answer(
     context: Text | None = None,
     profile: Text | None = None,
     switches: Switches | None = None,
+    search: SearchChoice | None = None,
     tags: Tags | None = None,
-) -> AsyncGenerator[AskEvent]:
+    since: Text | None = None,
+    fields: Fields | None = None,
+    documents: Tags | None = None,
+) -> AsyncIterator[AskEvent]:
     """Answer what Argot asked back in a thread: with one of the choices, or in words. Events as for `ask`."""
 
     async def answering(graph: ArgotGraph, run: RunContext) -> AsyncGenerator[AskEvent]:
@@ -136,8 +154,45 @@ def answer(
 
         return answer_choice(graph, run, thread, choice)
 
-    manner = AnswerSettings(profile, context, tuple(tags or ()))
-    return _turn_events(kb, principal, thread, answering, manner, switches)
+    manner = answer_settings(profile, context, tags, since, fields, documents=documents)
+    switches = await with_search(kb, search, switches)
+    async with aclosing(_turn_events(kb, principal, thread, answering, manner, switches)) as events:
+        async for event in events:
+            yield event
+
+
+def answer_settings(
+    profile: str | None,
+    context: str | None,
+    tags: Sequence[str] | None,
+    since: str | None,
+    fields: Mapping[str, Sequence[str]] | None,
+    *,
+    documents: Sequence[str] | None = None,
+) -> AnswerSettings:
+    """What a question says of how it is to be answered.
+
+    Raises:
+        InvalidInput: `since` is no date.
+    """
+    if since and not _is_date(since):
+        raise InvalidInput(f"'{since:.40}' is no date. Write it as 2025-03-01, 2025-03 or 2025.")
+    pairs = tuple(
+        (name.strip().lower(), " ".join(one.split())) for name, some in (fields or {}).items() for one in some
+    )
+    labels, named = tuple(dict.fromkeys(tags or ())), tuple(documents or ())
+    return AnswerSettings(profile or None, context or None, labels, since or "", pairs, named)
+
+
+def _is_date(text: str) -> bool:
+    for form in ("%Y-%m-%d", "%Y-%m", "%Y"):
+        try:
+            # Written out again: `strptime` also takes "2025-3-1", which does not sort as a text.
+            if datetime.strptime(text, form).strftime(form) == text:
+                return True
+        except ValueError:
+            continue
+    return False
 
 
 async def run_context(
@@ -153,8 +208,9 @@ async def run_context(
     `switches` of the profile are changed for this run.
 
     Raises:
-        NotFound: there is no such context, or not for this principal.
+        NotFound: there is no such context or document, or not for this principal.
         InvalidSettings: there is no such profile or switch.
+        InvalidInput: no document that the principal may read has a field of that name.
     """
     from argot.graph.run_context import run_context_for
 
@@ -165,7 +221,20 @@ async def run_context(
     if thread is not None:
         principal = in_thread(principal, thread.id)
     run = run_context_for(corpus, kb.glossary, principal, chosen, kb.settings, context, kb.model_server)
-    return replace(run, tags=manner.tags or kept.tags)
+    if manner.fields:
+        await kb.blocking(_require_fields, corpus, principal, manner.fields)
+    fields = tuple(DocumentField(name, value) for name, value in manner.fields or kept.fields)
+    scope = QuestionScope(manner.tags or kept.tags, manner.since or kept.since, fields)
+    named = [await kb.blocking(corpus.store.document, principal, one) for one in manner.documents]
+    return replace(run, scope=scope, documents=tuple(one.id for one in named) or kept.documents)
+
+
+def _require_fields(corpus: Corpus, principal: Principal, fields: Sequence[tuple[str, str]]) -> None:
+    known = corpus.store.field_names(principal)
+    for name, _ in fields:
+        if name not in known:
+            there = f"Fields: {', '.join(known)}." if known else "No document has any field yet."
+            raise InvalidInput(f"No document that you may read has a field '{name:.60}'. {there}")
 
 
 def for_surfaces(event: AskEvent) -> AskEvent:
@@ -179,6 +248,14 @@ def note_learned(kb: KnowledgeBase, principal: Principal, thread: str, event: As
 
     if isinstance(event, TurnEnded) and event.learned is not None:
         kb.afterwards(after_answer, kb, principal, thread, event.learned)
+
+
+def note_cited(kb: KnowledgeBase, event: AskEvent) -> None:
+    """Count the documents that an answer rests on: neither the question nor who asked."""
+    if event.kind == "result" and isinstance(event.data, AskResult) and event.data.cited_passages:
+        from argot.corpus.store.citation_counts import count_cited
+
+        kb.afterwards(count_cited, kb.document_store, {one.uri for one in event.data.cited_passages})
 
 
 def in_thread(principal: Principal, thread: str) -> Principal:
@@ -265,3 +342,4 @@ async def _handed_out(
             finally:
                 # In `finally`: also if the asker leaves as soon as the result is out.
                 note_learned(kb, principal, thread, event)
+                note_cited(kb, event)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -14,7 +14,7 @@ from argot.service.maintenance.scrubbing import scrubbed
 from argot.service.threads.feedback_results import JudgedAnswer, SharedAnswer
 from argot.service.threads.thread_store import AnswerSettings, Feedback, Thread, ThreadFile, ThreadRead
 from argot.service.usecases.attachments import forget_files
-from argot.service.usecases.questions import Tags, run_context
+from argot.service.usecases.questions import Fields, Tags, answer_settings, run_context
 from argot.service.usecases.usecase_registry import Count, Text, usecase
 from argot.types import Principal
 
@@ -150,17 +150,20 @@ async def thread_settings(
     profile: Text | None = None,
     context: Text | None = None,
     tags: Tags | None = None,
+    since: Text | None = None,
+    fields: Fields | None = None,
+    documents: Tags | None = None,
 ) -> Thread:
     """Settle how the questions of a thread are answered from now on; what is left out is as everywhere.
 
     Raises:
-        NotFound: there is no such context. InvalidSettings: there is no such profile.
+        NotFound: there is no such context or document. InvalidSettings: there is no such profile.
     """
     threads = await kb.threads()
-    manner = AnswerSettings(profile or None, context or None, tuple(dict.fromkeys(tags or ())))
-    # Only to see that the profile and the context exist, before they are kept.
-    await run_context(kb, principal, manner)
-    return await threads.settle(principal.name, thread, manner)
+    manner = answer_settings(profile, context, tags, since, fields, documents=documents)
+    # To see that the profile, the context and the documents exist, before they are kept.
+    run = await run_context(kb, principal, manner)
+    return await threads.settle(principal.name, thread, replace(manner, documents=run.documents))
 
 
 @usecase("asker")

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 LONGEST_NAME = 200
 """Bytes of a file's name."""
+MOST_FOLDERS = 20
+"""Of those a file lies in."""
 
 
 def _bytes(value: object) -> object:
@@ -60,13 +62,15 @@ async def upload(
     *,
     name: Text,
     data: Data,
+    folder: Text = "",
     audience: list[Reader] | None = None,
     tags: list[Text] | None = None,
 ) -> UploadReport:
     """Put one file in. `kind`: added, updated, unchanged, or duplicate (the same content is there under another name,
     for readers of whom this person is one).
 
-    The same name again, by the same person, is a new revision of that document. Without `audience` or `tags` a known
+    The same name again, by the same person, is a new revision of that document; `folder` is where it lies for its
+    sender ("plans/2027"), so that a `readme.md` of two folders is two documents. Without `audience` or `tags` a known
     document keeps its own, and a new one is for everyone.
 
     Raises:
@@ -76,7 +80,8 @@ async def upload(
 
     called = plain_name(name)
     # With the sender's name, so that a `plan.pdf` of two people is two documents.
-    uri = f"upload://{quote(principal.name, safe='')}/{quote(called, safe='')}"
+    parts = [plain_name(one) for one in folder.replace("\\", "/").split("/") if one.strip(". ")][:MOST_FOLDERS]
+    uri = "/".join((f"upload://{quote(principal.name, safe='')}", *(quote(one, safe="") for one in (*parts, called))))
     readers = None if audience is None else frozenset(audience)
     return await put_in(kb, principal, Source(uri, called, lambda: data, len(data)), audience=readers, tags=tags)
 

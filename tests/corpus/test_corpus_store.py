@@ -3,16 +3,19 @@
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from argot.corpus.corpus import Corpus, Source
+from argot.corpus.corpus_schema import MIGRATIONS, NAMES, put_fields
 from argot.corpus.store.document_store import CorpusStore
 from argot.errors import DamagedStore, InvalidInput, NotFound
 from argot.settings import Settings
-from argot.types import EVERYONE, Audience, DerivedText, Passage, Principal, Triple
+from argot.sqlite import open_database
+from argot.types import EVERYONE, Audience, DerivedText, Passage, Principal, QuestionScope, Triple
 
 OUTSIDER = Principal("olga", frozenset({"sales"}))
 MEMBER = Principal("mia", frozenset({"vault"}))
@@ -20,7 +23,7 @@ NAMED = Principal("nils")
 ROOT = Principal("root", sees_all=True)
 SECRET = frozenset({"vault", "@nils"})
 TABLES = ("documents", "revisions", "passages", "derived", "derived_passages", "triples", "vectors", "ledger",
-          "vector_deletions", "audiences")  # fmt: skip
+          "vector_deletions", "audiences", "document_fields")  # fmt: skip
 
 
 class PlainDeriver:
@@ -282,4 +285,15 @@ def test_reading_only_makes_nothing(tmp_path: Path, closed: Path) -> None:
     assert store.phrase_count(ROOT, "zebra crossing") > 0
     with pytest.raises(sqlite3.OperationalError, match="readonly"), store.database.writing() as connection:
         connection.execute("DELETE FROM documents")
+    store.close()
+
+
+def test_a_store_of_the_version_before_gets_its_tags_into_the_index_of_fields(tmp_path: Path) -> None:
+    before = MIGRATIONS[: MIGRATIONS.index(put_fields)]
+    with closing(open_database(tmp_path / "corpus.db", before, NAMES)) as old:
+        old.execute("INSERT INTO audiences (n, tokens) VALUES (1, '[]')")
+        old.execute("INSERT INTO documents VALUES ('d1', 'test:///a', 'A', NULL, '[\"Übung\"]', 1, 'r1', 0)")
+    store = CorpusStore.open(tmp_path / "corpus.db")
+    assert store.documents_within(ROOT, QuestionScope(tags=("übung",))) == {"d1"}
+    assert store.documents_within(ROOT, QuestionScope(tags=("x",))) == frozenset()
     store.close()

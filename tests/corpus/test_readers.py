@@ -5,6 +5,7 @@ import re
 import struct
 import threading
 import zipfile
+from datetime import datetime
 
 import docx
 import openpyxl
@@ -41,6 +42,106 @@ def refusal(data: bytes, name: str, limits: ReadLimits = LIMITS) -> UnreadableDo
         read_document(data, name, limits)
     assert name in str(caught.value)
     return caught.value
+
+
+# -- what files say of themselves -----------------------------------------------------------------------------------
+
+
+def fields_in(parsed: ParsedDocument) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for one in parsed.fields:
+        found.setdefault(one.name, []).append(one.value)
+    return found
+
+
+def test_front_matter_gives_a_date_and_fields() -> None:
+    front = "title: Leave\ndate: 2023-01-05\nlast-updated: 2025-03-01\nauthor: 'Ann'\ntags: [hr, \"leave\"]\n"
+    front += "labels:\n  - eu\n  - de\nnested:\n  region: ignored\nstatus: draft # soon\nlayout: page\n"
+    found = read(f"---\n{front}---\n# Head\n\nText.\n", "leave.md")
+    assert (found.title, found.date) == ("Leave", "2025-03-01")
+    assert fields_in(found)["author"] == ["Ann"]
+    assert fields_in(found)["tag"] == ["hr", "leave", "eu", "de"]
+    assert "layout" not in fields_in(found) and "title" not in fields_in(found)
+
+
+def test_properties_of_office_files_give_a_date_and_fields() -> None:
+    made = docx.Document()
+    made.add_paragraph("Annual leave is 30 days.")
+    core = made.core_properties
+    core.author, core.keywords, core.content_status = "Ann Other", "hr; leave", "Draft"
+    core.modified = datetime(2025, 3, 1)
+    stream = io.BytesIO()
+    made.save(stream)
+    found = read(stream.getvalue(), "leave.docx")
+    assert found.date == "2025-03-01"
+    assert fields_in(found) == {"author": ["Ann Other"], "tag": ["hr", "leave"], "status": ["Draft"]}
+    plain = io.BytesIO()
+    docx.Document().add_paragraph("x").part.document.save(plain)
+    # The template's author and day say nothing.
+    assert (read(plain.getvalue(), "x.docx").date, read(plain.getvalue(), "x.docx").fields) == (None, ())
+
+
+def test_properties_of_pdfs_pages_and_mails_give_a_date_and_fields() -> None:
+    stream = io.BytesIO()
+    canvas = Canvas(stream, pagesize=A4)
+    canvas.setAuthor("Ann Other")
+    canvas.setKeywords("hr, leave")
+    canvas.drawString(72, 700, "Annual leave is 30 days.")
+    canvas.save()
+    found = read(stream.getvalue(), "leave.pdf")
+    assert fields_in(found) == {"author": ["Ann Other"], "tag": ["hr", "leave"]}
+    assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", found.date or "")
+    head = "<meta name=Author content=Ann><meta name=keywords content='hr, leave'><meta name=date content=2023-01-05>"
+    head += "<meta property='article:modified_time' content='2025-03-01T10:00:00Z'>"
+    page = read(f"<html><head>{head}</head><body><h1>Leave</h1><p>30 days.</p></body></html>", "leave.html")
+    assert (page.date, fields_in(page)) == ("2025-03-01", {"author": ["Ann"], "tag": ["hr", "leave"]})
+    mail = read("From: Ann <ann@example.org>\nSubject: Leave\nDate: Thu, 6 Mar 2025 10:00:00 +0000\n\nHi\n", "a.eml")
+    assert (mail.date, fields_in(mail)) == ("2025-03-06", {"author": ["Ann <ann@example.org>"]})
+
+
+# -- titles ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("markdown", "title"),
+    [
+        ("```sh\n# install it first\nmake\n```\n\n# The Pump\n\nText.\n", "The Pump"),
+        ("~~~python\n# a comment\n~~~\n\nText.\n", "readme"),
+        ("## Sponsors\n\nAcme\n\n# The Pump\n\nText.\n", "The Pump"),
+        ("## Sponsors\n\nAcme\n\n## Opinions\n\nText.\n", "readme"),
+        ("# Table of Contents\n\n- a\n\n# The Pump\n\nText.\n", "The Pump"),
+        ("Contents\n========\n\n- a\n\nThe Pump\n========\n\nText.\n", "The Pump"),
+        ("## Our sponsors 💖\n\n# Contents of the Box\n\nText.\n", "Contents of the Box"),
+        ("## The Pump\n\nText.\n", "The Pump"),
+    ],
+)
+def test_a_title_is_no_comment_and_no_heading_that_every_page_has(markdown: str, title: str) -> None:
+    assert read(markdown, "readme.md").title == title
+
+
+def test_a_title_is_nothing_that_a_program_put_there() -> None:
+    for given in ("Microsoft Word - plan_v3.doc", "untitled", "Untitled Document 1", "PowerPoint Presentation"):
+        stream = io.BytesIO()
+        canvas = Canvas(stream, pagesize=A4)
+        canvas.setTitle(given)
+        canvas.setFont("Helvetica", 22)
+        canvas.drawString(72, 760, "The Cooling Pump")
+        canvas.setFont("Helvetica", 11)
+        for line in range(12):
+            canvas.drawString(72, 700 - 14 * line, f"The pump of line {line} cools the machine all day and night long.")
+        canvas.save()
+        assert read(stream.getvalue(), "plan.pdf").title == "The Cooling Pump"
+        made = docx.Document()
+        made.core_properties.title = given
+        made.add_heading("The Cooling Pump", 1)
+        made.add_paragraph("It cools.")
+        word = io.BytesIO()
+        made.save(word)
+        assert read(word.getvalue(), "plan.docx").title == "The Cooling Pump"
+    page = (
+        "<html><head><title>Untitled</title></head><body><h1>Contents</h1><h1>The Pump</h1><p>Text.</p></body></html>"
+    )
+    assert read(page, "page.html").title == "The Pump"
 
 
 # -- Markdown and text ----------------------------------------------------------------------------------------------

@@ -534,8 +534,18 @@ def test_a_store_from_before_there_were_sources_gets_them(tmp_path: Path) -> Non
     corpus = Corpus.open(tmp_path / "kb", SETTINGS)
     list(corpus.add([Source("test:///a.md", "a.md", lambda: b"# A\n\nThe anvil.\n")]))
     with corpus.store.database.writing() as connection:
-        for table in ("source_metadata", "source_items", "sources", "removed_revisions", "removed_documents"):
+        for table in (
+            "source_metadata",
+            "citation_counts",
+            "source_items",
+            "sources",
+            "removed_revisions",
+            "removed_documents",
+            "derivation_states",
+            "derivation_spending",
+        ):
             connection.execute(f"DROP TABLE {table}")
+        connection.execute("ALTER TABLE revisions DROP COLUMN warnings")
         connection.execute("DELETE FROM _sqlite_migrations WHERE name >= 'm008'")
         connection.execute("PRAGMA user_version = 7")
     corpus.close()

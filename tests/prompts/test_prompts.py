@@ -179,8 +179,8 @@ def test_only_what_is_written_in_characters_of_a_token_each_shortens_the_reply(g
     assert is_wide(messages) is wide
     whole = prompt("expert_summary").schema()
     assert whole is not None
-    assert in_fewer_characters(whole)["properties"]["summary"]["maxLength"] == 400
-    assert whole["properties"]["summary"]["maxLength"] == 1200
+    assert in_fewer_characters(whole)["properties"]["summary"]["maxLength"] == 800
+    assert whole["properties"]["summary"]["maxLength"] == 2400
 
 
 def longest(part: dict[str, Any]) -> Any:

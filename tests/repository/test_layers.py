@@ -172,6 +172,7 @@ BESIDE_THE_USE_CASES = {
     "service.observability": "the logs, metrics and memory of the process that serves",
     "service.operations.file_handles": "how many connections the process may hold",
     "service.operations.retention": "what the server does at intervals, for nobody",
+    "service.operations.background_derivation": "what the server does at intervals, for nobody",
     "service.operations.source_schedule": "what the server does at intervals, for nobody",
     "service.operations.doctor": "works where the knowledge base does not open",
     "service.operations.sample_base": "makes a knowledge base",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from argot.corpus.embedding.embedder import exported_model
+from argot.corpus.embedding.exported_models import exported_model
 from argot.service.operations.doctor import diagnose
 from argot.settings import Settings, load_settings
 

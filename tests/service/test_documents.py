@@ -52,6 +52,43 @@ def names(found: Any) -> list[str]:
     return [one["name"] for one in found["documents"]]
 
 
+async def test_one_document_alone_is_asked_by_its_name_and_by_a_thread_that_keeps_it(kb: KnowledgeBase) -> None:
+    await put(kb)
+    await put(kb, name="other.md", data=b"# Other\n\nThe canteen serves pike.\n")
+    found = await do(kb, MIA, "ask", question="How long is the gangway?", documents=["gangway.md"])
+    assert "40 metres" in found["answer"] and "Only gangway.md was searched" in found["notes"][0]
+    other = await do(kb, MIA, "ask", question="What does the canteen serve?", documents=["gangway.md"])
+    assert "pike" not in other["answer"]
+    kept = await do(kb, MIA, "thread_settings", thread=other["thread"], documents=["other.md"])
+    assert len(kept["settings"]["documents"]) == 1
+    again = await do(kb, MIA, "ask", question="And what does the canteen serve on the ship?", thread=other["thread"])
+    assert {one["document"] for one in again["passages"]} == {"other.md"}
+    await do(kb, MIA, "thread_settings", thread=other["thread"])
+    free = await do(kb, MIA, "ask", question="How long is the gangway?", thread=other["thread"])
+    assert "40 metres" in free["answer"]
+    for who, name in ((MIA, "none.md"), (ANN, "vault.md")):
+        with pytest.raises(NotFound, match=name):
+            await do(kb, who, "ask", question="How long is it?", documents=[name])
+
+
+async def test_answers_are_counted_and_only_shared_questions_shown(kb: KnowledgeBase) -> None:
+    await put(kb)
+    for who in (ANN, MIA):
+        found = await do(kb, who, "ask", question="How long is the gangway?")
+    mine = await do(kb, ANN, "ask", question="How long is the gangway, in metres?")
+    await do(kb, ANN, "ask", question="Zzyzx?")
+    await kb.chores_done()
+    use = await do(kb, MIA, "document_use", document="gangway.md")
+    assert (use["answers"], use["lately"], use["questions"]) == (3, 3, [])
+    assert use["last"] == datetime.now(UTC).date().isoformat()
+    await do(kb, ANN, "feedback", thread=mine["thread"], turn=0, value=1, share=True)
+    await do(kb, MIA, "feedback", thread=found["thread"], turn=0, value=1)
+    use = await do(kb, MIA, "document_use", document="gangway.md")
+    assert use["questions"] == ["How long is the gangway, in metres?"]
+    with pytest.raises(NotAllowed):
+        await do(kb, NINA, "document_use", document="gangway.md")
+
+
 async def test_documents_are_found_by_words_tag_readers_age_and_state(kb: KnowledgeBase) -> None:
     await put(kb, tags=["ship", "deck"], audience=["crew"])
     await put(kb, name="Köder plan.md", data=b"# Bait\n\nThe bait is red.\n")

@@ -28,7 +28,8 @@ PATIENCE = 300
 def environment(**settings: str) -> dict[str, str]:
     """That of the tests for a process of Argot's, with these settings."""
     kept = {name: value for name, value in os.environ.items() if name != "ARGOT_SCREENSHOTS"}
-    return {**kept, "PYTHONFAULTHANDLER": "1", **settings}
+    # Derived unasked, texts would be requests to a scripted model that no test expects.
+    return {**kept, "PYTHONFAULTHANDLER": "1", "ARGOT_DERIVE_IN_BACKGROUND": "off", **settings}
 
 
 class Served:

@@ -72,13 +72,12 @@ def passages(corpus: Corpus, name: str = "handbook.md") -> list[Passage]:
 
 
 def asked(recipe: Recipe, of: Passage, *texts: str) -> Made:
-    return Made(
-        recipe, of, [DerivedText("", "question", text, (of.id,), recipe.prompt, recipe.model) for text in texts]
-    )
+    made = [DerivedText("", "question", text, (of.id,), recipe.prompt, recipe.model) for text in texts]
+    return Made(recipe, [of], made)
 
 
 def named(recipe: Recipe, of: Passage, *triples: tuple[str, str, str]) -> Made:
-    return Made(recipe, of, (), [Triple("", *parts, of.id) for parts in triples])
+    return Made(recipe, [of], (), [Triple("", *parts, of.id) for parts in triples])
 
 
 def keep(corpus: Corpus, *made: Made) -> int:
@@ -93,7 +92,7 @@ def rows(corpus: Corpus, table: str) -> list[tuple[Any, ...]]:
 def to_do(corpus: Corpus, *recipes: Recipe, renew: bool = False, name: str = "handbook.md") -> list[tuple[str, str]]:
     document = corpus.store.document(ROOT, name).id
     tasks = deriving.to_do(corpus.store.database.connection(), document, recipes, renew=renew)
-    return [(task.passage, task.recipe.kind) for task in tasks]
+    return [(passage, task.recipe.kind) for task in tasks for passage in task.passages]
 
 
 def texts(corpus: Corpus) -> list[str]:
@@ -127,7 +126,7 @@ def test_only_derived_texts_of_the_wanted_kinds_are_searched(corpus: Corpus) -> 
     summary = Recipe("summary", "p", "m")
     text = DerivedText("", "summary", "A gizmo repairs things.", (first.id,), "p", "m")
     # Many questions before the one summary: a kind is found also where others fill the list.
-    keep(corpus, asked(QUESTION, last, *(f"{wanted} {n}" for n in range(60))), Made(summary, first, [text]))
+    keep(corpus, asked(QUESTION, last, *(f"{wanted} {n}" for n in range(60))), Made(summary, [first], [text]))
 
     def best(**switches: Any) -> list[str]:
         profile = Profile(search_passages=False, **switches)
@@ -139,6 +138,22 @@ def test_only_derived_texts_of_the_wanted_kinds_are_searched(corpus: Corpus) -> 
     assert best() == [last.id]
     assert best(candidates=100) == [last.id, first.id]
     assert best(search_derived=False) == []
+
+
+def test_a_text_of_a_section_leads_to_all_its_passages_and_is_one_task(corpus: Corpus) -> None:
+    of = passages(corpus)
+    recipe = Recipe("expert_summary", "e@2", "m")
+    # One passage has its own already, as before sections: all of the section are made anew, in its place.
+    old = DerivedText("", "expert_summary", "An old word.", (of[3].id,), "e@1", "m")
+    keep(corpus, Made(Recipe("expert_summary", "e@1", "m"), [of[3]], [old]))
+    assert to_do(corpus, recipe) == [(one.id, "expert_summary") for one in of]
+    whole = DerivedText("", "expert_summary", "A gizmo refurbishes pendrives.", tuple(one.id for one in of), "e@2", "m")
+    assert keep(corpus, Made(recipe, of, [whole])) == 1
+    assert texts(corpus) == ["A gizmo refurbishes pendrives."] and to_do(corpus, recipe) == []
+    profile = Profile(search_passages=False, derived_kinds=("expert_summary",))
+    hits = hybrid_search(corpus, ROOT, [WeightedQuery("Which gizmo refurbishes pendrives?")], profile)
+    assert {hit.passage.id for hit in hits} == {one.id for one in of}
+    assert corpus.check() == []
 
 
 def test_what_was_made_is_not_made_again_even_if_it_was_nothing(corpus: Corpus) -> None:
@@ -213,7 +228,7 @@ def test_taking_out_takes_one_kind_with_its_vectors_and_its_record(corpus: Corpu
     vectors = corpus.vectors.counts()
     keep(corpus, asked(QUESTION, first, "One?", "Two?"), asked(QUESTION, second, "Three?"))
     summary = DerivedText("", "summary", "All of it.", (first.id,), SUMMARY.prompt, SUMMARY.model)
-    keep(corpus, Made(SUMMARY, first, [summary]))
+    keep(corpus, Made(SUMMARY, [first], [summary]))
     with corpus.changing() as parts:
         assert deriving.take_out(parts, first.document_id, "question") == 2
         assert deriving.take_out(parts, first.document_id, "question") == 0
@@ -234,7 +249,7 @@ def test_the_summary_before_is_that_of_the_nearest_earlier_passage(corpus: Corpu
     assert before(3) == ""
     for n in (0, 1, 3):
         text = DerivedText("", "summary", f"summary {n}", (of[n].id,), SUMMARY.prompt, SUMMARY.model)
-        keep(corpus, Made(SUMMARY, of[n], [text]))
+        keep(corpus, Made(SUMMARY, [of[n]], [text]))
     assert [before(n) for n in range(4)] == ["", "summary 0", "summary 1", "summary 1"]
 
 
@@ -284,11 +299,21 @@ def test_a_rebuilt_index_has_what_was_derived(corpus: Corpus) -> None:
 def test_a_base_of_an_earlier_version_is_brought_up_to_date(tiny_home: Path, tmp_path: Path) -> None:
     home = shutil.copytree(tiny_home, tmp_path / "kb")
     with sqlite3.connect(home / "corpus.db") as connection:
-        for table in ("derivations", "source_items", "sources", "removed_revisions", "removed_documents"):
+        for table in (
+            "derivations",
+            "source_items",
+            "sources",
+            "removed_revisions",
+            "removed_documents",
+            "derivation_states",
+            "derivation_spending",
+            "citation_counts",
+        ):
             connection.execute(f"DROP TABLE {table}")
         connection.execute("ALTER TABLE triples DROP COLUMN prompt")
         connection.execute("ALTER TABLE triples DROP COLUMN model")
         connection.execute("ALTER TABLE vectors DROP COLUMN sketch")
+        connection.execute("ALTER TABLE revisions DROP COLUMN warnings")
         connection.execute("ALTER TABLE passages ADD COLUMN before TEXT NOT NULL DEFAULT ''")
         connection.execute("ALTER TABLE passages ADD COLUMN after TEXT NOT NULL DEFAULT ''")
         connection.execute("UPDATE passages SET before = 'cut', after = 'cut'")
@@ -317,7 +342,7 @@ def work(home: Path) -> None:
     newer, triple = Recipe("question", "q@2", "m"), Recipe("triple", "t@1", "m")
     for recipe in (newer, triple):
         for task in deriving.to_do(corpus.store.database.connection(), document, [recipe], renew=True):
-            of, _ = corpus.store.passages(ROOT, [task.passage])[task.passage]
+            ((of, _),) = corpus.store.passages(ROOT, task.passages).values()
             question, parts = asked(newer, of, f"What is {of.ordinal}?"), ("panel", "trim", f"drive {of.ordinal}")
             keep(corpus, question if recipe is newer else named(triple, of, parts))
     with corpus.changing() as parts:
@@ -351,7 +376,7 @@ def derived_home(long_home: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     corpus = Corpus.open(home, Settings(threads=1))
     for of in passages(corpus)[:3]:
         summary = DerivedText("", "summary", f"Summary {of.ordinal}.", (of.id,), SUMMARY.prompt, SUMMARY.model)
-        keep(corpus, asked(QUESTION, of, f"What was {of.ordinal}?"), Made(SUMMARY, of, [summary]))
+        keep(corpus, asked(QUESTION, of, f"What was {of.ordinal}?"), Made(SUMMARY, [of], [summary]))
     corpus.close()
     return home
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tiny_reader import tiny_cross_encoder, tiny_model
 
-from argot.corpus.embedding.embedder import exported_model
+from argot.corpus.embedding.exported_models import exported_model
 from argot.errors import InvalidSettings
 from argot.learn.reader.export import write_reader
 from argot.profile import Profile

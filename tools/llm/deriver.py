@@ -1,7 +1,7 @@
 """A `Deriver` that asks a language model: triples, summaries, questions and descriptions of passages.
 
     triple          KaPQA 5, step 1: what acts, what a user wants to do, on what
-    expert_summary  Golden-Retriever 3.1: what the passage tells an expert of its field
+    expert_summary  Golden-Retriever 3.1: what about 4,000 tokens of passages tell an expert of their field
     summary         RAIDD 2.2, S: the passage in other words, given the summary of the one before
     question        RAIDD 2.2, Q: what the passage answers, 32 questions for 1,024 tokens
     description     Trustworthy Answers, figure 12: slides and tables in sentences
@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby, takewhile
 from typing import Any
 
-from argot.corpus.ingestion.derivation import DERIVABLE, Made, Recipe
+from argot.corpus.ingestion.derivation import DERIVABLE, Made, Recipe, sections
 from argot.corpus.store.derived_ids import stamped_derived, stamped_triples
 from argot.errors import ModelUnavailable
 from argot.prompts.loader import prompt
@@ -119,7 +120,7 @@ class ModelDeriver:
         """
         if "triple" not in self.kinds:
             return []
-        made = await _side_by_side([_later(self.make, "triple", passage) for passage in passages])
+        made = await _side_by_side([_later(self.make, "triple", [passage]) for passage in passages])
         return [triple for one in made for triple in one.triples]
 
     async def derived_texts(self, passages: Sequence[Passage]) -> list[DerivedText]:
@@ -135,7 +136,7 @@ class ModelDeriver:
             if kind == "summary":
                 made = await self._summaries(passages)
             else:
-                made = await _side_by_side([_later(self.make, kind, passage) for passage in passages])
+                made = await _side_by_side([_later(self.make, kind, part) for part in _sections(kind, passages)])
             texts += [text for one in made for text in one.texts]
         return texts
 
@@ -146,16 +147,17 @@ class ModelDeriver:
         for passage in passages:
             previous = previous if passage.document_id == document else ""
             document = passage.document_id
-            made.append(await self.make("summary", passage, previous))
+            made.append(await self.make("summary", [passage], previous))
             previous = made[-1].texts[-1].text if made[-1].texts else previous
         return made
 
-    # -- one passage --------------------------------------------------------------------------------------------------
+    # -- one task -----------------------------------------------------------------------------------------------------
 
-    async def make(self, kind: DerivableKind, passage: Passage, previous: str = "") -> Made:
-        """Everything one recipe makes of one passage; nothing, without a call, of a passage it is not meant for.
+    async def make(self, kind: DerivableKind, passages: Sequence[Passage], previous: str = "") -> Made:
+        """Everything one recipe makes of these passages; nothing, without a call, of those it is not meant for.
 
         Args:
+            passages: of one document, one after the other; several only of a kind in `SECTION_CHARS`.
             previous: for a `summary`: the summary of the passage before.
 
         Raises:
@@ -163,6 +165,7 @@ class ModelDeriver:
             ModelUnavailable: the server fails.
         """
         calls: list[ModelCall] = []
+        passage = _as_one(passages)
         work = _Work(self.server.session(calls), kind, passage, self._inputs(kind, passage))
         try:
             triples, texts = await _MAKERS[kind](work, previous)
@@ -172,13 +175,13 @@ class ModelDeriver:
             raise
         finally:
             self.spent.add(calls)
-        recipe = self.recipe(kind)
+        recipe, speaks_for = self.recipe(kind), tuple(one.id for one in passages)
         derived = [
             # Triples come without texts; their kind is replaced for the type checker alone.
-            DerivedText("", "summary" if kind == "triple" else kind, text, (passage.id,), recipe.prompt, recipe.model)
+            DerivedText("", "summary" if kind == "triple" else kind, text, speaks_for, recipe.prompt, recipe.model)
             for text in texts
         ]
-        return Made(recipe, passage, stamped_derived(derived, [passage]), stamped_triples(triples, [passage]))
+        return Made(recipe, passages, stamped_derived(derived, passages), stamped_triples(triples, passages))
 
     def _inputs(self, kind: DerivableKind, passage: Passage) -> dict[str, str]:
         """What the prompt is given beside the passage."""
@@ -195,7 +198,7 @@ class ModelDeriver:
 
 @dataclass
 class _Work:
-    """One kind of text to be made of one passage."""
+    """One kind of text to be made of one passage, or of several as one."""
 
     model: Model
     kind: DerivableKind
@@ -291,6 +294,20 @@ _MAKERS: dict[DerivableKind, Callable[[_Work, str], Awaitable[_Result]]] = {
 
 
 # -- parts ------------------------------------------------------------------------------------------------------------
+
+
+def _sections(kind: DerivableKind, passages: Sequence[Passage]) -> Iterator[list[Passage]]:
+    for _, group in groupby(passages, lambda passage: passage.document_id):
+        of_document = list(group)
+        for part in sections(kind, [len(passage.text) for passage in of_document]):
+            yield [of_document[n] for n in part]
+
+
+def _as_one(passages: Sequence[Passage]) -> Passage:
+    """Several passages as one, under the headings that they share. Their own stand in their texts."""
+    headers = [passage.header.split(" > ") for passage in passages]
+    shared = [same[0] for same in takewhile(lambda same: len(set(same)) == 1, zip(*headers, strict=False))]
+    return replace(passages[0], text="\n\n".join(passage.text for passage in passages), header=" > ".join(shared))
 
 
 def _count(text: str) -> int:

@@ -19,7 +19,7 @@ from argot.tools.text.markdown_prose import plain_prose
 from argot.tools.text.words import bare, content_stems, stem, words
 from argot.types import Passage, Triple
 
-MOST_CHARS = {"summary": 1200, "expert_summary": 1200, "question": 200, "description": 4000}
+MOST_CHARS = {"summary": 1200, "expert_summary": 2400, "question": 200, "description": 4000}
 LEAST_SHARED = {"summary": 0.3, "expert_summary": 0.3, "question": 0.34, "description": 0.4}
 """The least share of a text's distinct stems that the passage has, too. A paraphrase of a passage shares about half
 of its stems with it, a text on another subject less than a tenth."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from argot.corpus.embedding.embedder import downloaded_model
+from argot.corpus.embedding.exported_models import downloaded_model
 from argot.errors import InvalidSettings
 
 BATCH_PAIRS = 8

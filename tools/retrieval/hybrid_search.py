@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from argot.profile import Profile
 from argot.protocols import Vectors
-from argot.types import DerivedText, Hit, Principal, Triple
+from argot.types import ALL_DOCUMENTS, DerivedText, Hit, Principal, QuestionScope, Triple
 
 if TYPE_CHECKING:
     from argot.corpus.corpus import Corpus
@@ -24,7 +24,7 @@ Scored = Sequence[tuple[str, float]]
 """(id, score) pairs, best first."""
 
 MOST_SCANNED = 20_000
-"""Passages looked through to find those with certain tags."""
+"""Derived texts looked through to find those of certain kinds."""
 
 FULL_STANDING = 6.0
 """Standard deviations above the end of its list at which a passage's vote counts fully: about a clear winner's."""
@@ -61,7 +61,7 @@ def hybrid_search(  # noqa: PLR0917
     principal: Principal,
     queries: Sequence[WeightedQuery],
     profile: Profile,
-    tags: Sequence[str] = (),
+    scope: QuestionScope = ALL_DOCUMENTS,
     documents: Sequence[str] = (),
 ) -> list[Hit]:
     """The passages this principal may read that fit the queries, best first; at most `profile.candidates` per list.
@@ -69,17 +69,17 @@ def hybrid_search(  # noqa: PLR0917
     Whatever the indexes say, a passage comes back only if the store hands it out to this principal.
 
     Args:
-        tags: only documents with one of them are searched, and those of the conversation itself; none: all.
-        documents: only these (ids) are searched, whatever their tags; none: all.
+        scope: only documents in it are searched, and those of the conversation itself.
+        documents: only these (ids) are searched, whatever the scope; none: all.
     """
     merged = _merged(queries)
     by_meaning = profile.search_semantic and profile.weight_semantic > 0 and bool(merged)
     vectors = corpus.embedder.embed_queries([query.text for query in merged]) if by_meaning else [None] * len(merged)
-    scope = _scope(corpus, principal, tags, documents)
+    searched = _searched(corpus, principal, scope, documents)
     lists = [
         found
         for query, vector in zip(merged, vectors, strict=True)
-        for found in _search(corpus, principal, query, vector, profile, scope)
+        for found in _search(corpus, principal, query, vector, profile, searched)
     ]
     fused = fuse(lists, profile.rrf_k)
     best = sorted(fused, key=lambda id_: (-fused[id_].score, id_))
@@ -87,19 +87,20 @@ def hybrid_search(  # noqa: PLR0917
     readable = corpus.store.passages(principal, best)
     hits = []
     for id_ in best:
-        if id_ in readable and (scope is None or id_ in scope):
+        if id_ in readable:
             passage, document = readable[id_]
-            hits.append(Hit(passage, document, fused[id_].score, fused[id_].ranks))
+            if searched is None or document.id in searched:
+                hits.append(Hit(passage, document, fused[id_].score, fused[id_].ranks))
     return hits
 
 
-def _scope(
-    corpus: Corpus, principal: Principal, tags: Sequence[str], documents: Sequence[str]
+def _searched(
+    corpus: Corpus, principal: Principal, scope: QuestionScope, documents: Sequence[str]
 ) -> frozenset[str] | None:
-    """The passages that may be found; None: all."""
+    """The documents that alone are searched; None: all."""
     if documents:
-        return frozenset(one.id for document in documents for one in corpus.store.passages_of(principal, document))
-    return frozenset(corpus.store.passages_tagged(principal, tags)) if tags else None
+        return frozenset(documents)
+    return corpus.store.documents_within(principal, scope) if scope else None
 
 
 def _merged(queries: Iterable[WeightedQuery]) -> list[WeightedQuery]:
@@ -118,7 +119,7 @@ def _search(  # noqa: PLR0917
     query: WeightedQuery,
     vector: Vectors | None,
     profile: Profile,
-    scope: frozenset[str] | None,
+    documents: frozenset[str] | None,
 ) -> Iterator[RankedList]:
     """All lists for one query; by meaning only if there is a vector, of shape (dimensions,)."""
     store, limit = corpus.store, profile.candidates
@@ -127,44 +128,37 @@ def _search(  # noqa: PLR0917
     derived = profile.search_derived and profile.weight_derived > 0
     if profile.search_keyword and by_words > 0:
         if profile.search_passages:
-            found = _within(scope, limit, lambda wanted: store.keyword_search(principal, query.text, wanted))
+            found = store.keyword_search(principal, query.text, limit, documents)
             yield RankedList("keyword", by_words, found, limit, 0.0)
         if derived:
             texts = _of_kinds(
-                corpus, principal, profile, lambda wanted: store.keyword_search_derived(principal, query.text, wanted)
+                corpus,
+                principal,
+                profile,
+                lambda wanted: store.keyword_search_derived(principal, query.text, wanted, documents),
             )
-            yield RankedList("keyword_derived", by_words * profile.weight_derived, _folded(texts, scope), limit, 0.0)
+            yield RankedList("keyword_derived", by_words * profile.weight_derived, _folded(texts), limit, 0.0)
     if vector is not None:
         if profile.search_passages:
-            found = _within(scope, limit, lambda wanted: corpus.semantic_search(principal, "passage", vector, wanted))
+            found = corpus.semantic_search(principal, "passage", vector, limit, documents)
             yield RankedList("semantic", by_meaning, found, limit)
         if derived:
             texts = _of_kinds(
                 corpus,
                 principal,
                 profile,
-                lambda wanted: corpus.semantic_search(principal, "derived", vector, wanted),
+                lambda wanted: corpus.semantic_search(principal, "derived", vector, wanted, documents),
             )
-            yield RankedList("semantic_derived", by_meaning * profile.weight_derived, _folded(texts, scope), limit)
-
-
-def _within(scope: frozenset[str] | None, limit: int, find: Callable[[int], Scored]) -> Scored:
-    """The best `limit` inside the scope. The indexes know no tags: they are asked for more until enough are inside."""
-    wanted = limit
-    while True:
-        found = find(wanted)
-        if scope is None:
-            return found
-        inside = [one for one in found if one[0] in scope]
-        if len(inside) >= min(limit, len(scope)) or len(found) < wanted or wanted >= MOST_SCANNED:
-            return inside[:limit]
-        wanted *= 4  # few rounds for a rare tag, little wasted on a common one
+            yield RankedList("semantic_derived", by_meaning * profile.weight_derived, _folded(texts), limit)
 
 
 def _of_kinds(
     corpus: Corpus, principal: Principal, profile: Profile, find: Callable[[int], Scored]
 ) -> list[tuple[DerivedText, float]]:
-    """The best derived texts of the kinds the profile wants. The indexes know no kinds: as `_within` does it."""
+    """The best derived texts of the kinds the profile wants.
+
+    The indexes know no kinds: they are asked for more until enough are of them.
+    """
     wanted = limit = profile.candidates
     while True:
         found = find(wanted)
@@ -174,17 +168,17 @@ def _of_kinds(
         ]
         if len(of_kind) >= limit or len(found) < wanted or wanted >= MOST_SCANNED:
             return of_kind[:limit]
-        wanted *= 4
+        wanted *= 4  # few rounds for a rare kind, little wasted on a common one
 
 
-def _folded(found: Iterable[tuple[DerivedText, float]], scope: frozenset[str] | None) -> list[tuple[str, float]]:
+def _folded(found: Iterable[tuple[DerivedText, float]]) -> list[tuple[str, float]]:
     """The passages of the derived texts found (RAIDD 3), each at the place of its best derived text."""
     passages: dict[str, float] = {}
     for text, score in found:
         for passage in text.passage_ids:
             # `found` is in order, so the first text of a passage is its best.
             passages.setdefault(passage, score)
-    return [one for one in passages.items() if scope is None or one[0] in scope]
+    return list(passages.items())
 
 
 # -- fusion -----------------------------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import sys
 import tempfile
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from argot.corpus.embedding.onnx_export import MODEL_FILE, TOKENIZER_FILE, publish
+from argot.corpus.embedding.quantisation import quantise
 
 CARD_FILE = "card.json"
 EXPORT_VERSION = 2
@@ -62,15 +62,6 @@ def _token_graph(path: Path) -> Any:
     shape = ["texts", "tokens", None]
     graph.output.append(onnx.helper.make_tensor_value_info("vectors", onnx.TensorProto.FLOAT, shape))
     return model
-
-
-def quantise(plain: Any, target: Path) -> None:
-    """Writes a graph (a path or a loaded model) with its weights in 8 bits, a scale for each column."""
-    # As in `argot.corpus.embedding.embedder`: no look-up of the maker's telemetry host.
-    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
-    quantize_dynamic(plain, target, weight_type=QuantType.QInt8, per_channel=True)
 
 
 def card_of(folder: Path, name: str, readings: Readings) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import logging
 from functools import lru_cache, partial
 from pathlib import Path
 
-from argot.corpus.embedding.embedder import exported_model, model_folder, read_card
+from argot.corpus.embedding.exported_models import exported_model, model_folder, read_card
 from argot.errors import InvalidSettings
 from argot.protocols import Scorer
 from argot.settings import Settings

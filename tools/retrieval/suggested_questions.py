@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from argot.corpus.corpus import Corpus
@@ -14,7 +14,7 @@ from argot.tools.answering.embedded_instructions import gives_orders
 from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
 from argot.tools.retrieval.reranker import evidence_strength, rerank
 from argot.tools.text.words import bare, content_stems
-from argot.types import Document, Passage, Principal
+from argot.types import ALL_DOCUMENTS, Document, Passage, Principal, QuestionScope
 
 LONGEST = 110
 """Characters of a suggestion: it has to fit on a button."""
@@ -66,14 +66,14 @@ class Trial:
     principal: Principal
     scorer: Scorer
     profile: Profile
-    tags: Sequence[str] = ()
+    scope: QuestionScope = ALL_DOCUMENTS
 
     def finds(self, question: str, passage: str) -> bool:
         """Whether a search for the question finds the passage (an id) on top, and enough to answer from."""
         queries = [WeightedQuery(question)]
         # Fewer candidates than for a question: the passage has to be at the top anyway.
         profile = self.profile.model_copy(update={"candidates": 20})
-        hits = hybrid_search(self.corpus, self.principal, queries, profile, self.tags)
+        hits = hybrid_search(self.corpus, self.principal, queries, profile, self.scope)
         ordered = rerank(queries, hits, self.scorer, profile)
         ids = [hit.passage.id for hit in ordered[:WITHIN]]
         return passage in ids and evidence_strength(question, ordered, self.scorer) >= profile.abstain_below
@@ -83,7 +83,7 @@ def example_questions(trial: Trial) -> list[str]:
     """Ids of up to three passages of different documents, each with a question (`question_for`) that finds it."""
     store, principal = trial.corpus.store, trial.principal
     chosen: list[str] = []
-    for passage, document in _spread(store, principal, trial.tags):
+    for passage, document in _spread(store, principal, trial.scope):
         question = question_for(passage, document, store, principal)
         if question and trial.finds(question, passage.id):
             chosen.append(passage.id)
@@ -92,9 +92,10 @@ def example_questions(trial: Trial) -> list[str]:
     return chosen
 
 
-def _spread(store: CorpusStore, principal: Principal, tags: Sequence[str]) -> Iterator[tuple[Passage, Document]]:
+def _spread(store: CorpusStore, principal: Principal, scope: QuestionScope) -> Iterator[tuple[Passage, Document]]:
     """One passage with something to ask about from each of some documents, evenly taken from all that may be read."""
-    documents = [one for one in store.documents(principal) if not tags or set(tags) & set(one.tags)]
+    inside = store.documents_within(principal, scope) if scope else None
+    documents = [one for one in store.documents(principal) if inside is None or one.id in inside]
     step = max(1, len(documents) // MOST_TRIED)
     for document in documents[::step][:MOST_TRIED]:
         # A heading that gives orders to a model must not become a button.

@@ -70,6 +70,10 @@ class ArgotOptions(BaseModel):
 
     context: str | None = Field(None, description="the context one is at home in, to settle ambiguous terms")
     tags: list[str] | None = Field(None, max_length=100, description="only documents that carry one of these tags")
+    since: str | None = Field(None, description="only documents dated then or later, as 2025-03-01, 2025-03 or 2025")
+    fields: dict[str, list[str]] | None = Field(
+        None, max_length=20, description='only documents that have one of the values of each, as {"region": ["EU"]}'
+    )
 
 
 class ChatRequest(BaseModel):
@@ -215,6 +219,8 @@ def _asked(kb: KnowledgeBase, who: Visitor, given: ChatRequest, profile: str | N
         profile=profile,
         context=options.context,
         tags=options.tags,
+        since=options.since,
+        fields=options.fields,
     )
 
 

@@ -21,6 +21,20 @@ window.addEventListener('message', (event) => {
   if (window.matchMedia('(max-width: 767px)').matches) window.history.replaceState(window.history.state, '', `/thread/${thread}`);
 });
 
+// The page is about one document (/?about=ID): the service is told so until it answers, for the window may not listen yet.
+const about = new URLSearchParams(window.location.search).get('about') || '';
+if (window.location.pathname === '/' && /^d[0-9a-f]{16}$/.test(about)) {
+  let tries = 0;
+  const telling = window.setInterval(() => {
+    tries += 1;
+    if (tries > 120 || window.location.pathname !== '/') window.clearInterval(telling);
+    else if (document.querySelector('#chat-input')) window.postMessage({ open: `/library/${about}` }, window.location.origin);
+  }, 500);
+  window.addEventListener('message', (event) => {
+    if (event.source === window && event.origin === window.location.origin && event.data && event.data.about === about) window.clearInterval(telling);
+  });
+}
+
 // A file that was sent is in the conversation, and not to be fetched again: its name is no link.
 document.addEventListener('click', (event) => {
   if (event.target instanceof Element && event.target.closest('a[href*="/project/file/"]')) event.preventDefault();

@@ -1,7 +1,8 @@
-"""The window's settings for how questions are answered: the profile, one's own context, tags as scope."""
+"""The window's settings for how questions are answered: the profile, one's own context, tags or documents as scope."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import chainlit as cl
@@ -17,7 +18,7 @@ from argot.ui.web.asker_identity import current_principal
 
 ANSWER_SETTINGS = "answer_settings"
 """Key of the session under which it keeps what was chosen before the conversation began."""
-PROFILE, CONTEXT, TAGS = "profile", "context", "tags"
+PROFILE, CONTEXT, TAGS, DOCUMENTS = "profile", "context", "tags", "documents"
 USUAL = "-"
 """For "nothing in particular": the list cannot hold an empty value."""
 PROFILES = {"As usual": USUAL, "Strict: checked sentences only": "strict", "Helpful: never asks back": "lenient"}
@@ -34,7 +35,8 @@ class AnswerSettingsPanel:
         """Offer the settings of a new conversation: in the context of the last one."""
         held = await thread_list(self.kb, await current_principal(self.kb))
         context = held[0].settings.context if held else None
-        await self._offer(AnswerSettings(context=context))
+        # The page may have said before which document it is about.
+        await self._offer(AnswerSettings(context=context, documents=self.scope))
 
     async def offer_of(self, thread: ThreadRead) -> None:
         """Offer the settings of a conversation that goes on (as `thread_read` gives it)."""
@@ -42,9 +44,31 @@ class AnswerSettingsPanel:
 
     async def chosen(self, given: dict[str, Any], thread: str) -> None:
         """Keep changed settings: with the conversation, or in the session until it begins."""
-        manner = AnswerSettings(
-            _some(given.get(PROFILE)), _some(given.get(CONTEXT)), tuple(str(tag) for tag in given.get(TAGS) or ())
+        # Only while some documents alone are asked is there a field to choose fewer.
+        documents = given.get(DOCUMENTS) if self.scope else ()
+        await self._settled(
+            AnswerSettings(
+                _some(given.get(PROFILE)),
+                _some(given.get(CONTEXT)),
+                tuple(str(tag) for tag in given.get(TAGS) or ()),
+                documents=tuple(str(one) for one in documents or ()),
+            ),
+            thread,
         )
+
+    @property
+    def scope(self) -> tuple[str, ...]:
+        """The documents (ids) that alone this window's questions are asked of; none: all."""
+        kept = cl.user_session.get(ANSWER_SETTINGS)
+        return kept.documents if kept else ()
+
+    async def ask_only(self, documents: tuple[str, ...], thread: str) -> None:
+        """Ask these documents (ids) alone from now on; none: all again."""
+        kept = cl.user_session.get(ANSWER_SETTINGS) or AnswerSettings()
+        await self._settled(replace(kept, documents=documents), thread)
+        await self._offer(replace(kept, documents=documents))
+
+    async def _settled(self, manner: AnswerSettings, thread: str) -> None:
         cl.user_session.set(ANSWER_SETTINGS, manner)
         try:
             await self._keep(thread, manner)
@@ -65,6 +89,7 @@ class AnswerSettingsPanel:
             profile=manner.profile,
             context=manner.context,
             tags=list(manner.tags),
+            documents=list(manner.documents),
         )
 
     async def _offer(self, kept: AnswerSettings) -> None:
@@ -102,12 +127,29 @@ class AnswerSettingsPanel:
                     description="None: all that you may read.",
                 )
             )
+        if names := await self._names(kept.documents):
+            inputs.append(
+                MultiSelect(
+                    id=DOCUMENTS,
+                    label="Only these documents",
+                    items=names,
+                    initial=list(names.values()),
+                    description="Take it away to ask all that you may read.",
+                )
+            )
         await cl.ChatSettings(inputs).send()
 
     async def _profiles(self) -> dict[str, str]:
         """Those for people, and those that were saved here, under their names."""
         found = await profile_list(self.kb, await current_principal(self.kb))
         return PROFILES | {one.name: one.name for one in found if one.origin == "saved" and not one.problem}
+
+    async def _names(self, documents: tuple[str, ...]) -> dict[str, str]:
+        """The ids of those of these documents that there are, by their names."""
+        if not documents:
+            return {}
+        held = await list_documents(self.kb, await current_principal(self.kb))
+        return {one.name: one.id for one in held if one.id in documents}
 
     async def _tags(self) -> list[str]:
         documents = await list_documents(self.kb, await current_principal(self.kb))

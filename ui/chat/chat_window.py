@@ -19,9 +19,7 @@ from chainlit.utils import wrap_user_function
 from argot.errors import ArgotError
 from argot.results import AskEvent, AskResult
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.operations.sample_base import BASE_URI
 from argot.service.sign_in.account import sign_in_required
-from argot.service.usecases.documents import list_documents
 from argot.service.usecases.glossary_impact import thread_share
 from argot.service.usecases.questions import answer, ask, ask_again, ask_in_sense
 from argot.service.usecases.term_corrections import other_senses, report_term
@@ -31,6 +29,8 @@ from argot.ui.chat.answer_settings import AnswerSettingsPanel
 from argot.ui.chat.brand import NAME
 from argot.ui.chat.chat_threads import ensure_thread
 from argot.ui.chat.data_layer import ThreadsLayer, answer_id, run_id
+from argot.ui.chat.document_scope import LEAVE_DOCUMENT, DocumentScope, library_document
+from argot.ui.chat.first_screen import FirstScreen
 from argot.ui.chat.message_files import MessageFiles
 from argot.ui.chat.news import News
 from argot.ui.chat.shared_windows import AskedMessage, SharedTurn, Windows, settled
@@ -65,14 +65,6 @@ from argot.ui.rendering.safe_markdown import literal, quoted
 from argot.ui.rendering.source_addresses import reported_term, source_of
 from argot.ui.web.asker_identity import asker, current_principal
 
-SAMPLE_QUESTIONS = (
-    "What's the PUC height limit on the x4 die?",
-    "How tall may a pole on our land be according to the PUC?",
-    "What do I do when a tilt sticker on a delivery has turned red?",
-    "What is PLP?",
-)
-"""The same abbreviation in two senses, a plain question, and one that has to be asked back."""
-
 
 class ChatWindow:
     """Chainlit's callbacks over one knowledge base."""
@@ -82,6 +74,8 @@ class ChatWindow:
         self.layer = ThreadsLayer(kb)
         self.news = News(kb)
         self.answer_settings = AnswerSettingsPanel(kb)
+        self.document_scope = DocumentScope(kb, self.answer_settings)
+        self.first_screen = FirstScreen(kb)
         self.files = MessageFiles(kb)
         self.windows = Windows(self._reopen)
 
@@ -89,7 +83,7 @@ class ChatWindow:
         code = config.code
         code.data_layer = lambda: self.layer
         code.header_auth_callback = wrap_user_function(self.signed_in)
-        code.set_starters = wrap_user_function(self.starters)
+        code.set_starters = wrap_user_function(self.first_screen.starters)
         code.on_chat_start = wrap_user_function(self.on_start)
         code.on_message = self._at_rest(self.on_message)
         code.on_window_message = wrap_user_function(self.on_window_message)
@@ -104,6 +98,7 @@ class ChatWindow:
             SENSE: self._at_rest(self.on_sense),
             REPORT: self._at_rest(self.on_report),
             SHARE: self._at_rest(self.on_share),
+            LEAVE_DOCUMENT: self._at_rest(self.document_scope.leave),
         }
 
     def _at_rest(self, callback: Callable[[Any], Awaitable[None]]) -> Any:
@@ -118,16 +113,10 @@ class ChatWindow:
     async def signed_in(self, headers: Any) -> None:
         """Signs nobody in: the guard says who is asking. Without this callback Chainlit would not look."""
 
-    async def starters(self, user: Any, language: Any) -> list[cl.Starter]:
-        """Questions to begin with, for the sample documents only: of other documents none are known to be good."""
-        documents = await list_documents(self.kb, await current_principal(self.kb))
-        if not any(document.uri.startswith(BASE_URI) for document in documents):
-            return []
-        return [cl.Starter(label=question, message=question) for question in SAMPLE_QUESTIONS]
-
     async def on_start(self) -> None:
         self.windows.opened(context.session)
         await self.answer_settings.offer_new()
+        await self.first_screen.hint()
 
     async def on_settings(self, settings: dict[str, Any]) -> None:
         async with reporting_errors():
@@ -279,6 +268,7 @@ class ChatWindow:
         if result.status in {"answered", "abstained"}:
             following = await thread_follow_ups(self.kb, await current_principal(self.kb), thread=result.thread)
             await offer(actions(next_buttons(following), "next"), answer)
+        await self.document_scope.offer_leaving(answer)
 
     def _shareable(self, shown: AnswerView, result: AskResult, *, shared: bool = False) -> AnswerView:
         """With a button that lets managers read what met an unknown term; where nobody signs in they may anyway."""
@@ -326,10 +316,12 @@ class ChatWindow:
     # -- reading a source ----------------------------------------------------------------------------------------------
 
     async def on_window_message(self, data: Any) -> None:
-        """A mark was pressed (assets/argot.js tells): show what it stands for, or ask what was meant."""
+        """assets/argot.js tells: a mark was pressed, or the page is about one document."""
         address = data.get("open") if isinstance(data, dict) else None
         if term := reported_term(address):
             await self._ask_what_was_meant(*term)
+        elif document := library_document(address):
+            await self.document_scope.enter(document)
         elif source := source_of(address):
             title, elements = await opened_elements(self.kb, source, context.session.thread_id)
             await context.emitter.emit("set_sidebar_title", title)

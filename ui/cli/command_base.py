@@ -155,3 +155,20 @@ def error_console() -> Console:
 
 def groups_text(audience: Iterable[str]) -> str:
     return ", ".join(sorted(audience)) if audience else "everyone"
+
+
+def field_values(given: list[str]) -> dict[str, list[str]]:
+    """`["region=EU"]` as values by the names of the fields.
+
+    Raises:
+        InvalidInput: one has no name or no value.
+    """
+    from argot.errors import InvalidInput
+
+    found: dict[str, list[str]] = {}
+    for text in given:
+        name, _, value = (part.strip() for part in text.partition("="))
+        if not name or not value:
+            raise InvalidInput(f"'{text}' is no field with a value. Write both, e.g. region=EU.")
+        found.setdefault(name.lower(), []).append(value)
+    return found

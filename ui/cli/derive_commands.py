@@ -50,6 +50,7 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "argot derive --kind expert_summary --kind question",
             "argot derive --kind triple handbook.pdf",
+            "argot derive --status",
             "argot derive --list",
             "argot derive --remove question",
         )
@@ -71,6 +72,9 @@ def derive(
     list_: Annotated[
         bool, typer.Option("--list", help="Show what there is, and by which prompt and model it was made.")
     ] = False,
+    status: Annotated[
+        bool, typer.Option("--status", help="Show how far the service is with what it derives unasked.")
+    ] = False,
     remove: Annotated[
         list[str] | None,
         typer.Option("--remove", help="Take texts of this kind out again; repeatable.", metavar="KIND", parser=_kind),
@@ -81,11 +85,12 @@ def derive(
     """Let the language model make summaries, questions and the like of documents, to be found by.
 
     Only what is missing is made: stopped or killed, the same command goes on where it was. Needs ARGOT_MODEL_URL.
+    The service does the same unasked, little by little; --status shows how far it is.
     The exit code is 1 if something could not be made.
     """
     # Typer knows no options that exclude each other.
-    if bool(kind) + bool(remove) + list_ != 1:
-        raise typer.BadParameter("give one of --kind KIND, --list and --remove KIND")
+    if bool(kind) + bool(remove) + list_ + status != 1:
+        raise typer.BadParameter("give one of --kind KIND, --status, --list and --remove KIND")
     # As from an unset variable in a script: "$NAME".
     if documents is not None and "" in documents:
         raise InvalidInput("An empty name of a document was given. See them all with: argot list")
@@ -93,6 +98,8 @@ def derive(
     with knowledge_base(home) as client:
         if list_:
             _list(client, json_)
+        elif status:
+            _status(client, named, json_)
         elif remove:
             _remove(client, _kinds(remove), named, json_)
         else:
@@ -154,6 +161,29 @@ def _list(client: Client, json_: bool) -> None:
     table(["kind", "texts", "passages", "documents", "prompt", "model"], rows)
     if not rows:
         note("Nothing was derived yet. Begin with: argot derive --kind expert_summary")
+
+
+def _status(client: Client, documents: list[str], json_: bool) -> None:
+    from argot.service.usecases.unasked_derivation import derivation_status
+
+    found = client.call(derivation_status, documents=documents or None)
+    if json_:
+        say_json(found)
+        return
+    table(
+        ["document", "state", "tries", "why"],
+        [[line(one.name), one.state, one.tries or "", line(one.detail)] for one in found.documents],
+    )
+    if not found.kinds:
+        note("Nothing is derived unasked: that takes a language model (ARGOT_MODEL_URL; ARGOT_DERIVE_IN_BACKGROUND).")
+        return
+    counted = ", ".join(f"{count} {state}" for state, count in found.counts.items()) or "no documents"
+    budget = f" of {found.calls_per_day}" if found.calls_per_day else ""
+    note(f"{counted}; {found.calls_today}{budget} calls today (UTC), {found.tokens_today} tokens.")
+    if not found.running:
+        note("Nothing is derived now: the service does it (argot serve).")
+    if found.resting:
+        note(f"It waits: {line(found.resting)}")
 
 
 def _remove(client: Client, kinds: list[DerivableKind], documents: list[str], json_: bool) -> None:

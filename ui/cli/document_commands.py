@@ -39,6 +39,7 @@ def register(app: typer.Typer) -> None:
             "argot add handbook.pdf notes/",
             "argot add hr/ --audience hr --audience @ann --tag policy",
             "argot add wiki-export/ --base-uri https://wiki.example.org",
+            "argot add https://example.org/handbook.pdf --tag policy",
         )
     )(add)
     app.command(epilog=examples("argot remove handbook.pdf", "argot remove handbook.pdf --forever"))(remove)
@@ -51,7 +52,7 @@ def add(
     *,
     paths: Annotated[
         list[str],
-        typer.Argument(help="Files and folders; folders are searched for readable files.", metavar="PATHS"),
+        typer.Argument(help="Files and folders, searched for readable files; or web addresses.", metavar="PATHS"),
     ],
     audience: Audience = None,
     tag: Annotated[
@@ -79,6 +80,9 @@ def add(
     # `Path("")` is the current folder: an unset variable in a script would put all of it in.
     if "" in paths:
         raise InvalidInput("An empty path was given. For the folder you are in, write: argot add .")
+    if any(map(_is_address, paths)):
+        _add_addresses(paths, audience, tag, json_=json_, home=home)
+        return
     columns = (progress_text(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     console = error_console()
     with (
@@ -102,6 +106,26 @@ def add(
     # After the summary: what did go in is said in any case.
     if result.failed:
         raise typer.Exit(1)
+
+
+def _is_address(path: str) -> bool:
+    return path.startswith(("http://", "https://"))
+
+
+def _add_addresses(
+    addresses: list[str], audience: list[str] | None, tags: list[str] | None, *, json_: bool, home: Path | None
+) -> None:
+    from argot.service.usecases.document_fetch import document_fetch
+
+    if not all(map(_is_address, addresses)):
+        raise InvalidInput("Give either paths or web addresses, not both at once.")
+    with knowledge_base(home, create=True) as client:
+        reports = [client.call(document_fetch, address=one, audience=audience, tags=tags) for one in addresses]
+    if json_:
+        say_json(reports)
+        return
+    for report in reports:
+        say(f"{report.kind}: {line(report.name)}: {line(report.detail)}")
 
 
 def remove(
@@ -153,6 +177,11 @@ def show(document: Document, json_: Json = False, as_user: AsUser = None, home: 
     say(f"{line(about.title)}\n{line(about.uri)}")
     say(f"{about.id}, revision {about.revision_id} of {about.added_at[:10]}")
     say(f"{len(found.passages)} passages, for {groups_text(about.audience)}")
+    for name, value in [("date", about.date), *((one.name, one.value) for one in about.fields)]:
+        if value:
+            say(f"{line(name)}: {line(value)}")
+    for warning in about.warnings:
+        say(f"Not read as a whole: {line(warning)}")
     for passage in found.passages:
         where = f" ({passage.page_kind} {passage.page})" if passage.page else ""
         # With its id, by which the API names a passage.

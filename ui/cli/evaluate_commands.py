@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from argot.types import SearchChoice
 from argot.ui.cli.command_base import examples, say, settings_for
 from argot.ui.cli.report_output import show_report
 
@@ -28,6 +29,10 @@ ProfileName = Annotated[
 Changes = Annotated[
     list[str] | None,
     typer.Option("--set", help="A switch of the profile, e.g. rerank=off; repeatable.", metavar="SWITCH=VALUE"),
+]
+Search = Annotated[
+    SearchChoice | None,
+    typer.Option("--search", help="What is searched, as RAIDD names it: see argot ask --help; nothing else is."),
 ]
 Base = Annotated[
     Path | None,
@@ -54,6 +59,7 @@ Split = Annotated[
         "argot evaluate retrieval --beir data/scifact",
         "argot evaluate retrieval --beir data/jargonised --glossary data/jargonised/glossary.csv --json",
         "argot evaluate retrieval --beir data/scifact --home scifact-kb --set search_derived=off",
+        "argot evaluate retrieval --beir data/scifact --home scifact-kb --search Q+",
     )
 )
 def retrieval(  # noqa: PLR0917
@@ -62,6 +68,7 @@ def retrieval(  # noqa: PLR0917
     home: Base = None,
     profile: ProfileName = "default",
     changes: Changes = None,
+    search: Search = None,
     as_json: AsJson = False,
 ) -> None:
     """How well documents are found; with a glossary, how much of what jargon costs it wins back.
@@ -73,7 +80,7 @@ def retrieval(  # noqa: PLR0917
     from argot.service.operations import evaluation
 
     settings = settings_for(home)
-    chosen = _profile(profile, changes, settings)
+    chosen = _profile(profile, changes, settings, search)
     show_report(partial(evaluation.retrieval, beir, glossary, home, chosen, settings), as_json=as_json)
 
 
@@ -84,6 +91,7 @@ def retrieval(  # noqa: PLR0917
         "argot evaluate answers --questions questions.jsonl --documents handbook --split validation --side ideal",
         "argot evaluate answers --public clapnq --against plain_rag --json",
         "argot evaluate answers --questions questions.jsonl --home my-kb --set rerank=off",
+        "argot evaluate answers --home my-kb --search S+ --against default",
     )
 )
 def answers(  # noqa: PLR0917
@@ -114,6 +122,7 @@ def answers(  # noqa: PLR0917
     ] = "extractive",
     profile: ProfileName = "default",
     changes: Changes = None,
+    search: Search = None,
     against: Annotated[
         str | None, typer.Option("--against", help="Compare with this profile, question by question.", metavar="NAME")
     ] = None,
@@ -138,7 +147,7 @@ def answers(  # noqa: PLR0917
 
     settings = settings_for(home)
     asked = evaluation.answer_questions(questions, documents, public, home, split, settings)
-    profiles = [_profile(profile, changes, settings)] + ([_profile(against, None, settings)] if against else [])
+    profiles = [_profile(profile, changes, settings, search)] + ([_profile(against, None, settings)] if against else [])
     show_report(partial(evaluation.answers, asked, glossary, home, profiles, side, settings), as_json=as_json)
 
 
@@ -338,7 +347,11 @@ def tables(
     show_report(partial(evaluation.tables, pdf_dir, settings_for(None)), as_json=as_json)
 
 
-def _profile(name_or_file: str, changes: list[str] | None, settings: Settings) -> Profile:
+def _profile(
+    name_or_file: str, changes: list[str] | None, settings: Settings, search: SearchChoice | None = None
+) -> Profile:
+    from argot.profile import SEARCHES, changed_profile, changes_of
     from argot.profile_files import profile_from
 
-    return profile_from(name_or_file, changes or [], settings.home)
+    profile = profile_from(name_or_file, [], settings.home)
+    return changed_profile(profile, {**(SEARCHES[search] if search else {}), **changes_of(changes or [])})

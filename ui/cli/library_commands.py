@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
@@ -14,6 +14,7 @@ from argot.ui.cli.command_base import (
     Json,
     counted,
     examples,
+    field_values,
     groups_text,
     knowledge_base,
     line,
@@ -25,6 +26,7 @@ from argot.ui.cli.command_base import (
 from argot.ui.cli.document_commands import Document, reference
 
 if TYPE_CHECKING:
+    from argot.service.usecases.document_listing import State
     from argot.service.usecases.uploads import UploadReport
 
 documents = typer.Typer(
@@ -40,7 +42,11 @@ def register(app: typer.Typer) -> None:
     app.add_typer(documents, name="documents")
 
 
-@documents.command(epilog=examples("argot documents find plan", "argot documents find --tag policy --json"))
+@documents.command(
+    epilog=examples(
+        "argot documents find plan", "argot documents find --tag policy --json", "argot documents find --incomplete"
+    )
+)
 def find(
     text: Annotated[str, typer.Argument(help="Words of its name, title or place.", metavar="[TEXT]")] = "",
     *,
@@ -48,6 +54,9 @@ def find(
     audience: Annotated[
         str, typer.Option("--audience", help="Only those for this group, @NAME, or 'everyone'.", metavar="GROUP")
     ] = "",
+    incomplete: Annotated[
+        bool, typer.Option("--incomplete", help="Only those with parts that could not be read.")
+    ] = False,
     limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="At most so many.", metavar="N")] = 50,
     json_: Json = False,
     as_user: AsUser = None,
@@ -56,7 +65,8 @@ def find(
     """Find documents by their names, titles, tags and readers."""
     from argot.service.usecases.document_listing import DocumentFilter, document_find
 
-    wanted = DocumentFilter(text=text, tag=tag, audience=audience)
+    state: State | None = "incomplete" if incomplete else None
+    wanted = DocumentFilter(text=text, tag=tag, audience=audience, state=state)
     with knowledge_base(home) as client:
         found = client.as_user(as_user).call(document_find, wanted=wanted, limit=limit)
     if json_:
@@ -67,12 +77,17 @@ def find(
         for one in found.documents
     ]
     table(["id", "name", "title", "tags", "audience", "added"], rows)
+    for one in found.documents:
+        if one.warnings:
+            note(f"{line(one.name)}: {line('; '.join(one.warnings))}")
     note(f"{found.found:,} of {counted(found.total, 'document')}")
 
 
 @documents.command(
     epilog=examples(
-        "argot documents label plan.pdf --tag policy --audience hr", "argot documents label plan.pdf --everyone"
+        "argot documents label plan.pdf --tag policy --audience hr",
+        "argot documents label plan.pdf --everyone",
+        "argot documents label plan.pdf --field region=EU --field status=draft",
     )
 )
 def label(
@@ -87,18 +102,81 @@ def label(
         typer.Option("--audience", help="A group or @NAME in the place of its readers; repeatable.", metavar="GROUP"),
     ] = None,
     everyone: Annotated[bool, typer.Option("--everyone", help="Everyone may read it.")] = False,
+    field: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--field", help="What it is to say in the place of those given before; repeatable.", metavar="NAME=VALUE"
+        ),
+    ] = None,
+    no_fields: Annotated[bool, typer.Option("--no-fields", help="Take away the fields that were given.")] = False,
     home: Home = None,
 ) -> None:
-    """Change the tags and readers of a document. What is left out stays."""
+    """Change the tags, readers and fields of a document. What is left out stays."""
     from argot.service.usecases.document_revisions import document_label
 
-    if (no_tags and tag) or (everyone and audience):
-        raise InvalidInput("Give either --tag or --no-tags, and either --audience or --everyone.")
+    if (no_tags and tag) or (everyone and audience) or (no_fields and field):
+        raise InvalidInput(
+            "Give either --tag or --no-tags, either --audience or --everyone, and either --field or --no-fields."
+        )
+    fields = {} if no_fields else field_values(field) if field else None
     tags = [] if no_tags else tag or None
     readers = [] if everyone else audience or None
     with knowledge_base(home) as client:
-        found = client.call(document_label, document=reference(document), tags=tags, audience=readers)
-    say(f"{line(found.name)}: tags {', '.join(map(line, found.tags)) or 'none'}, for {groups_text(found.audience)}.")
+        found = client.call(document_label, document=reference(document), tags=tags, audience=readers, fields=fields)
+    said = "".join(f", {line(one.name)} {line(one.value)}" for one in found.fields)
+    tags_text = ", ".join(map(line, found.tags)) or "none"
+    say(f"{line(found.name)}: tags {tags_text}, for {groups_text(found.audience)}{said}.")
+
+
+@documents.command(
+    epilog=examples(
+        "argot documents change tag --value policy plan.pdf rules.pdf",
+        "argot documents change audience --value hr plan.pdf rules.pdf",
+        "argot documents change remove old-1.pdf old-2.pdf",
+    )
+)
+def change(
+    what: Annotated[str, typer.Argument(help="tag, untag, audience, reread or remove.", metavar="CHANGE")],
+    several: Annotated[list[str], typer.Argument(help="Ids, names or URIs (see `argot list`).", metavar="DOCUMENTS")],
+    *,
+    value: Annotated[
+        list[str] | None,
+        typer.Option("--value", help="A tag, or a group or @NAME; repeatable. No readers: everyone.", metavar="VALUE"),
+    ] = None,
+    json_: Json = False,
+    home: Home = None,
+) -> None:
+    """Make the same change to several documents. What fails is named, and the rest goes on; the exit code is then 1."""
+    from argot.service.usecases.document_bulk import Change, document_change
+    from argot.service.usecases.usecase_registry import one_of
+
+    chosen = one_of(get_args(Change), what, "CHANGE")
+    with knowledge_base(home) as client:
+        done = client.call(document_change, documents=list(map(reference, several)), change=chosen, values=value)
+    if json_:
+        say_json(done)
+    else:
+        for problem in done.problems:
+            note(f"failed: {line(problem.document)}: {line(problem.detail)}")
+        say(f"{chosen}: {counted(done.done, 'document')}")
+    if done.problems:
+        raise typer.Exit(1)
+
+
+@documents.command(epilog=examples("argot documents use handbook.pdf"))
+def use(document: Document, json_: Json = False, home: Home = None) -> None:
+    """Say how many answers cited a document, and the questions behind them that their askers shared."""
+    from argot.service.usecases.document_passages import document_use
+
+    with knowledge_base(home) as client:
+        found = client.call(document_use, document=reference(document))
+    if json_:
+        say_json(found)
+        return
+    last = f", the last on {found.last}" if found.last else ""
+    say(f"{line(found.document.name)}: {counted(found.answers, 'answer')}, {found.lately} in the last 30 days{last}")
+    for question in found.questions:
+        say(f"  {line(question)}")
 
 
 @documents.command(epilog=examples("argot documents reread scan.pdf"))

@@ -11,7 +11,20 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from argot.ui.cli.command_base import AsUser, Home, Json, error_console, examples, knowledge_base, line, say, say_json
+from argot.types import SearchChoice
+from argot.ui.cli.command_base import (
+    AsUser,
+    Home,
+    Json,
+    error_console,
+    examples,
+    field_values,
+    knowledge_base,
+    line,
+    say,
+    say_json,
+)
+from argot.ui.cli.document_commands import reference
 from argot.ui.cli.progress import Watching
 from argot.ui.cli.terminal_answer import print_choices, print_timings, print_turn
 
@@ -34,8 +47,29 @@ Changes = Annotated[
     list[str] | None,
     typer.Option("--set", help="A switch of the profile, e.g. rerank=off; repeatable.", metavar="SWITCH=VALUE"),
 ]
+Search = Annotated[
+    SearchChoice | None,
+    typer.Option(
+        "--search",
+        help="What to search: passages, or summaries (S) and questions (Q) derived of them, alone or both; with "
+        "passages too (S+, Q+); all three (U).",
+    ),
+]
 Tags = Annotated[
     list[str] | None, typer.Option("--tag", help="Search only documents with this tag; repeatable.", metavar="TAG")
+]
+Since = Annotated[
+    str | None, typer.Option("--since", help="Search only documents dated then or later.", metavar="DATE")
+]
+Fields = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--field", help="Search only documents that say so, e.g. region=EU; repeatable.", metavar="NAME=VALUE"
+    ),
+]
+Documents = Annotated[
+    list[str] | None,
+    typer.Option("--document", help="Search only this one (id, name or URI); repeatable.", metavar="DOCUMENT"),
 ]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the time each stage took.")]
 
@@ -46,7 +80,10 @@ def register(app: typer.Typer) -> None:
             'argot ask "How do I reset the PUC?"',
             'argot ask "And in revision B?" --thread t0123456789abcdef',
             'argot ask "What is our SLA?" --context Legal --json',
+            'argot ask "How long is the notice?" --document leave-policy.docx',
             'argot ask "What is our SLA?" --profile strict --set passages=20',
+            'argot ask "What is our SLA?" --search S+',
+            'argot ask "How much leave is there?" --since 2025-01-01 --tag hr --field region=EU',
         )
     )(ask)
     app.command(epilog=examples("argot answer t0123456789abcdef 2", 'argot answer t0123456789abcdef "the legal one"'))(
@@ -61,7 +98,11 @@ def ask(
     context: Context = None,
     profile: Profile = None,
     changes: Changes = None,
+    search: Search = None,
     tags: Tags = None,
+    since: Since = None,
+    fields: Fields = None,
+    documents: Documents = None,
     as_user: AsUser = None,
     json_: Json = False,
     verbose: Verbose = False,
@@ -70,7 +111,8 @@ def ask(
     """Ask a question. Every sentence of the answer names the passage it rests on."""
     text = sys.stdin.read() if question == "-" else question
     with knowledge_base(home) as client:
-        asking = _Asking(client, home, as_user, _Options(context, profile, changes, tags), json_=json_)
+        options = _Options(context, profile, changes, search, tags, since, fields, documents)
+        asking = _Asking(client, home, as_user, options, json_=json_)
         asking.show(asking.ask(text, thread), verbose=verbose)
 
 
@@ -81,7 +123,11 @@ def answer(
     context: Context = None,
     profile: Profile = None,
     changes: Changes = None,
+    search: Search = None,
     tags: Tags = None,
+    since: Since = None,
+    fields: Fields = None,
+    documents: Documents = None,
     as_user: AsUser = None,
     json_: Json = False,
     verbose: Verbose = False,
@@ -89,7 +135,8 @@ def answer(
 ) -> None:
     """Answer what Argot asked back, and get the answer to the question."""
     with knowledge_base(home) as client:
-        asking = _Asking(client, home, as_user, _Options(context, profile, changes, tags), json_=json_)
+        options = _Options(context, profile, changes, search, tags, since, fields, documents)
+        asking = _Asking(client, home, as_user, options, json_=json_)
         asking.show(asking.answer(thread, choice), verbose=verbose)
 
 
@@ -99,13 +146,18 @@ class _Options(NamedTuple):
     context: str | None
     profile: str | None
     set: list[str] | None
+    search: SearchChoice | None
     tags: list[str] | None
+    since: str | None
+    fields: list[str] | None
+    documents: list[str] | None
 
     def parameters(self) -> dict[str, Any]:
         """As the use case takes them. A file is read here: the service may run on another machine.
 
         Raises:
             InvalidSettings: there is no such file or switch.
+            InvalidInput: a field has no name or no value.
         """
         from argot.profile import changed_switches, changes_of
         from argot.profile_files import is_file, profile_in_file
@@ -115,7 +167,16 @@ class _Options(NamedTuple):
             # A file is read as what it changes of the default.
             switches = changed_switches(profile_in_file(Path(name))) | switches
             name = "default"
-        return {"context": self.context, "profile": name, "switches": switches or None, "tags": self.tags}
+        return {
+            "context": self.context,
+            "profile": name,
+            "switches": switches or None,
+            "search": self.search,
+            "tags": self.tags,
+            "since": self.since,
+            "fields": field_values(self.fields) if self.fields else None,
+            "documents": [reference(one) for one in self.documents] if self.documents else None,
+        }
 
 
 class _Asking:
@@ -179,9 +240,16 @@ class _Asking:
         print_choices(result)
         say("\nChoose with:")
         options = {"--home": self._home, "--as": self._as_user}
-        options |= {"--context": self._options.context, "--profile": self._options.profile}
+        options |= {
+            "--context": self._options.context,
+            "--profile": self._options.profile,
+            "--search": self._options.search,
+            "--since": self._options.since,
+        }
         given = "".join(f" {name} {shlex.quote(str(value))}" for name, value in options.items() if value)
-        for option, values in (("--set", self._options.set), ("--tag", self._options.tags)):
+        repeated = {"--set": self._options.set, "--tag": self._options.tags, "--field": self._options.fields}
+        repeated["--document"] = self._options.documents
+        for option, values in repeated.items():
             given += "".join(f" {option} {shlex.quote(value)}" for value in values or ())
         for choice in result.choices:
             say(f"  argot answer {result.thread} {shlex.quote(choice.answer)}{given}")

@@ -143,15 +143,13 @@ def list_sources(json_: Json = False, home: Home = None) -> None:
         say_json(found)
         return
     table(
-        ["name", "kind", "address", "every", "documents", "state", "last sync"],
-        [
-            [one.name, one.kind, one.address, _time(one.every), one.documents, _state(one), (one.synced_at or "")[:16]]
-            for one in found
-        ],
+        ["name", "kind", "address", "every", "documents", "state", "last sync", "changed"],
+        [[*(one.name, one.kind, one.address, _time(one.every), one.documents), *_last(one)] for one in found],
     )
     for one in found:
-        if one.detail:
-            note(f"{one.name}: {line(one.detail)}")
+        for told in (one.detail, *(f"{problem.name}: {problem.detail}" for problem in one.problems)):
+            if told:
+                note(f"{one.name}: {line(told)}")
     note(counted(len(found), "source") if found else "No sources yet. Name one with: argot source add FOLDER")
 
 
@@ -242,8 +240,12 @@ def _summarise(report: SyncReport) -> None:
         note(line(report.detail))
 
 
-def _state(one: SourceRecord) -> str:
-    return f"{one.state}, {one.failed} failed" if one.failed else one.state
+def _last(one: SourceRecord) -> tuple[str, str, str]:
+    """Its state, when it was last synced, and what that changed."""
+    kinds = ("added", "updated", "renamed", "removed")
+    changes = ", ".join(f"{one.counts[kind]} {kind}" for kind in kinds if one.counts.get(kind))
+    state = f"{one.state}, {one.failed} failed" if one.failed else one.state
+    return state, (one.synced_at or "")[:16], changes
 
 
 def _time(seconds: int) -> str:

@@ -109,4 +109,5 @@ def _print_sources(result: AskResult) -> None:
     for passage in shown:
         page = place(passage.document, passage.page)
         heading = f", {line(passage.heading)}" if passage.heading else ""
-        say(f"  [{passage.n}] {line(passage.document)}{page}{heading}")
+        fresh = f", {line(passage.freshness)}" if passage.freshness else ""
+        say(f"  [{passage.n}] {line(passage.document)}{page}{fresh}{heading}")

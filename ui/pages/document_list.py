@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -13,7 +13,9 @@ from fastapi import Request
 from argot.clock import utc_now, utc_text
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.document_listing import DocumentFilter, DocumentsFound, Order, State, document_find
+from argot.service.usecases.unasked_derivation import Progress, derivation_status
 from argot.ui.pages.page_base import number
+from argot.ui.rendering.page_filters import count
 from argot.ui.web.authorization import Visitor
 
 STEP = 50
@@ -21,23 +23,33 @@ ORDERS: Mapping[Order, str] = {
     "newest": "Newest first", "oldest": "Oldest first", "name": "By name", "longest": "Longest first",
 }  # fmt: skip
 STATES: Mapping[State, str] = {
-    "replaced": "Replaced since", "derived": "With derived texts", "not derived": "Without derived texts",
+    "incomplete": "Not read as a whole", "replaced": "Replaced since",
+    "derived": "With derived texts", "not derived": "Without derived texts",
 }  # fmt: skip
 AGES: Mapping[str, tuple[str, int]] = {
     "1": ("Added today", 1), "7": ("In the last 7 days", 7), "30": ("In the last 30 days", 30),
     "365": ("In the last year", 365), "old": ("More than a year ago", 365),
+}  # fmt: skip
+PROGRESS: Mapping[Progress, str] = {
+    "waiting": "Texts are still to be derived of it", "being derived": "Texts are being derived of it",
+    "derived": "Texts were derived of it", "failed": "Texts could not all be derived of it",
+    "over budget": "Texts are derived of it from midnight UTC on, when there is a budget again",
 }  # fmt: skip
 _NAMES = ("q", "tag", "audience", "state", "age", "order")
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """What was asked for, as the form and the links have it, and what was found. `where`: the page's address."""
+    """What was asked for, as the form and the links have it, and what was found. `where`: the page's address.
+
+    `derivation`: how far documents (their ids) are with what is derived unasked; for managers.
+    """
 
     where: str
     given: dict[str, str]
     start: int
     found: DocumentsFound
+    derivation: dict[str, str] = field(default_factory=dict)
 
     @property
     def narrowed(self) -> bool:
@@ -66,4 +78,17 @@ async def documents_listed(kb: KnowledgeBase, request: Request, who: Visitor, wh
     age = {"added_before" if given["age"] == "old" else "added_after": moment}
     wanted = DocumentFilter(text=given["q"], tag=given["tag"], audience=given["audience"], state=state, **age)
     found = await document_find(kb, who.principal, wanted=wanted, order=order, start=start, limit=STEP)
-    return Listed(where, given, start, found)
+    return Listed(where, given, start, found, await derivation_told(kb, who, [one.id for one in found.documents]))
+
+
+async def derivation_told(kb: KnowledgeBase, who: Visitor, documents: list[str]) -> dict[str, str]:
+    """What a manager reads of how far these documents (ids) are; nothing of those of which nothing is derived."""
+    if not documents or who.role == "asker":
+        return {}
+    status = await derivation_status(kb, who.principal, documents=documents)
+    told = {}
+    for one in status.documents:
+        if words := PROGRESS.get(one.state):
+            failed = f" ({count(one.tries, 'try', 'tries')}): {one.detail}" if one.detail else ""
+            told[one.document] = words + failed
+    return told

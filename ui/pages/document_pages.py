@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any
-from urllib.parse import quote
+from typing import Any, get_args
+from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
@@ -12,9 +12,12 @@ from starlette.datastructures import UploadFile
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.document_bulk import Change, document_change
 from argot.service.usecases.document_dustbin import document_restore, removed_erase, removed_list
+from argot.service.usecases.document_fetch import document_fetch
 from argot.service.usecases.uploads import UploadReport, upload
-from argot.ui.pages.document_list import CHOICES, documents_listed
+from argot.service.usecases.usecase_registry import outcome
+from argot.ui.pages.document_list import CHOICES, STEP, documents_listed
 from argot.ui.pages.form_fields import between_commas
 from argot.ui.pages.page_base import BoundedRoute, Pages, form_of, page, part, sent_to_address
 from argot.ui.web.authorization import Visitor, Who, needs
@@ -25,6 +28,7 @@ AROUND = 2**20
 """Bytes that a form may have besides its files."""
 MOST_TOGETHER = 100
 """Files of one form without a script; with one, each is sent by itself."""
+CHANGES: tuple[Change, ...] = get_args(Change)
 _ID = re.compile(r"d[0-9a-f]{16}")
 
 
@@ -68,25 +72,49 @@ def _list(router: APIRouter, pages: Pages) -> None:
     @router.post("/upload")
     @needs("manager")
     async def put_in(request: Request, who: Who) -> Response:
-        """One file of a script, answered with JSON; or all files of a form, answered with the page."""
+        """One file or web address of a script, answered with JSON; or all of a form, answered with the page."""
         form = await form_of(request)
         files = [one for one in (await request.form()).getlist("files") if isinstance(one, UploadFile) and one.filename]
         readers = between_commas(form.get("audience", "")) or None
         labels: dict[str, Any] = {"audience": readers, "tags": between_commas(form.get("tags", "")) or None}
+        wanted: list[UploadFile | str] = [*files, *([form["address"]] if form.get("address", "").strip() else [])]
         if request.headers.get("accept") == "application/json":
-            if len(files) != 1:
+            if len(wanted) != 1:
                 raise InvalidInput("Send one file at a time.")
-            return JSONResponse(_told(await _uploaded(pages.kb, who, files[0], labels)))
-        if not files or len(files) > MOST_TOGETHER:
-            reason = f"At most {MOST_TOGETHER} files can be sent together." if files else "No file was chosen."
+            return JSONResponse(_told(await _put_in(pages.kb, who, wanted[0], labels, form.get("folder", ""))))
+        if not wanted or len(wanted) > MOST_TOGETHER:
+            reason = f"At most {MOST_TOGETHER} files can be sent together." if wanted else "No file was chosen."
             return await list_page(request, who, error=InvalidInput(reason), given=form)
         outcomes = []
-        for file in files:
+        for one in wanted:
             try:
-                outcomes.append(_told(await _uploaded(pages.kb, who, file, labels)))
+                outcomes.append(_told(await _put_in(pages.kb, who, one, labels)))
             except (InvalidInput, NotAllowed) as error:
-                outcomes.append({"kind": "failed", "name": file.filename or "", "detail": str(error), "href": ""})
+                name = one if isinstance(one, str) else one.filename or ""
+                outcomes.append({"kind": "failed", "name": name, "detail": str(error), "href": ""})
         return await list_page(request, who, given=form, outcomes=outcomes)
+
+    @router.post("/change")
+    @needs("manager")
+    async def change(request: Request, who: Who) -> Response:
+        """The same change to all documents that are ticked; the list stays narrowed as the address has it."""
+        given = await request.form()
+        chosen = [one for one in given.getlist("document") if isinstance(one, str)][:STEP]
+        what = next((one for one in CHANGES if one == given.get("change")), None)
+        values = between_commas(str(given.get("tags" if what in ("tag", "untag") else "audience", "")))
+        if not chosen or what is None:
+            return await list_page(request, who, error=InvalidInput("Nothing selected. Tick documents first."))
+        try:
+            done = await outcome(document_change(pages.kb, who.principal, documents=chosen, change=what, values=values))
+        except InvalidInput as error:
+            return await list_page(request, who, error=error)
+        if done.problems:
+            failed = [
+                {"kind": "failed", "name": one.document, "detail": one.detail, "href": ""} for one in done.problems
+            ]
+            return await list_page(request, who, outcomes=failed)
+        query = urlencode({**dict(request.query_params), "done": f"all-{what}"}, quote_via=quote)
+        return sent_to_address(f"{DOCUMENTS}?{query}")
 
     async def list_page(
         request: Request,
@@ -100,7 +128,7 @@ def _list(router: APIRouter, pages: Pages) -> None:
         removed = request.query_params.get("removed", "")
         shown = {
             "listed": found,
-            "given": {name: (given or {}).get(name, "") for name in ("tags", "audience")},
+            "given": {name: (given or {}).get(name, "") for name in ("tags", "audience", "address")},
             "outcomes": outcomes or [],
             # An address may name what can be taken back, but holds no text that is shown.
             "removed": removed if _ID.fullmatch(removed) else "",
@@ -137,8 +165,13 @@ def _dustbin(router: APIRouter, pages: Pages) -> None:
         return page("dustbin.html", request, who, error=error, removed=found, days=pages.kb.settings.keep_removed_days)
 
 
-async def _uploaded(kb: KnowledgeBase, who: Visitor, file: UploadFile, labels: dict[str, Any]) -> UploadReport:
-    return await upload(kb, who.principal, name=file.filename or "", data=await file.read(), **labels)
+async def _put_in(
+    kb: KnowledgeBase, who: Visitor, one: UploadFile | str, labels: dict[str, Any], folder: str = ""
+) -> UploadReport:
+    """A file of a form, or what is at a web address."""
+    if isinstance(one, str):
+        return await document_fetch(kb, who.principal, address=one, **labels)
+    return await upload(kb, who.principal, name=one.filename or "", data=await one.read(), folder=folder, **labels)
 
 
 def _told(report: UploadReport) -> dict[str, str]:

@@ -13,7 +13,7 @@ from starlette.datastructures import UploadFile
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.document_passages import document_page, document_part
+from argot.service.usecases.document_passages import document_page, document_part, document_use
 from argot.service.usecases.document_revisions import (
     document_bring_back,
     document_compare,
@@ -23,6 +23,7 @@ from argot.service.usecases.document_revisions import (
     document_revisions,
 )
 from argot.service.usecases.documents import read_original, read_source, remove
+from argot.ui.pages.document_list import derivation_told
 from argot.ui.pages.document_pages import DOCUMENTS, document_link, upload_route
 from argot.ui.pages.form_fields import between_commas
 from argot.ui.pages.page_base import Pages, form_of, number, page, sent_to_address
@@ -144,12 +145,17 @@ async def _document_page(
     typed: dict[str, str] | None = None,
 ) -> Response:
     part = number(request.query_params.get("part"))
-    read = await document_part(pages.kb, who.principal, document=document, part=part if part > 0 else None)
+    passage = request.query_params.get("passage", "")[:100]
+    wanted = part if part > 0 else None
+    read = await document_part(pages.kb, who.principal, document=document, part=wanted, passage=passage)
     if part > 0 and not read.passages and read.parts:
         raise NotFound("There is no such page in this document.")
     stored = {"tags": ", ".join(read.document.tags), "audience": ", ".join(sorted(read.document.audience))}
     # Only who manages everything may change documents, and with them see what they were.
     changes = who.principal.manages_all
     revisions = await document_revisions(pages.kb, who.principal, document=document) if changes else []
-    shown = {"read": read, "revisions": revisions, "given": {**stored, **(typed or {})}}
+    derivation = (await derivation_told(pages.kb, who, [read.document.id])).get(read.document.id, "")
+    use = await document_use(pages.kb, who.principal, document=document) if changes else None
+    shown = {"read": read, "revisions": revisions, "use": use, "given": {**stored, **(typed or {})}}
+    shown["derivation"] = derivation
     return page("document.html", request, who, error=error, may_change=changes, **shown)

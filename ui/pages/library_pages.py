@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.contexts import context_list
 from argot.service.usecases.document_passages import document_contents
 from argot.ui.pages.document_list import CHOICES, documents_listed
 from argot.ui.pages.page_base import BoundedRoute, page, part
@@ -12,6 +13,7 @@ from argot.ui.web.authorization import Visitor, Who, needs
 
 LIBRARY = "/library"
 SHOWN_HEADINGS = 500
+MOST_CONTACTS = 5
 
 
 def library_pages(kb: KnowledgeBase) -> APIRouter:
@@ -39,6 +41,9 @@ def library_pages(kb: KnowledgeBase) -> APIRouter:
 
     async def list_page(request: Request, who: Visitor) -> Response:
         found = await documents_listed(kb, request, who, LIBRARY)
-        return page("library.html", request, who, listed=found, **CHOICES)
+        # Whom to ask for documents, where there are none.
+        named = [] if found.found.total else [one.contact for one in await context_list(kb, who.principal)]
+        contacts = list(dict.fromkeys(filter(None, named)))[:MOST_CONTACTS]
+        return page("library.html", request, who, listed=found, contacts=contacts, **CHOICES)
 
     return router

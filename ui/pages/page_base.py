@@ -76,6 +76,15 @@ DONE = {
     "reread": "Read again.",
     "replaced": "Replaced. The revision before it is kept, and can be brought back.",
     "revision-back": "Brought back. The revision that answered until now is kept behind it.",
+    "source-added": "Added.",
+    "source-named": "Added. It is read for the first time when its turn comes.",
+    "source-removed": "Removed. What it brought stays, and is kept in step no longer.",
+    "source-erased": "Removed, with the documents that it brought. They can be brought back under Removed.",
+    "all-tag": "Tagged.",
+    "all-untag": "The tag is taken away.",
+    "all-audience": "Saved. What you are no reader of now you do not see any more.",
+    "all-reread": "Read again.",
+    "all-remove": "Removed. They answer nobody any more, and can be brought back under Removed.",
     "all-approved": "Approved. From now on questions understand them.",
 }
 """What a page says that one is redirected to after something was done, by the value of `done` in its address."""

@@ -10,6 +10,7 @@ from fastapi.responses import FileResponse, Response
 from argot.service.knowledge_base import KnowledgeBase
 from argot.ui.pages.context_pages import context_pages
 from argot.ui.pages.document_pages import document_pages
+from argot.ui.pages.document_source_pages import document_source_pages
 from argot.ui.pages.document_view_pages import document_view_pages
 from argot.ui.pages.file_pages import file_pages
 from argot.ui.pages.history_pages import change_pages
@@ -39,6 +40,7 @@ def glossary_pages(kb: KnowledgeBase) -> APIRouter:
 
     glossary = (term_pages, sense_pages, queue_pages, change_pages, context_pages, file_pages)
     # In this order: any name below /documents may be a document's.
-    for made in (*glossary, document_pages, document_view_pages, library_pages):
+    documents = (document_pages, document_source_pages, document_view_pages)
+    for made in (*glossary, *documents, library_pages):
         router.include_router(made(kb))
     return router

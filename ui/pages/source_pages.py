@@ -10,10 +10,12 @@ from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse, Response
 
 from argot.errors import ArgotError, NotFound
+from argot.service.identity.people import role_of
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents import PassageShown, page_picture, read_original, read_passage
 from argot.service.usecases.threads import thread_export
 from argot.service.usecases.usecase_registry import one_of
+from argot.types import THREAD
 from argot.ui.rendering.chat_markdown import PASSAGES, THREADS, passage_panel
 from argot.ui.rendering.safe_markdown import plain
 from argot.ui.rendering.source_addresses import spans_of
@@ -59,7 +61,9 @@ def sources(kb: KnowledgeBase) -> APIRouter:
     async def passage(request: Request, passage_id: str) -> Response:
         try:
             found = await _passage(kb, passage_id)
-            text = passage_panel(found, spans_of(request.query_params.getlist("span")))
+            # What was put into a conversation has no page there.
+            manages = role_of(await current_principal(kb)) != "asker" and not found.uri.startswith(THREAD)
+            text = passage_panel(found, spans_of(request.query_params.getlist("span")), manages=manages)
         except ArgotError as error:
             # Status 200, because the panel shows the words of nothing else.
             text = plain(error)

@@ -20,6 +20,7 @@ from argot.types import Sense
 from argot.ui.rendering.safe_markdown import highlighted, laid_out, listed, literal, plain, quoted
 
 CHOOSE = "choose"
+LEAVE_DOCUMENT = "leave_document"
 ASK_INSTEAD = "ask_instead"
 AGAIN = "again"
 EXPORT = "export"
@@ -103,11 +104,12 @@ def duration(seconds: float) -> str:
     return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
 
 
-def passage_panel(passage: PassageShown, spans: Iterable[tuple[int, int]]) -> str:
+def passage_panel(passage: PassageShown, spans: Iterable[tuple[int, int]], *, manages: bool = False) -> str:
     """What the side panel shows of a passage.
 
     Args:
         spans: the cited sentences, [start, end) in characters of the revision's Markdown.
+        manages: whether the reader may see what was read of the whole document.
     """
     start = passage.start
     # Spans count from the start of the document, and the text from the start of the passage.
@@ -117,6 +119,9 @@ def passage_panel(passage: PassageShown, spans: Iterable[tuple[int, int]]) -> st
     if is_pdf(passage):
         address = f"{PASSAGES}/{quote(passage.id, safe='')}/original#page={passage.page}"
         parts.append(f"[Open the document at page {passage.page}]({address})")
+    if manages:
+        document, place = quote(passage.document_id, safe=""), quote(passage.id, safe="")
+        parts.append(f"[See it in the document as it was read](/documents/{document}?passage={place}#{place})")
     return "\n\n".join(parts)
 
 
@@ -128,7 +133,8 @@ def is_pdf(passage: PassageShown) -> bool:
 def panel_title(passage: PassageShown) -> str:
     """The title of the side panel: the document, and the page in it."""
     page = f", {passage.page_kind or 'page'} {passage.page}" if passage.page else ""
-    return f"{literal(passage.document)}{page}"
+    fresh = f", {literal(passage.freshness)}" if passage.freshness else ""
+    return f"{literal(passage.document)}{page}{fresh}"
 
 
 def other_meanings(offer: OtherSenses, turn: int) -> AnswerView:
@@ -168,6 +174,10 @@ def answer_buttons() -> tuple[Button, ...]:
 
 def share_button(thread: str) -> Button:
     return Button(SHARE, "Let the glossary's managers read this question", {"thread": thread})
+
+
+def leave_button() -> Button:
+    return Button(LEAVE_DOCUMENT, "Ask all documents", {})
 
 
 def export_text(thread: str) -> str:
@@ -277,7 +287,8 @@ def _source(passage: FoundPassage) -> str:
     heading = f" · {plain(passage.heading)}" if passage.heading else ""
     # On a line of its own, within the item of the list.
     excerpt = f"\\\n  “{plain(passage.excerpt)}”" if passage.excerpt else ""
-    return f"**{plain(passage.document)}**{where}{heading}{excerpt}"
+    fresh = f", {plain(passage.freshness)}" if passage.freshness else ""
+    return f"**{plain(passage.document)}**{where}{fresh}{heading}{excerpt}"
 
 
 def _link(passage: FoundPassage, sentences: Sequence[Sentence]) -> str:

@@ -127,7 +127,8 @@ def _source(passage: FoundPassage, site: str) -> str:
         name = f"[{name}]({site}{PASSAGES}/{quote(passage.passage_id, safe='')})"
     heading = f" · {_name(passage.heading)}" if passage.heading else ""
     excerpt = f"\n  “{unlinked(_name(passage.excerpt))}”" if passage.excerpt else ""
-    return f"[{passage.n}] {name}{heading}{excerpt}"
+    fresh = f", {_name(passage.freshness)}" if passage.freshness else ""
+    return f"[{passage.n}] {name}{fresh}{heading}{excerpt}"
 
 
 def _understood(term: Jargon) -> str:

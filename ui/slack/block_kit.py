@@ -144,9 +144,10 @@ def _source(passage: FoundPassage, sentences: Sequence[Sentence], web: str) -> s
     if web and where and PurePosixPath(passage.document).suffix.casefold() == ".pdf":
         original = f"{web}{PASSAGES}/{quote(passage.passage_id, safe='')}/original#page={passage.page}"
         where = f", {link(original, f'page {passage.page}')}"
+    fresh = f", {plain(passage.freshness)}" if passage.freshness else ""
     heading = f" · {plain(passage.heading)}" if passage.heading else ""
     excerpt = f"\n“{plain(passage.excerpt)}”" if passage.excerpt else ""
-    return f"{_mark(passage, sentences, web)} *{plain(passage.document)}*{where}{heading}{excerpt}"
+    return f"{_mark(passage, sentences, web)} *{plain(passage.document)}*{where}{fresh}{heading}{excerpt}"
 
 
 def _mark(passage: FoundPassage, sentences: Sequence[Sentence], web: str) -> str:

@@ -75,7 +75,8 @@ def slack_routes(kb: KnowledgeBase) -> APIRouter:
 def about(found: PassageShown) -> list[str]:
     """Where a passage stands: title, heading and page, as far as they say something new."""
     title = found.title if found.title not in found.heading and found.title != found.document else ""
-    return [one for one in (title, found.heading, place(found.document, found.page).removeprefix(", ")) if one]
+    where = place(found.document, found.page).removeprefix(", ")
+    return [one for one in (title, found.heading, where, found.freshness) if one]
 
 
 def _parts_of(text: str, spans: list[tuple[int, int]]) -> list[tuple[str, bool]]:

@@ -108,6 +108,7 @@ class ChatSettings(_Given):
     profile: Setting | None = None
     context: Setting | None = None
     tags: Annotated[list[Setting], Field(max_length=MOST_CHOSEN)] | None = None
+    documents: Annotated[list[Setting], Field(max_length=MOST_CHOSEN)] | None = None
 
 
 EVENTS: Mapping[str, type[_Given] | None] = {

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from argot.corpus.ingestion.derivation import DERIVABLE
+from argot.corpus.ingestion.derivation import DERIVABLE, sections
 from argot.errors import ModelUnavailable
 from argot.prompts.loader import prompt
 from argot.tools.llm.deriver import PROMPTS, ModelDeriver, PassageFailed
@@ -171,6 +171,40 @@ async def test_each_summary_knows_the_one_before_of_its_document(scripted_model:
     assert before == [[], ["Trimming drive 0 takes a while."], []]
 
 
+async def test_an_expert_summary_is_of_about_4000_tokens(scripted_model: Any, server: ModelServer) -> None:
+    """Golden-Retriever 3.1: of a section, which it finds as a whole; never of two documents."""
+    scripted_model.context = 32_000
+    scripted_model.reply("expert_summary", {"summary": "Trimming drives takes time."})
+    deriver = await ModelDeriver.open(server, ["expert_summary"])
+    of = [passage(f"Trimming drive {n} takes time. " * 38, n, document="d" if n < 20 else "e") for n in range(22)]
+    found = await deriver.derived_texts(of)
+    assert [len(text.passage_ids) for text in found] == [10, 10, 2]
+    assert [id_ for text in found for id_ in text.passage_ids] == [one.id for one in of]
+    # Side by side, and so in any order.
+    asked = sorted(
+        scripted_model.asked("expert_summary"), key=lambda one: min(map(int, re.findall(r"(\d+) t", one.user)))
+    )
+    assert ["drive 9 takes" in one.user for one in asked] == [True, False, False]
+    assert all("Drive tool manual > Care of drives" in one.user for one in asked)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "expected"),
+    [
+        ([], []),
+        ([0], [(0, 1)]),
+        ([0, 0], [(0, 2)]),
+        ([16_000], [(0, 1)]),
+        ([40_000], [(0, 1)]),
+        ([15_999, 2], [(0, 1), (1, 2)]),
+        ([1000] * 17, [(0, 8), (8, 17)]),
+    ],
+)
+def test_sections_hold_every_passage_and_are_of_one_length(lengths: list[int], expected: list[tuple[int, int]]) -> None:
+    assert [(one.start, one.stop) for one in sections("expert_summary", lengths)] == expected
+    assert [(one.start, one.stop) for one in sections("summary", lengths)] == [(n, n + 1) for n in range(len(lengths))]
+
+
 async def test_slides_and_tables_are_described_and_nothing_else(scripted_model: Any, server: ModelServer) -> None:
     scripted_model.reply("slide_description", "# Power\n\nThe slide compares idle and busy power: 2 W and 9 W.")
     scripted_model.reply("table_description", "The table shows the power by mode: idle 2 W, busy 9 W.")
@@ -218,16 +252,16 @@ async def test_a_useless_reply_is_the_passages_fault_and_a_refusal_the_servers(
     deriver = await ModelDeriver.open(server)
     scripted_model.fault("invalid_json")
     with pytest.raises(PassageFailed):
-        await deriver.make("question", passage())
+        await deriver.make("question", [passage()])
     scripted_model.heal()
     scripted_model.fault("overflow", prompt="questions", times=1)
     with pytest.raises(PassageFailed):
-        await deriver.make("question", passage())
+        await deriver.make("question", [passage()])
     scripted_model.reply("questions", {"questions": ["How long does trimming take?"]})
-    assert len((await deriver.make("question", passage())).texts) == 1
+    assert len((await deriver.make("question", [passage()])).texts) == 1
     scripted_model.fault("refuse")
     with pytest.raises(ModelUnavailable, match="ARGOT_MODEL_URL") as refused:
-        await deriver.make("question", passage())
+        await deriver.make("question", [passage()])
     assert not isinstance(refused.value, PassageFailed)
     with pytest.raises(ModelUnavailable):
         await deriver.derived_texts([passage(n=n) for n in range(9)])
@@ -261,7 +295,7 @@ async def test_an_order_in_a_passage_makes_nothing_that_is_not_in_it(
     of = passage(f"{order}\n\n{TABLE}", page=1, page_kind="slide")
     deriver = await ModelDeriver.open(server)
     try:
-        made = await deriver.make(kind, of)
+        made = await deriver.make(kind, [of])
     except PassageFailed:
         made = None
     assert scripted_model.asked()

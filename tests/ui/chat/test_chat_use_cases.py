@@ -128,6 +128,7 @@ async def test_tags_narrow_the_search_and_the_answer_says_so(kb: KnowledgeBase, 
     assert narrow["tags"] == ["no"] and any("tagged “no”" in note for note in narrow["notes"])
     nothing = await call(kb, "ann", "ask", question=TARIFF, tags=["nobody has this"])
     assert (nothing["status"], nothing["passages"]) == ("abstained", [])
+    assert nothing["answer"].startswith("No document that you may read is tagged “nobody has this”")
 
 
 async def test_settings_are_kept_with_the_conversation_and_with_no_other(kb: KnowledgeBase, tmp_path: Path) -> None:
@@ -142,7 +143,8 @@ async def test_settings_are_kept_with_the_conversation_and_with_no_other(kb: Kno
     explicit = await call(kb, "ann", "ask", question=TARIFF, thread=thread, profile="lenient")
     assert explicit["profile"] == "lenient"
     settings = (await call(kb, "ann", "thread_read", thread=thread))["settings"]
-    assert settings == {"profile": "strict", "context": "Legal", "tags": ["no"]}
+    everywhere = {"since": "", "fields": [], "documents": []}
+    assert settings == {"profile": "strict", "context": "Legal", "tags": ["no"], **everywhere}
     with pytest.raises(NotFound):
         await call(kb, "ann", "thread_settings", thread=thread, context="Nowhere")
     with pytest.raises(NotFound):

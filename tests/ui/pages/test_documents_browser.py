@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 from repository import ROOT
 from serving import Served
-from window import PATIENCE, connected, visitors
+from window import PATIENCE, answer, ask, come_back, connected, open_window, told, visitors
 
 SHOTS = ROOT / "docs" / "screenshots"
 PDF = ROOT / "samples/documents/reliability-test/qualification-plan.pdf"
@@ -53,7 +53,7 @@ def test_twelve_files_two_of_them_bad(open_page: Callable[..., Any], served: Ser
     tab.locator("#files").set_input_files(gangways(tmp_path))
     rows = tab.locator("#uploads .row")
     expect(rows).to_have_count(12)
-    tab.get_by_label("Tags").fill("gangways")
+    tab.locator("#new-tags").fill("gangways")
     tab.get_by_role("button", name="Leave out gangway-8.md").click()
     tab.get_by_role("button", name="Add 11 files").click()
     expect(tab.locator("#upload-status")).to_have_text("11 files sent, 2 not added", timeout=PATIENCE)
@@ -71,7 +71,9 @@ def test_twelve_files_two_of_them_bad(open_page: Callable[..., Any], served: Ser
     expect(tab.get_by_text("Gangway 5 is 35 m long.")).to_be_visible()
 
 
-def test_files_are_dropped_and_a_folder_is_named(open_page: Callable[..., Any], served: Served) -> None:
+def test_files_are_dropped_and_a_whole_folder_chosen(
+    open_page: Callable[..., Any], served: Served, tmp_path: Path
+) -> None:
     tab = open_page()
     tab.goto(f"{served.url}/documents")
     tab.locator("summary", has_text="Add documents").click()
@@ -86,6 +88,94 @@ def test_files_are_dropped_and_a_folder_is_named(open_page: Callable[..., Any], 
     tab.get_by_role("button", name="Add 2 files").click()
     expect(tab.locator("#upload-status")).to_have_text("2 files sent", timeout=PATIENCE)
     expect(tab.locator("#uploads").get_by_role("link", name="dropped-2.md")).to_be_visible()
+    for place in ("ship/bow", "ship/stern", "ship/.git"):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "readme.md").write_text(f"# {place}\n\nThe {place} is painted.\n")
+    tab.locator("#folder").set_input_files(tmp_path / "ship")
+    tab.get_by_role("button", name="Add 2 files").click()
+    expect(tab.locator("#upload-status")).to_have_text("2 files sent", timeout=PATIENCE)
+    for place in ("ship/bow", "ship/stern"):
+        expect(tab.locator("#uploads").get_by_role("link", name=f"{place}/readme.md")).to_be_visible()
+    tab.locator("#from-web").fill("http://127.0.0.1:9/secret")
+    tab.get_by_role("button", name="Add").press("Enter")
+    expect(tab.locator("#uploads .failed")).to_contain_text("lies in a private network")
+
+
+def test_several_are_selected_and_a_citation_leads_to_its_place(
+    open_page: Callable[..., Any], served: Served, tmp_path: Path
+) -> None:
+    tab = open_page()
+    for number in range(3):
+        (tmp_path / f"davit-{number}.md").write_text(f"# Davit {number}\n\nDavit {number} lifts {number + 5} tons.\n")
+    tab.goto(f"{served.url}/documents")
+    tab.locator("summary", has_text="Add documents").click()
+    tab.locator("#files").set_input_files(sorted(tmp_path.iterdir()))
+    tab.get_by_role("button", name="Add 3 files").click()
+    expect(tab.locator("#upload-status")).to_have_text("3 files sent", timeout=PATIENCE)
+    tab.goto(f"{served.url}/documents?q=davit")
+    bar = tab.locator(".with-ticked")
+    expect(bar).to_be_hidden()
+    tab.get_by_role("button", name="Select all").press("Enter")
+    tab.get_by_label("Select davit-2.md").uncheck()
+    bar.get_by_label("Tags").fill("lifting")
+    tab.get_by_role("button", name="Add tags").press("Enter")
+    expect(tab.get_by_text("Tagged.")).to_be_visible()
+    expect(tab.locator("#results .chip", has_text="lifting")).to_have_count(2)
+    tab.get_by_label("Select davit-1.md").check()
+    bar.get_by_label("Who may read them").fill("crew")
+    tab.get_by_role("button", name="Set readers").press("Enter")
+    expect(tab.locator("#results .row", has_text="davit-1.md")).to_contain_text("for crew")
+    open_window(tab, served.url)
+    ask(tab, "How much does davit 2 lift?")
+    answer(tab, "7 tons")
+    tab.locator(".message-content a[href^='/argot/passages/']").first.click()
+    with tab.expect_popup() as popped:
+        tab.locator("#side-view-content").get_by_role("link", name="See it in the document").click()
+    opened = popped.value
+    expect(opened.locator(".read-passage:target")).to_contain_text("Davit 2 lifts 7 tons.")
+    opened.close()
+    tab.goto(f"{served.url}/documents?q=davit")
+    tab.get_by_label("Select davit-0.md").check()
+    tab.get_by_role("button", name="Remove", exact=True).press("Enter")
+    expect(tab.get_by_text("They answer nobody any more")).to_be_visible()
+    expect(tab.locator("#results .row")).to_have_count(2)
+
+
+def test_a_folder_becomes_a_source_and_what_is_deleted_there_goes(
+    open_page: Callable[..., Any], served: Served, tmp_path: Path
+) -> None:
+    tab = open_page(viewport={"width": 390, "height": 800}, has_touch=True)
+    (tmp_path / "bridge").mkdir()
+    for number in range(4):
+        (tmp_path / "bridge" / f"beacon-{number}.md").write_text(f"# Beacon {number}\n\nBeacon {number} blinks.\n")
+    tab.goto(f"{served.url}/documents")
+    tab.get_by_role("link", name="Sources").tap()
+    tab.locator("#address").fill(str(tmp_path / "bridge"))
+    tab.get_by_label("How often it is synced").select_option("6h")
+    tab.locator("main form").get_by_role("button", name="Add").tap()
+    row = tab.locator(".sources .row", has_text="bridge")
+    expect(row.locator(".chip.approved")).to_have_text("in step", timeout=PATIENCE)
+    expect(row).to_contain_text("4 added")
+    (tmp_path / "bridge" / "beacon-1.md").unlink()
+    (tmp_path / "bridge" / "broken.pdf").write_bytes(b"%PDF-1.7 and no more")
+    row.get_by_role("button", name="Sync now").tap()
+    expect(row).to_contain_text("1 removed, 1 failed", timeout=PATIENCE)
+    row.locator("summary", has_text="could not be read").tap()
+    expect(row).to_contain_text("broken.pdf")
+    assert tab.locator("html").evaluate("one => one.scrollWidth") <= 390
+    for number in (0, 2):
+        (tmp_path / "bridge" / f"beacon-{number}.md").unlink()
+    row.get_by_role("button", name="Try again now").press("Enter")
+    expect(row).to_contain_text("2 documents of 3 are gone there.", timeout=PATIENCE)
+    row.get_by_role("button", name="Remove 2 documents here, too").press("Enter")
+    expect(row).to_contain_text("2 removed", timeout=PATIENCE)
+    tab.goto(f"{served.url}/documents?q=beacon")
+    expect(tab.locator("#results .row")).to_have_count(1)
+    tab.goto(f"{served.url}/documents/sources")
+    row.locator("summary", has_text="Remove").press("Enter")
+    row.get_by_text("They are removed, too").tap()
+    row.get_by_role("button", name="Remove the source").press("Enter")
+    expect(tab.get_by_text("There are no sources yet")).to_be_visible()
 
 
 def test_a_manager_mends_replaces_and_removes_with_the_keyboard(
@@ -126,7 +216,14 @@ def test_a_manager_mends_replaces_and_removes_with_the_keyboard(
     expect(tab.get_by_text("Colour")).to_be_visible()
     tab.get_by_role("link", name="Ask about this one").click()
     connected(tab)
-    expect(tab.locator("#chat-input")).to_have_value("What does “Mooring” say about ")
+    told(tab, "What you ask here is answered from Mooring alone.")
+    ask(tab, "How long is the rope?")
+    expect(answer(tab, "The rope is 40 metres long")).to_contain_text("Only mooring.md was searched, as you asked.")
+    come_back(tab)
+    tab.get_by_role("button", name="Ask all documents").click()
+    told(tab, "From now on all documents that you may read are asked.")
+    ask(tab, "What is the colour of the rope?")
+    expect(answer(tab, "grey")).not_to_contain_text("Only mooring.md was searched")
 
 
 def test_without_script_and_on_a_narrow_screen(open_page: Callable[..., Any], served: Served, tmp_path: Path) -> None:
@@ -150,7 +247,7 @@ def test_without_script_and_on_a_narrow_screen(open_page: Callable[..., Any], se
 @pytest.mark.skipif(not os.environ.get("ARGOT_SCREENSHOTS"), reason="writes docs/screenshots: ARGOT_SCREENSHOTS=1")
 def test_screenshots_of_the_documents(chromium: Any, tmp_path: Path) -> None:
     home = tmp_path / "kb"
-    folder = Path(os.environ.get("ARGOT_SHOTS", SHOTS))
+    folder = Path(os.environ.get("SHOTS_TO_LOOK_AT", SHOTS))
     with Served(home, "--samples") as server:
         tab = chromium.new_page(viewport={"width": 1180, "height": 860}, color_scheme="light")
         tab.set_default_timeout(PATIENCE)
@@ -170,7 +267,30 @@ def test_screenshots_of_the_documents(chromium: Any, tmp_path: Path) -> None:
         tab.goto(f"{server.url}/documents?q=qualification")
         tab.get_by_role("link", name=PDF.name).click()
         shot("one")
-        if "ARGOT_SHOTS" in os.environ:  # to be looked at, and not kept
+        here = tab.url
+        (tmp_path / "handbook").mkdir()
+        for number in range(5):
+            (tmp_path / "handbook" / f"chapter-{number}.md").write_text(f"# Chapter {number}\n\nIt says {number}.\n")
+        tab.goto(f"{server.url}/documents/sources")
+        for address, every in ((tmp_path / "handbook", "6h"), ("https://wiki.example.invalid/help/", "1d")):
+            tab.goto(f"{server.url}/documents/sources")
+            if not tab.locator("#address").is_visible():
+                tab.locator("summary", has_text="Add a source").click()
+            tab.locator("#address").fill(str(address))
+            tab.get_by_label("How often it is synced").select_option(every)
+            tab.locator("main form").get_by_role("button", name="Add").first.click()
+            expect(tab.locator(".sources .chip.approved, .sources .chip.bad").first).to_be_visible()
+        expect(tab.locator(".sources .chip.bad")).to_be_visible()
+        for number in range(3):
+            (tmp_path / "handbook" / f"chapter-{number}.md").unlink()
+        tab.locator(".sources .row", has_text="handbook").get_by_role("button", name="Sync now").click()
+        expect(tab.locator(".sources .row", has_text="handbook")).to_contain_text("are gone there")
+        # Its place on this machine is nobody's business.
+        place = tab.locator(".sources .row", has_text="handbook").locator(".place")
+        place.evaluate("one => { one.textContent = '/srv/handbook'; }")
+        shot("sources")
+        if "SHOTS_TO_LOOK_AT" in os.environ:  # to be looked at, and not kept
+            tab.goto(here)
             _look(tab, server, shot)
 
 
@@ -190,8 +310,26 @@ def _look(tab: Any, server: Served, shot: Callable[[str], None]) -> None:
     shot("removed")
     tab.goto(f"{server.url}/documents/dustbin")
     shot("dustbin")
+    tab.goto(f"{server.url}/documents?q=gangway")
+    tab.get_by_role("button", name="Select all").click()
+    shot("ticked")
+    tab.goto(f"{server.url}/documents/sources")
+    tab.locator("summary", has_text="Add a source").click()
+    shot("source-add")
+    tab.goto(f"{server.url}/library")
+    tab.locator("#results .term").first.click()
+    tab.get_by_role("link", name="Ask about this one").click()
+    told(tab, "alone.")
+    ask(tab, "What is this about?")
+    answer(tab, "Only")
+    shot("scoped")
     tab.set_viewport_size({"width": 390, "height": 800})
-    for name, path in (("list", "/documents"), ("library", "/library"), ("dustbin", "/documents/dustbin")):
+    for name, path in (
+        ("list", "/documents"),
+        ("sources", "/documents/sources"),
+        ("library", "/library"),
+        ("dustbin", "/documents/dustbin"),
+    ):
         tab.goto(f"{server.url}{path}")
         shot(f"phone-{name}")
     tab.goto(f"{server.url}/documents?q=disaster")

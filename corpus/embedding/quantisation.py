@@ -1,0 +1,59 @@
+"""A model's graph with its weights in 8-bit integers, which newer processors multiply more than twice as fast.
+
+    python -m argot.corpus.embedding.quantisation MODEL_FOLDER
+
+writes it for passages beside the graph that `onnx_export` wrote. A process of its own, since what it imports and takes
+would stay in a service for good. Questions stay in 32 bits: one takes milliseconds either way.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from argot.corpus.embedding.onnx_export import MODEL_FILE
+
+INT8_FILE = "model-int8.onnx"
+PROCESSOR_FLAGS = ("avx512_vnni", "avx_vnni", "amx_int8", "asimddp")
+"""As Linux names the instructions that add up products of 8-bit integers without a loss, of Intel, AMD and ARM."""
+
+
+def multiplies_int8() -> bool:
+    """Whether this machine's processor has such instructions. False where that cannot be found out.
+
+    Older ones compute in 16 bits between, which overflow: the vectors would be worse, and hardly be there sooner.
+    """
+    try:
+        flags = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return False
+    return any(flag in flags.split() for flag in PROCESSOR_FLAGS)
+
+
+def quantise(plain: Any, target: Path, operators: Sequence[str] | None = None) -> None:
+    """Writes a graph (a path or a loaded model) with its weights in 8 bits, a scale for each column.
+
+    Args:
+        operators: the kinds of which the weights are quantised; None: all that onnxruntime knows how to.
+    """
+    # As in `argot.corpus.embedding.embedder`: no look-up of the maker's telemetry host.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    quantize_dynamic(plain, target, weight_type=QuantType.QInt8, per_channel=True, op_types_to_quantize=operators)
+
+
+def write_int8(folder: Path) -> None:
+    """Write `INT8_FILE`, whole or not at all. Several processes may do so at once: all write the same."""
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".int8-") as draft:
+        # Only products. The words' own vectors are looked up, not multiplied: 8 bits would make them worse for nothing.
+        quantise(folder / MODEL_FILE, Path(draft) / INT8_FILE, ["MatMul"])
+        (Path(draft) / INT8_FILE).replace(folder / INT8_FILE)
+
+
+if __name__ == "__main__":
+    write_int8(Path(sys.argv[1]))

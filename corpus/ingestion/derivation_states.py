@@ -1,0 +1,135 @@
+"""How far documents are with what the service derives of them unasked, and what was spent on it: tables of corpus.db.
+
+What was made stands in `derivations`. Here is only what cannot be seen from there: that nothing is left to be done of a
+document, or that some of it failed, how often and why.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from argot.clock import utc_text
+from argot.corpus.database import CorpusDatabase
+from argot.corpus.ingestion.derivation import Recipe, to_do
+from argot.corpus.store.row_mapping import stored_audience
+from argot.types import is_of_thread
+
+MOST_TRIES = 5
+"""Then a document is left alone, until it changes or somebody derives of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DerivationState:
+    """What is noted of a document. `tried_at`: ISO 8601, UTC; `detail` says what failed."""
+
+    document: str
+    wanted: str
+    state: Literal["derived", "failed"]
+    tries: int
+    detail: str
+    tried_at: str
+
+    def is_due(self, wanted: str, now: datetime) -> bool:
+        """Whether there may be something to be done by now: where it failed, after 1, 2, 4, ... hours."""
+        if self.wanted != wanted:
+            return True
+        if self.state == "derived" or self.tries >= MOST_TRIES:
+            return False
+        waited = now - datetime.fromisoformat(self.tried_at)
+        return waited >= timedelta(hours=2 ** (self.tries - 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """Calls to the language model and tokens that it read and wrote."""
+
+    calls: int = 0
+    tokens: int = 0
+
+
+class DerivationStates:
+    """Safe to use from several threads."""
+
+    def __init__(self, database: CorpusDatabase) -> None:
+        self._database = database
+
+    def noted(self) -> dict[str, DerivationState]:
+        """By document, of those of which anything is."""
+        rows = self._connection.execute(
+            "SELECT document, wanted, state, tries, detail, tried_at FROM derivation_states"
+        )
+        return {row[0]: DerivationState(*row) for row in rows}
+
+    def due(self, wanted: str, now: datetime) -> list[str]:
+        """Ids of the documents that there may be something to be done of, the last added first.
+
+        Files of conversations are left out: they are there for one conversation.
+        """
+        noted = self.noted()
+        rows = self._connection.execute(
+            """SELECT d.id, a.tokens FROM documents AS d JOIN audiences AS a ON a.n = d.audience
+            JOIN revisions AS r ON r.id = d.revision ORDER BY r.added_at DESC, d.uri"""
+        )
+        return [
+            id_
+            for id_, tokens in rows
+            if (id_ not in noted or noted[id_].is_due(wanted, now)) and not is_of_thread(stored_audience(tokens))
+        ]
+
+    def note(
+        self, document: str, wanted: str, recipes: Sequence[Recipe], failures: Sequence[str], at: datetime
+    ) -> None:
+        """Write down what came of a document, of which a part may have failed (`failures` say why).
+
+        Nothing is written where something is left that did not fail, as after a change meanwhile.
+        """
+        with self._database.writing() as connection:
+            if connection.execute("SELECT 1 FROM documents WHERE id = ?", (document,)).fetchone() is None:
+                return
+            left = len(to_do(connection, document, recipes, renew=False))
+            if left > len(failures):
+                return
+            tries = _tries(connection, document, wanted) + 1 if left else 0
+            more = f" (and {left - 1} more)" if left > 1 else ""
+            connection.execute(
+                """INSERT OR REPLACE INTO derivation_states (document, wanted, state, tries, detail, tried_at)
+                VALUES (?, ?, ?, ?, ?, ?)""",
+                (
+                    *(document, wanted, "failed" if left else "derived", tries),
+                    *(failures[0] + more if left else "", utc_text(at, "seconds")),
+                ),
+            )
+
+    def forget_failures(self, documents: Sequence[str]) -> None:
+        """Whoever derives of these documents themselves has dealt with what failed; what is left is seen anew."""
+        with self._database.writing() as connection:
+            connection.executemany(
+                "DELETE FROM derivation_states WHERE state = 'failed' AND document = ?", [(one,) for one in documents]
+            )
+
+    def spend(self, day: str, calls: int, tokens: int) -> None:
+        with self._database.writing() as connection:
+            connection.execute(
+                """INSERT INTO derivation_spending (day, calls, tokens) VALUES (?, ?, ?)
+                ON CONFLICT (day) DO UPDATE SET calls = calls + excluded.calls, tokens = tokens + excluded.tokens""",
+                (day, calls, tokens),
+            )
+
+    def spent(self, day: str) -> Spending:
+        sql = "SELECT calls, tokens FROM derivation_spending WHERE day = ?"
+        row = self._connection.execute(sql, (day,)).fetchone()
+        return Spending(*row) if row else Spending()
+
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        return self._database.connection()
+
+
+def _tries(connection: sqlite3.Connection, document: str, wanted: str) -> int:
+    sql = "SELECT tries FROM derivation_states WHERE document = ? AND wanted = ?"
+    row = connection.execute(sql, (document, wanted)).fetchone()
+    return int(row[0]) if row else 0

@@ -1,0 +1,81 @@
+"""Ligatures that a PDF passes off as one of their letters (`signiicant`): told by the width of what is drawn."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+LIGATURE_WIDTHS = {"i": 0.36, "l": 0.36, "f": 0.52}
+"""Font sizes: a letter drawn wider may be a ligature, and is looked at."""
+_SLIM = 0.6
+"""Of a ligature's width: a letter of its font is no wider than this."""
+_THREE_LETTERS = 0.62
+"""Of a ligature of two letters the width, where it is this part of one of three."""
+_LEVEL = 0.1
+"""Radians that a text may be turned by."""
+_Place = Callable[[float, float, float, float], tuple[float, float, float, float]]
+
+
+def font_name(handle: Any, index: int) -> bytes:
+    """Of a character of PDFium's text page, in small letters."""
+    import pypdfium2.raw as pdfium
+
+    buffer = ctypes.create_string_buffer(128)
+    pdfium.FPDFText_GetFontInfo(handle, index, buffer, 128, ctypes.byref(ctypes.c_int()))
+    return bytes(buffer.value.lower())
+
+
+class Ligatures:
+    """Of one page: `handle` is PDFium's text page of `count` characters. `place`: from its coordinates to ours."""
+
+    def __init__(self, handle: Any, count: int, place: _Place) -> None:
+        self._handle, self._count, self._place = handle, count, place
+        self._slimmest: dict[tuple[bytes, str], float] = {}
+
+    def restored(self, index: int, char: str, width: float) -> str:
+        """What is drawn for a character that is `width` points wide; itself, unless its font has it far slimmer."""
+        import pypdfium2.raw as pdfium
+
+        # What stands upright is measured across; and the letters of one ligature all have its place.
+        if pdfium.FPDFText_GetCharAngle(self._handle, index) > _LEVEL or self._shares_place(index):
+            return char
+        size = self._size(index)
+        font = font_name(self._handle, index)
+        if (font, char) not in self._slimmest:
+            self._slimmest[font, char] = self._narrowest(font, char)
+        slimmest = self._slimmest[font, char] * size
+        if slimmest > _SLIM * width:
+            return char
+        return f"f{char}" if char == "f" or width < _THREE_LETTERS * size else f"ff{char}"
+
+    def _narrowest(self, font: bytes, char: str) -> float:
+        """Of all places on the page, in font sizes."""
+        import pypdfium2.raw as pdfium
+
+        same = (index for index in range(self._count) if pdfium.FPDFText_GetUnicode(self._handle, index) == ord(char))
+        return min(self._width(index) / self._size(index) for index in same if font_name(self._handle, index) == font)
+
+    def _shares_place(self, index: int) -> bool:
+        here = self._box(index)
+        return any(0 <= other < self._count and self._box(other) == here for other in (index - 1, index + 1))
+
+    def _width(self, index: int) -> float:
+        box = self._box(index)
+        return box[2] - box[0]
+
+    def _box(self, index: int) -> tuple[float, float, float, float]:
+        import pypdfium2.raw as pdfium
+
+        corners = [ctypes.c_double() for _ in range(4)]
+        pdfium.FPDFText_GetCharBox(self._handle, index, *map(ctypes.byref, corners))
+        left, right, bottom, top = (corner.value for corner in corners)
+        return self._place(left, bottom, right, top)
+
+    def _size(self, index: int) -> float:
+        import pypdfium2.raw as pdfium
+
+        size, matrix = float(pdfium.FPDFText_GetFontSize(self._handle, index)), pdfium.FS_MATRIX()
+        if pdfium.FPDFText_GetMatrix(self._handle, index, ctypes.byref(matrix)):
+            size *= max(abs(matrix.d), abs(matrix.b)) or 1.0
+        return size or 1.0

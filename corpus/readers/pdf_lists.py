@@ -1,0 +1,28 @@
+"""How deep the items of a PDF's lists lie: by where they begin on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from argot.corpus.readers.pdf_blocks import Piece
+
+_SAME = 3.0
+_DEEPER = 60.0
+"""Points: what begins further to the right is in another column."""
+
+
+def set_depths(pieces: Sequence[Piece]) -> None:
+    """Gives every item its depth, from 0. Items that follow each other are one list."""
+    edges: list[float] = []
+    for piece in pieces:
+        if piece.kind != "item":
+            edges = []
+            continue
+        edge = piece.boxes[0][1]
+        while edges and edge < edges[-1] - _SAME:
+            edges.pop()
+        if not edges or edge > edges[-1] + _DEEPER:
+            edges = [edge]
+        elif edge > edges[-1] + _SAME:
+            edges.append(edge)
+        piece.depth = len(edges) - 1

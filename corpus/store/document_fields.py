@@ -1,0 +1,111 @@
+"""Fields of documents: what narrows a question, answered by indexes before anything is ranked or cut."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from argot.types import TAG, Document, DocumentField, QuestionScope
+
+MOST_FIELDS = 40
+"""Of one document that are kept; a file may hold any number of properties."""
+LONGEST_VALUE = 200
+"""Characters. What is longer is no label but a text."""
+
+
+def usable(fields: Iterable[DocumentField]) -> list[DocumentField]:
+    """Those that can be kept, each once: short, not empty, their names in lower case."""
+    tidy = (DocumentField(_line(one.name).lower(), _line(one.value)) for one in fields)
+    fit = (one for one in tidy if one.name and one.value and len(one.name) <= 60 and len(one.value) <= LONGEST_VALUE)
+    return list(dict.fromkeys(fit))[:MOST_FIELDS]
+
+
+# -- writing, inside the caller's transaction -----------------------------------------------------------------------
+
+
+def put_read(connection: sqlite3.Connection, document: Document) -> None:
+    """What was read from the file takes the place of what was read before; what a manager gave stays."""
+    connection.execute("DELETE FROM document_fields WHERE document = ? AND origin = 'file'", (document.id,))
+    rows = connection.execute(
+        "SELECT DISTINCT name FROM document_fields WHERE document = ? AND origin = 'given'", (document.id,)
+    )
+    given = {name for (name,) in rows}
+    _insert(connection, document.id, [one for one in document.fields if one.name not in given], "file")
+    put_tags(connection, document.id, document.tags)
+
+
+def put_tags(connection: sqlite3.Connection, document: str, tags: Sequence[str]) -> None:
+    connection.execute("DELETE FROM document_fields WHERE document = ? AND origin = 'tag'", (document,))
+    _insert(connection, document, [DocumentField(TAG, tag) for tag in tags], "tag")
+
+
+def put_given(connection: sqlite3.Connection, document: str, fields: Sequence[DocumentField]) -> None:
+    """These are what a manager says of the document from now on; of the same names the file is not asked."""
+    connection.execute("DELETE FROM document_fields WHERE document = ? AND origin = 'given'", (document,))
+    names = json.dumps([one.name for one in fields])
+    connection.execute(
+        "DELETE FROM document_fields WHERE document = ? AND origin = 'file' "
+        "AND name IN (SELECT value FROM json_each(?))",
+        (document, names),
+    )
+    _insert(connection, document, fields, "given")
+
+
+def _insert(connection: sqlite3.Connection, document: str, fields: Iterable[DocumentField], origin: str) -> None:
+    connection.executemany(
+        "INSERT OR IGNORE INTO document_fields (document, name, value, folded, origin) VALUES (?, ?, ?, ?, ?)",
+        [(document, one.name, one.value, one.value.casefold(), origin) for one in fields],
+    )
+
+
+# -- reading --------------------------------------------------------------------------------------------------------
+
+
+def documents_within(
+    connection: sqlite3.Connection, scope: QuestionScope, audiences: Sequence[int] | None
+) -> frozenset[str]:
+    """Ids of the documents in the scope. `audiences`: numbers of those that may be found; None: all there are."""
+    clauses, values = _clauses(scope)
+    if audiences is not None:
+        clauses.append("d.audience IN (SELECT value FROM json_each(?))")
+        values.append(json.dumps(list(audiences)))
+    sql = f"SELECT d.id FROM documents AS d WHERE {' AND '.join(clauses) or '1'}"  # noqa: S608  our own words only
+    return frozenset(id_ for (id_,) in connection.execute(sql, values))
+
+
+def field_names(connection: sqlite3.Connection, audiences: Sequence[int] | None) -> list[str]:
+    """The names of all fields of documents that may be found."""
+    sql = "SELECT DISTINCT f.name FROM document_fields AS f"
+    values: list[str] = []
+    if audiences is not None:
+        sql += " JOIN documents AS d ON d.id = f.document WHERE d.audience IN (SELECT value FROM json_each(?))"
+        values.append(json.dumps(list(audiences)))
+    return sorted(name for (name,) in connection.execute(sql, values))
+
+
+def _clauses(scope: QuestionScope) -> tuple[list[str], list[str]]:
+    clauses, values = [], []
+    for name, wanted in _by_name(scope):
+        clauses.append(
+            "d.id IN (SELECT document FROM document_fields WHERE name = ? "
+            "AND folded IN (SELECT value FROM json_each(?)))"
+        )
+        values += [name, json.dumps([value.casefold() for value in wanted])]
+    if scope.since:
+        # A document may say less: one of "2025" is not known to be older than "2025-03-01".
+        clauses.append("(d.date >= ? OR d.date IN (SELECT value FROM json_each(?)))")
+        values += [scope.since, json.dumps([scope.since[:4], scope.since[:7]])]
+    return clauses, values
+
+
+def _by_name(scope: QuestionScope) -> Iterator[tuple[str, list[str]]]:
+    if scope.tags:
+        yield TAG, list(scope.tags)
+    for name, some in groupby(sorted(scope.fields), key=lambda one: one.name):
+        yield name, [one.value for one in some]
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

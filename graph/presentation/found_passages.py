@@ -1,0 +1,57 @@
+"""The passages of a turn as surfaces show them: numbered, with where they stand and how fresh their documents are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from argot.graph.presentation.freshness import freshness
+from argot.graph.state import CitationRecord, TurnPart
+from argot.results import Citation, FoundPassage
+from argot.types import Document, Passage
+
+Visible = Mapping[str, tuple[Passage, Document]]
+
+
+def numbers_of(turn: TurnPart) -> dict[str, int]:
+    """Each passage's number: cited ones first, in the order of the answer, then the others by rank."""
+    cited = [citation["passage"] for sentence in turn["sentences"] for citation in sentence["citations"]]
+    return {id_: n for n, id_ in enumerate(dict.fromkeys([*cited, *(hit["id"] for hit in turn["hits"])]), 1)}
+
+
+def citation_of(record: CitationRecord, n: int, passages: Visible) -> Citation:
+    passage, document = passages[record["passage"]]
+    return Citation(
+        n=n,
+        passage_id=passage.id,
+        document=document.name,
+        revision=passage.revision_id,
+        page=passage.page,
+        heading=passage.heading,
+        span=(record["start"], record["end"]),
+        score=round(record["score"], 4),
+    )
+
+
+def passages_found(turn: TurnPart, passages: Visible) -> list[FoundPassage]:
+    """Best first, numbered as in the citations; what may not be seen any more is left out, number and all."""
+    found = []
+    numbers = numbers_of(turn)
+    for hit in turn["hits"]:
+        if hit["id"] in passages:
+            passage, document = passages[hit["id"]]
+            found.append(
+                FoundPassage(
+                    n=numbers[hit["id"]],
+                    passage_id=passage.id,
+                    document=document.name,
+                    uri=document.uri,
+                    page=passage.page,
+                    heading=passage.heading,
+                    text=passage.text,
+                    score=round(hit["score"], 6),
+                    found_by=hit["found_by"],
+                    date=document.date,
+                    freshness=freshness(document),
+                )
+            )
+    return found

@@ -1,0 +1,206 @@
+"""Texts derived of documents without being asked, while the service runs: one task at a time, when nobody asks.
+
+Documents that came in last go first. What was made stands in corpus.db as soon as it is made, so a kill loses no more
+than what was in hand. A passage that fails fails its document, which is tried again after an hour, then two, and so on.
+A server that does not answer is waited for, and is no document's fault. Calls are counted by the day.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from argot.clock import utc_now
+from argot.corpus.corpus import Corpus
+from argot.corpus.ingestion import derivation
+from argot.corpus.ingestion.derivation import RULES, Made, Recipe, Task
+from argot.corpus.ingestion.derivation_states import DerivationStates
+from argot.errors import ModelUnavailable
+from argot.service.identity.people import local_principal
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.derivation_run import FAILURES_IN_A_ROW, Making, deriving_turn, made_of, to_the_end
+from argot.service.usecases.unasked_derivation import budget_day, doing_now, wanted_kinds, wanted_texts
+from argot.tools.retrieval.triple_extraction import ExtractiveDeriver
+from argot.types import DerivableKind, Passage
+
+logger = logging.getLogger(__name__)
+
+FIRST_SECONDS = 15.0
+"""After a start: whoever comes first is not to wait for it."""
+LOOK_SECONDS = 20.0
+REST_SECONDS = 60.0
+"""After the model server failed; doubled by each further failure, up to half an hour."""
+LONGEST_REST = 1800.0
+QUIET_SECONDS = 60.0
+RULES_TOGETHER = 64
+"""Tasks by rules that are stored together: they take no time."""
+
+
+async def derive_unasked(kb: KnowledgeBase) -> None:
+    """Derive whatever is to be derived, for ever."""
+    if not wanted_kinds(kb.settings):
+        return
+    doing_now(kb).running = True
+    await asyncio.sleep(FIRST_SECONDS)
+    rest = REST_SECONDS
+    while True:
+        try:
+            await derive_due(kb)
+            doing_now(kb).resting, rest = "", REST_SECONDS
+        except ModelUnavailable as error:
+            doing_now(kb).resting = str(error)
+            logger.info("nothing is derived for %d seconds: %s", rest, error)
+            await asyncio.sleep(rest)
+            rest = min(2 * rest, LONGEST_REST)
+        # One failure must not end it for as long as the service runs.
+        except Exception:
+            logger.exception("documents could not be derived from; it is tried again")
+            await asyncio.sleep(REST_SECONDS)
+        await asyncio.sleep(LOOK_SECONDS)
+
+
+async def derive_due(kb: KnowledgeBase) -> None:
+    """Derive of each document that is due what is missing, until none is left or the day's budget is spent.
+
+    Raises:
+        ModelUnavailable: the server does not answer. What was made before is kept.
+    """
+    corpus = await kb.load()
+    states, wanted, doing = DerivationStates(corpus.store.database), wanted_texts(kb.settings), doing_now(kb)
+    dealt_with: set[str] = set()
+    due: list[str] = []
+    listed_at = None
+    while True:
+        # What came in meanwhile goes first.
+        if listed_at != (version := await kb.blocking(_version, corpus)):
+            listed_at = version
+            found = await kb.blocking(states.due, wanted, utc_now())
+            due = [id_ for id_ in reversed(found) if id_ not in dealt_with]
+            due.sort(key=lambda id_: id_ not in doing.put_off)
+        if not due:
+            return
+        doing.document = due.pop()
+        try:
+            work = _Unasked(kb, corpus, states, await _maker(kb), doing.document, wanted)
+            if not await work.to_its_end():
+                return
+        except ModelUnavailable:
+            # Another one has its turn next: it may be this one that the server cannot cope with.
+            doing.put_off.add(doing.document)
+            raise
+        finally:
+            dealt_with.add(doing.document)
+            doing.document = ""
+        doing.put_off.discard(work.document)
+        doing.resting = ""
+
+
+def _version(corpus: Corpus) -> int:
+    return corpus.store.version
+
+
+async def _maker(kb: KnowledgeBase) -> Making:
+    """
+    Raises:
+        ModelUnavailable: the server does not answer.
+    """
+    if kb.model_server is None:
+        return ByRules()
+    from argot.tools.llm.deriver import ModelDeriver
+
+    return await ModelDeriver.open(kb.model_server)
+
+
+class ByRules:
+    """Triples by rules, for where there is no language model."""
+
+    def recipe(self, kind: DerivableKind) -> Recipe:
+        return Recipe(kind, ExtractiveDeriver.name, RULES)
+
+    async def make(self, kind: DerivableKind, passages: Sequence[Passage], previous: str = "") -> Made:
+        return Made(self.recipe(kind), passages, triples=await ExtractiveDeriver().triples(passages))
+
+
+@dataclass
+class _Unasked:
+    """What is missing of one document."""
+
+    kb: KnowledgeBase
+    corpus: Corpus
+    states: DerivationStates
+    maker: Making
+    document: str
+    wanted: str
+    failures: list[str] = field(default_factory=list)
+    in_a_row: int = 0
+
+    async def to_its_end(self) -> bool:
+        """Whether it came to an end; not where the day's budget is spent.
+
+        Raises:
+            ModelUnavailable: the server does not answer any more.
+        """
+        kb, recipes = self.kb, [self.maker.recipe(kind) for kind in wanted_kinds(self.kb.settings)]
+        tasks = await kb.blocking(self._tasks, recipes)
+        together = RULES_TOGETHER if isinstance(self.maker, ByRules) else 1
+        for start in range(0, len(tasks), together):
+            # Questions go first, and so does what somebody has asked to be derived.
+            while not await kb.gate.quiet(QUIET_SECONDS):
+                pass
+            if await self._is_spent():
+                return False
+            async with deriving_turn(kb):
+                await self._do(tasks[start : start + together])
+        await kb.blocking(self.states.note, self.document, self.wanted, recipes, self.failures, utc_now())
+        return True
+
+    def _tasks(self, recipes: Sequence[Recipe]) -> list[Task]:
+        return derivation.to_do(self.corpus.store.database.connection(), self.document, recipes, renew=False)
+
+    async def _is_spent(self) -> bool:
+        limit = self.kb.settings.derive_calls_per_day
+        if not limit or isinstance(self.maker, ByRules):
+            return False
+        return (await self.kb.blocking(self.states.spent, budget_day(utc_now()))).calls >= limit
+
+    async def _do(self, tasks: Sequence[Task]) -> None:
+        made = [one for task in tasks if (one := await self._made(task)) is not None]
+        if made:
+            async with self.kb.writing:
+                await to_the_end(self.kb, self._keep, made)
+
+    async def _made(self, task: Task) -> Made | None:
+        if await self.kb.blocking(self._is_done, task):
+            return None
+        try:
+            made = await made_of(self.kb, self.corpus, local_principal(), self.maker, task)
+        except ModelUnavailable as error:
+            from argot.tools.llm.deriver import PassageFailed
+
+            self.failures.append(f"{task.recipe.kind}: {error}")
+            self.in_a_row = 0 if isinstance(error, PassageFailed) else self.in_a_row + 1
+            if self.in_a_row >= FAILURES_IN_A_ROW:
+                raise
+            return None
+        finally:
+            await self._count()
+        self.in_a_row = 0
+        return made
+
+    def _is_done(self, task: Task) -> bool:
+        return derivation.is_done(self.corpus.store.database.connection(), task)
+
+    def _keep(self, made: Sequence[Made]) -> None:
+        with self.corpus.changing() as parts:
+            derivation.keep(parts, made)
+
+    async def _count(self) -> None:
+        """Write down what the calls since the last time took."""
+        from argot.tools.llm.deriver import ModelDeriver, Spent
+
+        if isinstance(self.maker, ModelDeriver) and (spent := self.maker.spent).calls:
+            self.maker.spent = Spent()
+            tokens = spent.prompt_tokens + spent.completion_tokens
+            await self.kb.blocking(self.states.spend, budget_day(utc_now()), spent.calls, tokens)

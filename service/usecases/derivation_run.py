@@ -1,0 +1,253 @@
+"""Deriving by the language model: what is to be done, one task of it, and a run of many that somebody asked for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
+from weakref import WeakKeyDictionary
+
+from argot.errors import ModelUnavailable
+from argot.service.blocking_work import to_its_end
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.usecase_registry import Event
+from argot.types import DerivableKind, Document, Passage, Principal
+
+if TYPE_CHECKING:
+    from argot.corpus.corpus import Corpus
+    from argot.corpus.ingestion.derivation import Made, Recipe, Task
+    from argot.tools.llm.deriver import ModelDeriver
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+FAILURES_IN_A_ROW = 3
+"""After this many failed passages in a row there is no use in going on."""
+SHOWN_PROBLEMS = 20
+_turns: WeakKeyDictionary[KnowledgeBase, asyncio.Lock] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, slots=True)
+class DeriveProblem:
+    """A passage (its id) of the document `name` of which nothing could be made, and why."""
+
+    name: str
+    passage: str
+    kind: DerivableKind
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeriveReport:
+    """Of how many passages texts were `made`, of a `total` that was to be done, and what it took of the model.
+
+    `texts` and `triples` count what was made; `problems` are the first of those that `failed`.
+    """
+
+    made: int
+    texts: int
+    triples: int
+    failed: int
+    total: int
+    problems: list[DeriveProblem]
+    model: str
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    model_seconds: float
+
+
+class Making(Protocol):
+    """What makes texts of passages: the language model's deriver, or rules."""
+
+    def recipe(self, kind: DerivableKind) -> Recipe: ...
+
+    async def make(self, kind: DerivableKind, passages: Sequence[Passage], previous: str = "") -> Made: ...
+
+
+def deriving_turn(kb: KnowledgeBase) -> asyncio.Lock:
+    """Held by a run that somebody asked for, and for one task at a time by what nobody did."""
+    return _turns.setdefault(kb, asyncio.Lock())
+
+
+def jobs_of(corpus: Corpus, documents: Sequence[Document], recipes: Sequence[Recipe], renew: bool) -> list[list[Task]]:
+    """What is to be done, document by document. The tasks of one job are done in order, jobs side by side."""
+    from argot.corpus.ingestion.derivation import to_do
+
+    connection = corpus.store.database.connection()
+    jobs: list[list[Task]] = []
+    for document in documents:
+        tasks = to_do(connection, document.id, recipes, renew=renew)
+        # Each summary builds on the one before it.
+        if chain := [task for task in tasks if task.recipe.kind == "summary"]:
+            jobs.append(chain)
+        jobs += [[task] for task in tasks if task.recipe.kind != "summary"]
+    return jobs
+
+
+async def made_of(kb: KnowledgeBase, corpus: Corpus, principal: Principal, deriver: Making, task: Task) -> Made | None:
+    """What comes of one task; None where its passages are gone by now, or not to be read any more.
+
+    Raises:
+        ModelUnavailable: nothing came of it.
+    """
+    found = await kb.blocking(corpus.store.passages, principal, task.passages)
+    if len(found) < len(task.passages):
+        return None
+    passages = [found[id_][0] for id_ in task.passages]
+    previous = ""
+    # Read only now: the task before this one may just have made it.
+    if task.recipe.kind == "summary":
+        previous = await kb.blocking(_previous, corpus, passages[0])
+    return await deriver.make(task.recipe.kind, passages, previous)
+
+
+def _previous(corpus: Corpus, passage: Passage) -> str:
+    from argot.corpus.ingestion.derivation import previous_summary
+
+    return previous_summary(corpus.store.database.connection(), passage)
+
+
+class DerivationRun:
+    """One run of `derive`: some passages at a time go to the model, and what comes of them is stored together."""
+
+    def __init__(
+        self,
+        kb: KnowledgeBase,
+        corpus: Corpus,
+        principal: Principal,
+        deriver: ModelDeriver,
+        jobs: Sequence[Sequence[Task]],
+        *,
+        names: dict[str, str],
+    ) -> None:
+        self._kb = kb
+        self._corpus = corpus
+        self._principal = principal
+        self._deriver = deriver
+        self._jobs = deque(jobs)
+        self._names = names
+        self._total = sum(len(task.passages) for job in jobs for task in job)
+        self._done = 0
+        self._in_a_row = 0
+        self._waiting: list[Made] = []
+        self._told: asyncio.Queue[Event | None] = asyncio.Queue()
+        self._counts = {"made": 0, "texts": 0, "triples": 0, "failed": 0}
+        self._problems: list[DeriveProblem] = []
+
+    async def events(self) -> AsyncGenerator[Event, None]:
+        """
+        Raises:
+            ModelUnavailable: the server has stopped answering.
+        """
+        yield self._progress("")
+        running = asyncio.create_task(self._side_by_side())
+        try:
+            while (event := await self._told.get()) is not None:
+                yield event
+            await running
+        except ModelUnavailable as error:
+            raise ModelUnavailable(
+                f"{error} {self._counts['made']} of {self._total} are made and stored; the same command goes on there."
+            ) from error
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+
+    def result(self) -> DeriveReport:
+        spent = self._deriver.spent
+        return DeriveReport(
+            **self._counts,
+            total=self._total,
+            problems=self._problems,
+            model=self._deriver.model,
+            calls=spent.calls,
+            prompt_tokens=spent.prompt_tokens,
+            completion_tokens=spent.completion_tokens,
+            model_seconds=round(spent.seconds, 1),
+        )
+
+    async def _side_by_side(self) -> None:
+        from argot.tools.llm.deriver import AT_ONCE
+
+        # If one worker fails, the others are stopped, and waited for: none may store anything after this run is over.
+        workers = [asyncio.create_task(self._work()) for _ in range(AT_ONCE)]
+        try:
+            await asyncio.gather(*workers)
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
+            # Ends `events`, which then learns from the task how it went.
+            self._told.put_nowait(None)
+
+    async def _work(self) -> None:
+        while self._jobs:
+            # No await since the test above: no two workers take the same job.
+            for task in self._jobs.popleft():
+                await self._do(task)
+                self._done += len(task.passages)
+                self._told.put_nowait(self._progress(self._names[task.document]))
+
+    async def _do(self, task: Task) -> None:
+        try:
+            made = await made_of(self._kb, self._corpus, self._principal, self._deriver, task)
+        except ModelUnavailable as error:
+            self._failed(task, error)
+            return
+        if made is None:
+            return
+        self._in_a_row = 0
+        await self._store(made)
+        self._counts["made"] += len(made.passages)
+        self._counts["texts"] += len(made.texts)
+        self._counts["triples"] += len(made.triples)
+
+    def _failed(self, task: Task, error: ModelUnavailable) -> None:
+        """
+        Raises:
+            ModelUnavailable: it is the server that fails, not the one passage.
+        """
+        from argot.tools.llm.deriver import PassageFailed
+
+        self._counts["failed"] += len(task.passages)
+        if len(self._problems) < SHOWN_PROBLEMS:
+            name, kind = self._names[task.document], task.recipe.kind
+            self._problems.append(DeriveProblem(name, task.passages[0], kind, str(error)))
+        # The server answers, so it is worth going on.
+        if isinstance(error, PassageFailed):
+            return
+        self._in_a_row += 1
+        if self._in_a_row >= FAILURES_IN_A_ROW:
+            raise error
+
+    async def _store(self, made: Made) -> None:
+        """Store what was made; it is on the disk when this returns. Whoever gets the lock writes for all who wait."""
+        from argot.corpus.ingestion import derivation
+
+        self._waiting.append(made)
+        async with self._kb.writing:
+            together, self._waiting = self._waiting, []
+            # While this worker waited for the lock, another stored its texts as well.
+            if not together:
+                return
+
+            def work() -> None:
+                with self._corpus.changing() as parts:
+                    derivation.keep(parts, together)
+
+            try:
+                await to_the_end(self._kb, work)
+            except BaseException:
+                self._waiting += together  # those who wait find out for themselves
+                raise
+
+    def _progress(self, name: str) -> Event:
+        return {"kind": "progress", "name": name, "done": self._done, "total": self._total}
+
+
+async def to_the_end(kb: KnowledgeBase, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+    """What `work` gives, in a thread. Also if this is cancelled, the caller's lock is held until the work ends."""
+    return await to_its_end(asyncio.ensure_future(kb.blocking(work, *given, **named)))

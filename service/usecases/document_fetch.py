@@ -1,0 +1,82 @@
+"""One page or file of the web, fetched and put in; `source_add` keeps whole sites in step."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
+
+from pydantic import Field
+
+from argot.errors import InvalidInput
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.uploads import UploadReport, put_in
+from argot.service.usecases.usecase_registry import Reader, Text, usecase
+from argot.types import Principal
+
+if TYPE_CHECKING:
+    from argot.corpus.corpus import Source
+
+FETCHED_AT_ONCE = 3
+"""A slow server holds a thread for up to two minutes, and questions need threads, too."""
+_fetching: WeakKeyDictionary[KnowledgeBase, asyncio.Semaphore] = WeakKeyDictionary()
+
+
+@usecase("manager", everywhere=True)
+async def document_fetch(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    address: Annotated[Text, Field(max_length=2000)],
+    audience: list[Reader] | None = None,
+    tags: list[Text] | None = None,
+) -> UploadReport:
+    """Fetch what is at a web address now, and put it in; the report is as for `upload`.
+
+    The same address again is a new revision. Addresses of private networks are refused, also behind redirects; a source
+    with `private` can reach those. No more is fetched than a file may have, and for two minutes at most.
+
+    Raises:
+        InvalidInput: it cannot be fetched or read; nothing was added.
+    """
+    async with _fetching.setdefault(kb, asyncio.Semaphore(FETCHED_AT_ONCE)):  # who waits holds no thread
+        most = int(kb.settings.max_file_mb * 1_000_000)
+        source = await kb.blocking(fetched_source, address, most)
+    readers = None if audience is None else frozenset(audience)
+    return await put_in(kb, principal, source, audience=readers, tags=tags)
+
+
+def fetched_source(address: str, most_bytes: int) -> Source:
+    """What is at an address, as a source with its bytes; its URI is where redirects ended.
+
+    Raises:
+        InvalidInput
+    """
+    from argot.corpus.connectors.listing import SourceDown
+    from argot.corpus.connectors.public_network import PrivateHost
+    from argot.corpus.connectors.web_fetch import FetchFailed, WebFetcher, origin_of, plain_url
+    from argot.corpus.connectors.web_pages import page_file_name
+    from argot.corpus.corpus import Source
+
+    given = address.strip()
+    try:
+        if "@" in urlsplit(given).netloc:
+            raise InvalidInput("The address holds a name or a password, which is not to be stored. Leave them out.")
+        start = plain_url(given)
+        with WebFetcher(origin_of(start), most_bytes=most_bytes) as fetcher:
+            found = fetcher.get(start, allowed=lambda _: True)
+    except PrivateHost as error:
+        raise InvalidInput(
+            f"{given} was not added: {error.host} lies in a private network ({error.address}). An administrator can"
+            f" name it as a source: argot source add {given} --with private=yes"
+        ) from error
+    except (FetchFailed, SourceDown, ValueError) as error:
+        raise InvalidInput(f"{given} was not added: {str(error).rstrip('.')}.") from error
+    if found is None or found.status != 200:
+        raise InvalidInput(f"{given} was not added: the server answers with status {found.status if found else 0}.")
+    name = page_file_name(found.url, found.media_type)
+    if not name:
+        kind = found.media_type or "no kind that it names"
+        raise InvalidInput(f"{given} was not added: Argot reads no files of this kind ({kind}).")
+    return Source(found.url, name, lambda: found.data, len(found.data))

@@ -1,0 +1,137 @@
+"""What the service derives of documents unasked: which texts, how far it is with each, and what it may spend on it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, TypeAlias
+from weakref import WeakKeyDictionary
+
+from argot.clock import utc_now
+from argot.corpus.ingestion.derivation import DERIVABLE
+from argot.corpus.ingestion.derivation_states import DerivationState, DerivationStates
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.usecase_registry import Text, usecase
+from argot.settings import Settings
+from argot.types import DerivableKind, Document, Principal, is_of_thread
+
+Progress: TypeAlias = Literal["waiting", "being derived", "derived", "failed", "over budget", "not wanted"]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentProgress:
+    """How far a document (its id and name) is. `tries`: those that failed; `detail`: why; `tried_at`: ISO 8601, UTC."""
+
+    document: str
+    name: str
+    state: Progress
+    tries: int = 0
+    detail: str = ""
+    tried_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DerivationStatus:
+    """How far documents are with what is derived of them unasked, and what was spent on it today (UTC).
+
+    `kinds`: what is derived; none: nothing is. `running`: whether a service does it now; `resting`: why it waits.
+    `calls_per_day`: 0 is unlimited.
+    """
+
+    kinds: list[DerivableKind]
+    running: bool
+    resting: str
+    calls_per_day: int
+    calls_today: int
+    tokens_today: int
+    counts: dict[Progress, int]
+    documents: list[DocumentProgress]
+
+
+@dataclass(slots=True)
+class Doing:
+    """What is being done now.
+
+    `running`: whether this process derives unasked; `document`: the one that is worked on; `resting`: why nothing is,
+    for a while; `put_off`: at which documents the server failed since it last did not.
+    """
+
+    running: bool = False
+    document: str = ""
+    resting: str = ""
+    put_off: set[str] = field(default_factory=set)
+
+
+_doing: WeakKeyDictionary[KnowledgeBase, Doing] = WeakKeyDictionary()
+
+
+def doing_now(kb: KnowledgeBase) -> Doing:
+    return _doing.setdefault(kb, Doing())
+
+
+@usecase("manager")
+async def derivation_status(
+    kb: KnowledgeBase, principal: Principal, *, documents: list[Text] | None = None
+) -> DerivationStatus:
+    """How far the documents named (all that one may read, if none is) are with what the service derives unasked.
+
+    `state`: waiting, being derived, derived, failed (with `detail` and `tries`), over budget (until midnight UTC), or
+    not wanted: nothing is derived unasked, or it is a file of a conversation.
+    """
+    store = kb.document_store
+    if documents:
+        found = [await kb.blocking(store.document, principal, one) for one in documents]
+    else:
+        found = await kb.blocking(store.documents, principal)
+    return await kb.blocking(_status, kb, found)
+
+
+def _status(kb: KnowledgeBase, documents: list[Document]) -> DerivationStatus:
+    settings, doing, states = kb.settings, doing_now(kb), DerivationStates(kb.document_store.database)
+    spent, limit = states.spent(budget_day(utc_now())), settings.derive_calls_per_day
+    is_spent = bool(limit) and spent.calls >= limit and bool(settings.model_url)
+    noted = states.noted()
+    shown = [_progress(kb, one, noted.get(one.id), is_spent=is_spent) for one in documents]
+    return DerivationStatus(
+        kinds=wanted_kinds(settings),
+        running=doing.running,
+        resting=doing.resting,
+        calls_per_day=limit,
+        calls_today=spent.calls,
+        tokens_today=spent.tokens,
+        counts=dict(Counter(one.state for one in shown)),
+        documents=shown,
+    )
+
+
+def _progress(
+    kb: KnowledgeBase, document: Document, noted: DerivationState | None, *, is_spent: bool
+) -> DocumentProgress:
+    id_, name = document.id, document.name
+    if not wanted_kinds(kb.settings) or is_of_thread(document.audience):
+        return DocumentProgress(id_, name, "not wanted")
+    if doing_now(kb).document == id_:
+        return DocumentProgress(id_, name, "being derived")
+    if noted and noted.wanted == wanted_texts(kb.settings):
+        return DocumentProgress(id_, name, noted.state, noted.tries, noted.detail, noted.tried_at)
+    return DocumentProgress(id_, name, "over budget" if is_spent else "waiting")
+
+
+def wanted_kinds(settings: Settings) -> list[DerivableKind]:
+    """The kinds of texts that are made unasked, in the order in which they are made; none: nothing is."""
+    if settings.derive_in_background == "off":
+        return []
+    if settings.model_url:
+        return [kind for kind in DERIVABLE if kind in settings.derive_kinds.split(",")]
+    return ["triple"] if settings.derive_in_background == "always" else []
+
+
+def wanted_texts(settings: Settings) -> str:
+    """The same as it is noted of a document that is done."""
+    return ",".join(wanted_kinds(settings)) + ("" if settings.model_url else " by rules")
+
+
+def budget_day(now: datetime) -> str:
+    """The day, in UTC, that what is spent now counts for."""
+    return now.date().isoformat()

@@ -1,0 +1,127 @@
+"""What a document says of its own age, owner and standing: read from it, and shown at each citation of it."""
+
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from argot.corpus.ingestion.first_page import first_page_date, first_page_fields
+from argot.corpus.readers.reader_protocol import CutDocument
+from argot.results import AskResult
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases import catalogue
+from argot.settings import Settings
+from argot.types import DocumentField, Principal
+from argot.ui.cli.terminal_answer import print_turn
+from argot.ui.rendering.chat_markdown import view
+
+MIA = Principal("mia", frozenset({"managers"}))
+OLD = b"""# Gangway Rules 2023
+
+Status: Draft
+Last updated: 1 March 2023
+Superseded by: Gangway Rules 2025
+
+## Load
+
+The gangway carries at most 12 people at the same time.
+"""
+NEW = b"""# Gangway Rules 2025
+
+| Last updated | 2025-03-01 |
+|---|---|
+| Document owner | Deck Team |
+
+## Load
+
+The gangway carries at most 10 people at the same time.
+"""
+
+
+def cut(markdown: str) -> CutDocument:
+    return CutDocument("", markdown, "text/markdown", ())
+
+
+def test_a_first_page_tells_status_owner_successor_and_the_fields_that_are_named() -> None:
+    page = "# Pump\n\n**Region:** EU\n- Stage: Draft 2\n\n| Test | T-14 |\n|---|---|\n| Purpose | Cooling |\n"
+    found = first_page_fields(cut(page), ["region", "stage", "test", "purpose", "colour"])
+    values = [("region", "EU"), ("stage", "Draft 2"), ("test", "T-14"), ("purpose", "Cooling")]
+    assert found == [DocumentField(*pair) for pair in values]
+    assert first_page_fields(cut(page), []) == []
+    said = first_page_fields(cut(f"{OLD.decode()}"), [])
+    assert {one.name: one.value for one in said} == {"status": "Draft", "superseded_by": "Gangway Rules 2025"}
+    assert first_page_date(cut(OLD.decode())) == "2023-03-01"
+    sentence = "# Plan\n\nThis policy has been superseded by the Deck Manual.\n"
+    assert first_page_fields(cut(sentence), []) == [DocumentField("superseded_by", "the Deck Manual")]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "# Pump\n\nStatus: 404\n",
+        "# Pump\n\nThe status: draft is a state of the pump that you see on its display when it has no water.\n",
+        f"# Pump\n\n{'Some text. ' * 500}\n\nStatus: Draft\n",
+    ],
+)
+def test_what_only_looks_like_a_status_is_none(page: str) -> None:
+    assert first_page_fields(cut(page), []) == []
+
+
+@pytest.fixture
+async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
+    home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
+    async with KnowledgeBase.open(home, Settings(home=home, header_fields="region, stage")) as opened:
+        yield opened
+
+
+async def do(kb: KnowledgeBase, name: str, /, **parameters: Any) -> Any:
+    return await catalogue.result(kb, MIA, name, **parameters)
+
+
+async def test_citations_say_how_fresh_their_documents_are_on_each_surface(
+    kb: KnowledgeBase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await catalogue.uploads.upload(kb, MIA, name="rules-2025.md", data=NEW)
+    found = await do(kb, "ask", question="How many people does the gangway carry?")
+    fresh = "rev. 2025-03-01, owner: Deck Team"
+    first = found["passages"][0]
+    assert (first["document"], first["date"], first["freshness"]) == ("rules-2025.md", "2025-03-01", fresh)
+    result = AskResult(**found)
+    print_turn(result)
+    assert f"rules-2025.md, {fresh}" in capsys.readouterr().out
+    assert fresh in view(result).content.replace("\\", "")
+    assert (await do(kb, "read_passage", passage_id=first["passage_id"]))["freshness"] == fresh
+
+
+async def test_a_superseded_document_stands_behind_its_successor_and_never_silently(kb: KnowledgeBase) -> None:
+    await catalogue.uploads.upload(kb, MIA, name="rules-2023.md", data=OLD)
+    asked = "How many people does the gangway carry at the same time?"
+    alone = await do(kb, "ask", question=asked)
+    assert "12 people" in alone["answer"]
+    assert alone["passages"][0]["freshness"] == "rev. 2023-03-01, draft, superseded by Gangway Rules 2025"
+    await catalogue.uploads.upload(kb, MIA, name="rules-2025.md", data=NEW)
+    both = await do(kb, "ask", question=asked, switches={"choose_document": False})
+    order = [one["document"] for one in both["passages"]]
+    assert order.index("rules-2025.md") < order.index("rules-2023.md")
+    assert "10 people" in both["answer"]
+    told = "rules-2023.md says that it is superseded by rules-2025.md, which counts first."
+    assert told in both["notes"]
+
+
+async def test_fields_that_are_named_stand_before_the_headings_and_are_searched(kb: KnowledgeBase) -> None:
+    for region, days in (("EU", 30), ("Asia", 20)):
+        head = f"# Leave\n\n| Region | {region} |\n|---|---|\n| Stage | Final |\n\n"
+        text = f"{head}## Days\n\nAnnual leave is {days} days.\n"
+        await catalogue.uploads.upload(kb, MIA, name=f"leave-{days}.md", data=text.encode())
+    shown = await do(kb, "show", document="leave-20.md")
+    assert shown["passages"][-1]["header"].startswith("Region: Asia > Stage: Final > Leave")
+    store = (await kb.load()).store
+    ((best, _),) = store.keyword_search(MIA, "leave Asia", 1)
+    assert store.passages(MIA, [best])[best][1].name == "leave-20.md"
+    await do(kb, "reindex")
+    assert store.keyword_search(MIA, "leave Asia", 1)[0][0] == best
+    assert not list((await kb.load()).store.faults())
+    found = await do(kb, "ask", question="How many days is annual leave?", fields={"region": ["Asia"]})
+    assert "20 days" in found["answer"]

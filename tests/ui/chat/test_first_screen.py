@@ -1,0 +1,100 @@
+"""What a new conversation says where there is nothing to ask yet: to managers what to do, to askers whom to ask."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.contexts import context_add
+from argot.service.usecases.uploads import upload
+from argot.settings import Settings
+from argot.types import Principal
+from argot.ui.chat import document_scope, first_screen
+from argot.ui.chat.first_screen import FirstScreen
+
+ADMIN = Principal("ada", sees_all=True)
+ANN = Principal("ann")
+
+
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    texts: list[str] = []
+
+    class Message:
+        def __init__(self, content: str, author: str) -> None:
+            self.content = content
+
+        async def send(self) -> None:
+            texts.append(self.content)
+
+    monkeypatch.setattr(first_screen.cl, "Message", Message)
+    return texts
+
+
+async def hinted(kb: KnowledgeBase, who: Principal, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def principal(_: Any) -> Principal:
+        return who
+
+    monkeypatch.setattr(first_screen, "current_principal", principal)
+    await FirstScreen(kb).hint()
+
+
+async def test_an_empty_base_says_what_to_do(tmp_path: Path, said: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    async with KnowledgeBase.open(tmp_path / "kb", Settings(threads=1), create=True) as kb:
+        await hinted(kb, ADMIN, monkeypatch)
+        await hinted(kb, ANN, monkeypatch)
+        await context_add(kb, ADMIN, name="Legal", contact="leo <b>@example.org</b>")
+        await hinted(kb, ANN, monkeypatch)
+        assert "[Sources](/documents/sources)" in said[0]
+        assert "Please ask whoever runs Argot for you" in said[1]
+        assert "leo" in said[2] and "\\<b" in said[2]
+        await upload(kb, ADMIN, name="a.md", data=b"# A\n\nText.\n", audience=["crew"])
+        await hinted(kb, ADMIN, monkeypatch)
+        assert len(said) == 3
+        await hinted(kb, ANN, monkeypatch)
+        assert len(said) == 4
+
+
+async def test_a_title_in_the_notice_of_one_document_is_text_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+
+    class Settled:
+        scope: tuple[str, ...] = ()
+
+        async def ask_only(self, documents: tuple[str, ...], thread: str) -> None:
+            self.scope = documents
+
+    class Window:
+        class emitter:
+            @staticmethod
+            async def send_window_message(data: dict[str, str]) -> None:
+                assert data == {"about": document.id}
+
+        class session:
+            thread_id = "t"
+
+    class Message:
+        def __init__(self, content: str, **_: object) -> None:
+            said.append(content)
+
+        async def send(self) -> None: ...
+
+    async def principal(_: Any) -> Principal:
+        return ADMIN
+
+    async with KnowledgeBase.open(tmp_path / "kb", Settings(threads=1), create=True) as kb:
+        title = "[press](https://evil.example) <img src=x>"
+        report = await upload(kb, ADMIN, name="a.md", data=f"# {title}\n\nText.\n".encode())
+        assert report.document is not None
+        document = report.document
+        monkeypatch.setattr(document_scope, "current_principal", principal)
+        monkeypatch.setattr(document_scope, "context", Window)
+        monkeypatch.setattr(document_scope.cl, "Message", Message)
+        scope = document_scope.DocumentScope(kb, Settled())  # type: ignore[arg-type]
+        await scope.enter(document.id)
+        await scope.enter(document.id)
+        assert len(said) == 1
+        assert "](https" not in said[0] and "<img" not in said[0].replace("\\<img", "")

@@ -1,0 +1,59 @@
+"""A conversation that asks one document alone: how it begins, how the window says so, and how one leaves it."""
+
+from __future__ import annotations
+
+import re
+
+import chainlit as cl
+from chainlit.context import context
+
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.document_passages import document_contents
+from argot.ui.chat.answer_settings import AnswerSettingsPanel
+from argot.ui.chat.brand import NAME
+from argot.ui.chat.streaming import actions, offer, reporting_errors
+from argot.ui.rendering.chat_markdown import LEAVE_DOCUMENT, leave_button
+from argot.ui.rendering.safe_markdown import plain
+from argot.ui.web.asker_identity import current_principal
+
+__all__ = ["LEAVE_DOCUMENT", "DocumentScope", "library_document"]
+
+_ADDRESS = re.compile(r"/library/(d[0-9a-f]{16})")
+
+
+def library_document(address: object) -> str:
+    """The id of the document at an address of the library; empty: it is none."""
+    found = _ADDRESS.fullmatch(address) if isinstance(address, str) else None
+    return found[1] if found else ""
+
+
+class DocumentScope:
+    """What the window does for conversations about one document; `settings` keep which it is."""
+
+    def __init__(self, kb: KnowledgeBase, settings: AnswerSettingsPanel) -> None:
+        self.kb = kb
+        self.settings = settings
+
+    async def enter(self, document: str) -> None:
+        """Ask this document (id) alone. The window asks for it again and again until it is told that it is so."""
+        await context.emitter.send_window_message({"about": document})
+        if self.settings.scope == (document,):
+            return
+        async with reporting_errors():
+            found = await document_contents(self.kb, await current_principal(self.kb), document=document)
+            await self.settings.ask_only((document,), context.session.thread_id)
+            name = plain(found.document.title or found.document.name)
+            text = f"What you ask here is answered from **{name}** alone."
+            await cl.Message(content=text, author=NAME, actions=actions((leave_button(),), "tool")).send()
+
+    async def leave(self, action: cl.Action) -> None:
+        """The button: from now on all documents are asked."""
+        await action.remove()
+        async with reporting_errors():
+            await self.settings.ask_only((), context.session.thread_id)
+            await cl.Message(content="From now on all documents that you may read are asked.", author=NAME).send()
+
+    async def offer_leaving(self, answer: str) -> None:
+        """Offer below an answer (its id) to leave the one document."""
+        if self.settings.scope:
+            await offer(actions((leave_button(),), "next"), answer)

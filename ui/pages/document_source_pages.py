@@ -1,0 +1,165 @@
+"""The sources that documents stay in step with, for managers: the list, how each sync went, naming and removing one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fastapi import APIRouter, Request, Response
+
+from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.document_sources import (
+    SourceKind,
+    SourceRecord,
+    SyncUnderWay,
+    source_add,
+    source_list,
+    source_progress,
+    source_remove,
+    source_sync_start,
+)
+from argot.ui.pages.document_pages import DOCUMENTS
+from argot.ui.pages.form_fields import between_commas
+from argot.ui.pages.page_base import BoundedRoute, Pages, form_of, page, part, sent_to_address
+from argot.ui.web.authorization import Visitor, Who, needs
+
+SOURCES = f"{DOCUMENTS}/sources"
+KINDS: Mapping[SourceKind, str] = {
+    "folder": "Folder",
+    "git": "Git repository",
+    "web": "Web site",
+    "confluence": "Confluence export",
+    "sharepoint": "SharePoint export",
+    "imap": "Mail",
+    "loader": "Loader",
+}
+EVERY: Mapping[str, str] = {
+    "": "Only when asked", "30m": "Every 30 minutes", "6h": "Every 6 hours", "1d": "Every day", "7d": "Every week",
+}  # fmt: skip
+_UNITS = ((86_400, "day"), (3600, "hour"), (60, "minute"))
+_TYPED = ("address", "name", "kind", "every", "include", "exclude", "tags", "audience", "branch")
+_CHANGES = ("added", "updated", "renamed", "removed", "failed")
+"""Of a sync, what is worth saying even of one that found nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """A source as its row shows it. `under_way`: its sync, while there is one."""
+
+    source: SourceRecord
+    under_way: SyncUnderWay | None
+
+    @property
+    def kind(self) -> str:
+        return KINDS[self.source.kind]
+
+    @property
+    def every(self) -> str:
+        """As "every 6 hours"; empty where it is synced only when asked."""
+        every = self.source.every
+        size, unit = next(((size, unit) for size, unit in _UNITS if every and every % size == 0), (1, "second"))
+        return "" if not every else f"every {unit}" if every == size else f"every {every // size} {unit}s"
+
+    @property
+    def changes(self) -> str:
+        """What the last sync changed: "2 added, 1 removed"."""
+        counts = self.source.counts
+        return ", ".join(f"{counts[kind]:,} {kind}" for kind in _CHANGES if counts.get(kind))
+
+    @property
+    def is_cut_off(self) -> bool:
+        """A sync was begun and nobody is at it: the process that was ended, or a fault, which the log has."""
+        return self.source.state == "syncing" and self.under_way is None
+
+
+def document_source_pages(kb: KnowledgeBase) -> APIRouter:
+    router = APIRouter(prefix=SOURCES, route_class=BoundedRoute)
+    pages = Pages(kb)
+    _list(router, pages)
+    _changes(router, pages)
+    return router
+
+
+def _list(router: APIRouter, pages: Pages) -> None:
+    @router.get("")
+    @needs("manager")
+    async def sources(request: Request, who: Who) -> Response:
+        return await _page(pages, request, who)
+
+    @router.get("/rows")
+    @needs("manager")
+    async def rows(request: Request, who: Who) -> Response:
+        """The list alone, asked for again and again while something is being synced."""
+        if "hx-request" not in request.headers:
+            return sent_to_address(SOURCES)
+        return part("source_rows.html", who=who, rows=await _rows(pages, who))
+
+
+def _changes(router: APIRouter, pages: Pages) -> None:
+    kb = pages.kb
+
+    @router.post("")
+    @needs("manager")
+    async def add(request: Request, who: Who) -> Response:
+        form = await form_of(request)
+        given = {name: form.get(name, "").strip() for name in _TYPED}
+        try:
+            if not given["address"]:
+                raise InvalidInput("Where is it? Give the path of a folder, or an address.")
+            made = await source_add(
+                kb,
+                who.principal,
+                address=given["address"],
+                name=given["name"] or None,
+                kind=next((kind for kind in KINDS if kind == given["kind"]), None),
+                include=between_commas(given["include"]) or None,
+                exclude=between_commas(given["exclude"]) or None,
+                audience=between_commas(given["audience"]) or None,
+                tags=between_commas(given["tags"]) or None,
+                every=given["every"],
+                options={"branch": given["branch"]} if given["branch"] else None,
+            )
+            if not form.get("now"):
+                return sent_to_address(f"{SOURCES}?done=source-named")
+            await source_sync_start(kb, who.principal, name=made.name)
+        except (Conflict, InvalidInput, NotAllowed) as error:
+            return await _page(pages, request, who, error, given)
+        return sent_to_address(f"{SOURCES}?done=source-added")
+
+    @router.post("/{name}/sync")
+    @needs("manager")
+    async def sync(request: Request, who: Who, name: str) -> Response:
+        """With `confirm` also what seems too much is taken out."""
+        confirm = bool((await form_of(request)).get("confirm"))
+        try:
+            await source_sync_start(kb, who.principal, name=name, confirm=confirm)
+        except Conflict as error:
+            return await _page(pages, request, who, error)
+        return sent_to_address(SOURCES)
+
+    @router.post("/{name}/remove")
+    @needs("manager")
+    async def remove(request: Request, who: Who, name: str) -> Response:
+        with_documents = (await form_of(request)).get("documents") == "remove"
+        try:
+            await source_remove(kb, who.principal, name=name, with_documents=with_documents)
+        except Conflict as error:
+            return await _page(pages, request, who, error)
+        return sent_to_address(f"{SOURCES}?done=source-{'erased' if with_documents else 'removed'}")
+
+
+async def _page(
+    pages: Pages,
+    request: Request,
+    who: Visitor,
+    error: ArgotError | None = None,
+    given: Mapping[str, str] | None = None,
+) -> Response:
+    shown = {"given": {name: (given or {}).get(name, "") for name in _TYPED}, "kinds": KINDS, "every": EVERY}
+    return page("sources.html", request, who, error=error, rows=await _rows(pages, who), **shown)
+
+
+async def _rows(pages: Pages, who: Visitor) -> list[SourceRow]:
+    under_way = {one.source: one for one in await source_progress(pages.kb, who.principal)}
+    return [SourceRow(one, under_way.get(one.name)) for one in await source_list(pages.kb, who.principal)]

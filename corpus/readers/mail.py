@@ -11,6 +11,7 @@ from typing import cast
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.file_fields import said_fields
 from argot.corpus.readers.html import html_to_markdown
+from argot.corpus.readers.mail_attachments import attachment_names, attachment_warnings, read_attachments
 from argot.corpus.readers.plain_text import decode_text, file_stem
 from argot.errors import UnreadableDocument
 from argot.types import ParsedDocument
@@ -26,7 +27,7 @@ _HASH = re.compile(r"^(\s{0,3})(?=#{1,6}\s)", re.MULTILINE)
 
 
 def read_mail(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """Title: the subject, else the file name. Attachments are named, not read.
+    """Title: the subject, else the file name. Each attachment that can be read is a section.
 
     Raises:
         UnreadableDocument: it has neither sender, date nor subject, so it is no message.
@@ -34,11 +35,12 @@ def read_mail(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     message = _message(data, name, limits)
     if not any(_header(message, field) for field in ("From", "Date", "Subject")):
         raise UnreadableDocument(name, "no mail: it names neither sender, date nor subject")
-    markdown = f"{_head(message)}\n\n{_body(message)}\n"
+    (attached,) = read_attachments([message], limits, 2)
+    markdown = "\n\n".join([_head(message), _body(message), *attached.sections]) + "\n"
     title = _header(message, "Subject") or file_stem(name)
     fields = said_fields((field, _header(message, field)) for field in ("From", "Keywords"))
-    unread = _unread([message])
-    return ParsedDocument(title, markdown, "message/rfc822", date=_date(message), warnings=unread, fields=fields)
+    warnings = attachment_warnings([attached])
+    return ParsedDocument(title, markdown, "message/rfc822", date=_date(message), warnings=warnings, fields=fields)
 
 
 def read_mailbox(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
@@ -52,12 +54,15 @@ def read_mailbox(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         raise UnreadableDocument(name, "no mailbox: no line in it begins a message ('From ann@example.org ...')")
     limits.check_elements(len(raw), PARTS_A_SECOND, "mail", name)
     messages = [_message(one, name, limits) for one in raw]
+    attached = read_attachments(messages, limits, 3)
     sections = [
-        f"## {_header(message, 'Subject') or f'Message {number}'}\n\n{_head(message)}\n\n{_body(message)}"
-        for number, message in enumerate(messages, start=1)
+        "\n\n".join(
+            [f"## {_header(message, 'Subject') or f'Message {number}'}", _head(message), _body(message), *one.sections]
+        )
+        for number, (message, one) in enumerate(zip(messages, attached, strict=True), start=1)
     ]
     markdown = "\n\n".join(sections) + "\n"
-    return ParsedDocument(file_stem(name), markdown, "application/mbox", warnings=_unread(messages))
+    return ParsedDocument(file_stem(name), markdown, "application/mbox", warnings=attachment_warnings(attached))
 
 
 def _messages_of(data: bytes) -> Iterator[bytes]:
@@ -88,7 +93,7 @@ def _header(message: EmailMessage, field: str) -> str:
 def _head(message: EmailMessage) -> str:
     fields = ((field, _header(message, field)) for field in _SHOWN)
     lines = [f"- {field}: {value}" for field, value in fields if value]
-    if names := _attachments(message):
+    if names := attachment_names(message):
         lines.append(f"- Attachments: {', '.join(names)}")
     return "\n".join(lines)
 
@@ -113,19 +118,6 @@ def _text(part: MIMEPart) -> str:
         return ""
     text = decode_text(data, "the text of a mail", part.get_content_charset()) if data else ""
     return html_to_markdown(text) if part.get_content_type() == "text/html" else _HASH.sub(r"\1\\", text).strip()
-
-
-def _attachments(message: EmailMessage) -> list[str]:
-    names = ((one.get_filename() or "") for one in message.iter_attachments())
-    return [" ".join(name.split()) for name in names if name]
-
-
-def _unread(messages: list[EmailMessage]) -> tuple[str, ...]:
-    names = [name for message in messages for name in _attachments(message)]
-    if not names:
-        return ()
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return (f"attachments are not read: {', '.join(names[:5])}{more}",)
 
 
 def _date(message: EmailMessage) -> str | None:

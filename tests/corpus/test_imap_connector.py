@@ -84,6 +84,11 @@ def documents(corpus: Corpus) -> dict[str, Document]:
     return {one.title: one for one in corpus.store.documents(ROOT)}
 
 
+def markdown(corpus: Corpus, document: Document) -> str:
+    sql = "SELECT markdown FROM revisions WHERE id = ?"
+    return str(corpus.store.database.connection().execute(sql, (document.revision_id,)).fetchone()[0])
+
+
 def test_messages_are_documents_and_only_new_ones_are_fetched(corpus: Corpus, folder: Folder) -> None:
     folder.add(REPORT, "\\Seen", "Invoices", "$Forwarded", "NonJunk")
     folder.add(mail("anvil"))
@@ -95,6 +100,7 @@ def test_messages_are_documents_and_only_new_ones_are_fetched(corpus: Corpus, fo
     assert report.uri == (
         f"imap://ann@127.0.0.1:{folder.port}/INBOX;UIDVALIDITY=7/1/Report%20valves%20%C3%A9t%C3%A9.eml"
     )
+    assert ("ann ames <ann@example.org>" in str(report.fields).casefold()) and "limits.csv" in markdown(corpus, report)
     assert corpus.store.phrase_count(ROOT, "12 bar") >= 1
     assert folder.fetched == [1, 2]
     # Where nothing changed nothing is even listed.

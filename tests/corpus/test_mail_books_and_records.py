@@ -64,12 +64,40 @@ def test_of_two_forms_the_plain_one_and_else_the_html() -> None:
     assert "| Part | Bar |\n| --- | --- |\n| Valve | 12 |" in read(page.as_bytes(), "a.eml").markdown
 
 
-def test_attachments_are_named_and_said_to_be_unread() -> None:
+def test_attachments_are_read_below_the_message_and_named_where_they_cannot_be(tmp_path: Path) -> None:
     message = mail()
     message.add_attachment(b"%PDF-1.7", maintype="application", subtype="pdf", filename="limits.pdf")
+    notes = b"# Limits\n\nThe valve opens at 12 bar.\n\n```\n# code\n```\n\n## Below\n\nText.\n"
+    message.add_attachment(notes, maintype="text", subtype="markdown", filename="notes.md")
+    message.add_attachment(b"part,bar\nvalve,12\n", maintype="text", subtype="csv", filename="parts.csv")
+    message.add_attachment(b"\x89PNG", maintype="image", subtype="png", filename="logo.png")
+    message.add_attachment(b"PK", maintype="application", subtype="zip", filename="all.zip")
     parsed = read(message.as_bytes(), "a.eml")
-    assert "- Attachments: limits.pdf" in parsed.markdown
-    assert parsed.warnings == ("attachments are not read: limits.pdf",)
+    assert "- Attachments: limits.pdf, notes.md, parts.csv, logo.png, all.zip" in parsed.markdown
+    assert "\n\n## Attachment: notes.md\n\n### Limits\n\nThe valve opens" in parsed.markdown
+    assert "\n# code\n" in parsed.markdown and "\n#### Below\n" in parsed.markdown
+    assert "## Attachment: parts.csv\n\n| part | bar |" in parsed.markdown
+    (warning,) = parsed.warnings
+    assert warning.startswith(
+        "attachments are not read: limits.pdf (damaged or cut off: not a complete PDF), logo.png, "
+    )
+    assert "all.zip (unknown format '.zip')" in warning
+    box = mailbox.mbox(tmp_path / "team.mbox")
+    box.add(message)
+    box.close()
+    assert (
+        "\n\n### Attachment: notes.md\n\n#### Limits\n"
+        in read((tmp_path / "team.mbox").read_bytes(), "a.mbox").markdown
+    )
+
+
+def test_attachments_within_attachments_end() -> None:
+    inner = mail("Core", "The valve opens at 12 bar.\n")
+    for depth in range(30):
+        outer = mail(f"Level {depth}", "See below.\n")
+        outer.add_attachment(inner.as_bytes(), maintype="application", subtype="octet-stream", filename="in.eml")
+        inner = outer
+    assert "The valve opens at 12 bar." in read(inner.as_bytes(), "a.eml").markdown
 
 
 def test_a_message_that_is_passed_on_is_read_too() -> None:

@@ -25,7 +25,15 @@ from argot.ui.pages.page_base import BoundedRoute, Pages, form_of, page, part, s
 from argot.ui.web.authorization import Visitor, Who, needs
 
 SOURCES = f"{DOCUMENTS}/sources"
-KINDS: Mapping[SourceKind, str] = {"folder": "Folder", "git": "Git repository", "web": "Web site", "loader": "Loader"}
+KINDS: Mapping[SourceKind, str] = {
+    "folder": "Folder",
+    "git": "Git repository",
+    "web": "Web site",
+    "confluence": "Confluence export",
+    "sharepoint": "SharePoint export",
+    "imap": "Mail",
+    "loader": "Loader",
+}
 EVERY: Mapping[str, str] = {
     "": "Only when asked", "30m": "Every 30 minutes", "6h": "Every 6 hours", "1d": "Every day", "7d": "Every week",
 }  # fmt: skip

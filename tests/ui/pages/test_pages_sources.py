@@ -11,10 +11,11 @@ import pytest
 from desk import CSRF, at_desk
 
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.document_sources import source_add, source_list, source_progress
+from argot.service.usecases.document_sources import KINDS, source_add, source_list, source_progress
 from argot.service.usecases.documents import list_documents
 from argot.settings import Settings
 from argot.types import Principal
+from argot.ui.pages import document_source_pages as source_pages
 from argot.ui.pages.page_routes import glossary_pages
 
 ADMIN = Principal("ada", sees_all=True)
@@ -77,6 +78,17 @@ async def test_a_folder_is_named_read_and_kept_in_step(kb: KnowledgeBase, ada: h
     assert "broken.pdf" in page and "damaged" in page
     assert "Try again now" in page
     assert "<img src=x" not in (await ada.get(PAGE)).text
+
+
+async def test_each_kind_of_source_has_a_name(kb: KnowledgeBase, ada: httpx.AsyncClient, folder: Path) -> None:
+    assert set(source_pages.KINDS) == set(KINDS)
+    mail = {"address": "imaps://mail.example.org/INBOX", "options": {"user": "ann"}, "variables": {"password": "PW"}}
+    await source_add(kb, ADMIN, name="mail", **mail)
+    await source_add(kb, ADMIN, name="wiki", address=str(folder), kind="confluence")
+    await source_add(kb, ADMIN, name="library", address=str(folder), kind="sharepoint")
+    page = (await ada.get(PAGE)).text
+    for named in ("Confluence export", "SharePoint export", "Mail"):
+        assert named in page
 
 
 async def test_what_would_empty_a_source_waits_for_a_second_look(

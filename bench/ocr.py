@@ -91,10 +91,15 @@ def words_of(page: bytes, name: str) -> list[str]:
 
 
 def write_folders(folder: Path) -> None:
-    questions = (SAMPLES.parent / "employee_questions.jsonl").read_text("utf-8").splitlines()
-    rest_on = [line for line in questions if any(one["document"].endswith(".pdf") for one in json.loads(line)["gold"])]
+    questions = map(json.loads, (SAMPLES.parent / "employee_questions.jsonl").read_text("utf-8").splitlines())
+    # A scan need not hold the gold word for word: what an answer must say tells whether it is right.
+    rest_on = [
+        {**one, "gold": [{**gold, "quote": ""} for gold in one["gold"]]}
+        for one in questions
+        if one.get("must") and any(gold["document"].endswith(".pdf") for gold in one["gold"])
+    ]
     shutil.copytree(SAMPLES, folder / "clean")
-    (folder / "questions.jsonl").write_text("\n".join(rest_on) + "\n", "utf-8")
+    (folder / "questions.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in rest_on), "utf-8")
     for dpi in (300, 150):
         shutil.copytree(SAMPLES, folder / str(dpi))
         for file in (folder / str(dpi)).rglob("*.pdf"):

@@ -19,7 +19,7 @@ from argot.corpus.readers.pdf_lines import Line, page_lines
 from argot.corpus.readers.pdf_rules import Rules, page_rules
 from argot.corpus.readers.pdf_tables import PageTable
 from argot.corpus.readers.plain_text import file_stem
-from argot.corpus.readers.second_reading import is_broken, joined
+from argot.corpus.readers.second_reading import is_broken, joined_extractions
 from argot.corpus.readers.titles import real_title
 from argot.errors import UnreadableDocument
 from argot.types import PageKind, ParsedDocument
@@ -164,7 +164,7 @@ def _read_again(
     for number in broken[: limits.ocr_pages]:
         seen = _recognised(document, number, name, limits)
         if seen.kind == "scanned page":
-            mended[number - 1] = joined(lines[number - 1], seen.lines)
+            mended[number - 1] = joined_extractions(lines[number - 1], seen.lines)
     return mended, [f"broken characters, mended by what is seen: page {_listed(broken[: limits.ocr_pages])}"]
 
 

@@ -44,7 +44,7 @@ def is_broken(lines: Sequence[Line]) -> bool:
     return _has_broken_words(text) or _is_garbled(text) or _is_run_together(text)
 
 
-def joined(lines: Sequence[Line], seen: Sequence[Line]) -> list[Line]:
+def joined_extractions(lines: Sequence[Line], seen: Sequence[Line]) -> list[Line]:
     """The lines with the characters that were seen in their places.
 
     Where most letters stand for others, all that was seen counts; else only what is seen where a character is broken

@@ -331,17 +331,21 @@ class Adding:
                 self._detail(member),
                 one.new.document,
                 uri=member.candidate.source.uri,
-                near=self._near(one.new.document),
+                near=self._near(one.new.document, but=ready[place + 1 :]),
             )
-            for kind, member, one in zip(kinds, fresh, ready, strict=True)
+            for place, (kind, member, one) in enumerate(zip(kinds, fresh, ready, strict=True))
         ]
 
-    def _near(self, document: Document) -> str:
-        """The documents that it is nearly the same as, as far as who adds it may read them."""
+    def _near(self, document: Document, but: Sequence[EmbeddedRevision]) -> str:
+        """The documents that it is nearly the same as, as far as who adds it may read them.
+
+        `but`: those stored with it that are still to be told of, so that a pair is named once.
+        """
         if is_of_thread(document.audience):
             return ""
         reader = self._by or Principal("", sees_all=True)
-        found = near_duplicates(self._corpus.store, reader, document)
+        to_come = {one.new.document.id for one in but}
+        found = [one for one in near_duplicates(self._corpus.store, reader, document) if one.other.id not in to_come]
         more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
         return ", ".join(f"{one.other.name} ({one.likeness:.0%} alike)" for one in found[:MOST_NAMED]) + more
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from argot.tools.answering.contradictions import Contradiction
 from argot.types import Document
 
 SUPERSEDED_BY = "superseded_by"
@@ -26,6 +27,16 @@ def freshness(document: Document) -> str:
     said += [f"superseded by {value[:_LONGEST]}" for value in document.values(SUPERSEDED_BY)]
     said += [f"owner: {value[:_LONGEST]}" for value in document.values("owner")[:1]]
     return ", ".join(said)
+
+
+def disagreement_note(found: Contradiction) -> str:
+    """Both sentences side by side, each with its document and how fresh that is."""
+    return f"Two documents disagree: {_said(found.said, found.held[1])}; {_said(found.other, found.other_held[1])}."
+
+
+def _said(sentence: str, document: Document) -> str:
+    fresh = freshness(document)
+    return f"“{sentence}” ({document.name}{f', {fresh}' if fresh else ''})"
 
 
 def succession_notes(documents: Iterable[Document]) -> list[str]:

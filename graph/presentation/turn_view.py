@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from argot.graph.choices import ANSWER_ANYWAY, NONE_OF_THESE, TERM, document_choice, label, sense_choice
 from argot.graph.presentation.found_passages import Visible, citation_of, numbers_of, passages_found
-from argot.graph.presentation.freshness import succession_notes
+from argot.graph.presentation.freshness import disagreement_note, succession_notes
 from argot.graph.presentation.scope_wording import documents_asked, empty_scope, scope_of, values_by_name
 from argot.graph.presentation.wording import (
     abstained_answer,
@@ -47,11 +47,15 @@ from argot.results import (
     Sentence,
     Status,
 )
+from argot.tools.answering.contradictions import contradictions
 from argot.tools.answering.excerpts import best_excerpt
 from argot.tools.answering.selections import quoted_of
 from argot.tools.reading.answer_types import asks_for_several
 from argot.tools.retrieval.suggested_questions import question_for
 from argot.types import ReadTerm, Sense
+
+MOST_DISAGREEMENTS = 3
+"""That are shown of one answer."""
 
 
 @dataclass(frozen=True)
@@ -234,7 +238,21 @@ def _notes(reading: _Reading, passages: Sequence[FoundPassage]) -> list[str]:
     notes = notes_on(reading.turn, reading.terms, reading.senses, hidden=_hidden(reading))
     documents = [reading.passages[one.passage_id][1] for one in passages[:NEAREST]]
     answered = reading.turn["status"] == "answered"
-    return [*notes, *_selections(reading), *(succession_notes(documents) if answered else [])]
+    said = [*_disagreements(reading), *succession_notes(documents)] if answered else []
+    return [*notes, *_selections(reading), *said]
+
+
+def _disagreements(reading: _Reading) -> list[str]:
+    """Where another passage that was found gives another number than the one that the answer cites."""
+    cited = [
+        (sentence["text"], reading.passages[citation["passage"]])
+        for sentence in reading.turn["sentences"]
+        if reading.shows(sentence)
+        for citation in sentence["citations"][:1]
+    ]
+    found = [reading.passages[hit["id"]] for hit in reading.turn["hits"] if hit["id"] in reading.passages]
+    told = dict.fromkeys(map(disagreement_note, contradictions(cited, found)))
+    return list(told)[:MOST_DISAGREEMENTS]
 
 
 def _selections(reading: _Reading) -> list[str]:

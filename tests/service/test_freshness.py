@@ -108,6 +108,13 @@ async def test_a_superseded_document_stands_behind_its_successor_and_never_silen
     assert "10 people" in both["answer"]
     told = "rules-2023.md says that it is superseded by rules-2025.md, which counts first."
     assert told in both["notes"]
+    disagree = (
+        "Two documents disagree: “The gangway carries at most 10 people at the same time.” (rules-2025.md, "
+        "rev. 2025-03-01, owner: Deck Team); “The gangway carries at most 12 people at the same time.” "
+        "(rules-2023.md, rev. 2023-03-01, draft, superseded by Gangway Rules 2025)."
+    )
+    assert disagree in both["notes"]
+    assert not any("disagree" in note for note in alone["notes"])
 
 
 async def test_fields_that_are_named_stand_before_the_headings_and_are_searched(kb: KnowledgeBase) -> None:

@@ -908,3 +908,26 @@ def test_a_wrong_source_is_said_to_be(argot: Argot, arguments: list[str], said: 
     argot("init")
     done = argot("source", *arguments)
     assert done.code and said in done.err
+
+
+def test_a_question_of_some_documents_and_what_is_nearly_the_same(argot: Argot, tmp_path: Path) -> None:
+    rules = " ".join(f"word{n * n % 97}" for n in range(200))
+    for region, days in (("EU", 30), ("US", 15)):
+        head = f"---\nregion: {region}\ndate: 20{days}-01-01\n---\n# Leave in the {region}\n\n"
+        text = f"{head}## Days\n\nAnnual leave is {days} days.\n\n## Rules\n\n{rules}\n"
+        (tmp_path / f"leave-{region}.md").write_text(text)
+    added = argot("add", "leave-EU.md", "leave-US.md")
+    assert (added.code, added.out) == (0, "2 added\n")
+    assert added.err.splitlines()[1:] == ["leave-US.md is nearly the same as leave-EU.md (88% alike)"]
+    assert "leave-US.md" in argot("documents", "near", "leave-EU.md").out
+    assert "Nearly the same as leave-US.md" in (shown := argot("show", "leave-EU.md").out) and "region: EU" in shown
+    asked = argot("ask", "How many days is annual leave?", "--field", "region=US", "--since", "2015")
+    assert "15 days" in asked.out and "30 days" not in asked.out and "leave-US.md, rev. 2015-01-01" in asked.out
+    none = argot("ask", "How many days is annual leave?", "--since", "2031-01-01", "--tag", "hr")
+    assert "No document that you may read is tagged “hr” and dated 2031-01-01 or later" in none.out
+    assert "is no date" in argot("ask", "x?", "--since", "soon").err
+    assert "is no field with a value" in argot("ask", "x?", "--field", "region").err
+    assert "Fields: region." in argot("ask", "x?", "--field", "regoin=EU").err
+    labelled = argot("documents", "label", "leave-US.md", "--field", "region=Americas")
+    assert labelled.out == "leave-US.md: tags none, for everyone, region Americas.\n"
+    assert "15 days" in argot("ask", "How many days is annual leave?", "--field", "region=americas").out

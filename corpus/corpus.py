@@ -13,21 +13,20 @@ import numpy as np
 from argot.corpus.embedding.embedder import embedder_for
 from argot.corpus.embedding.embedding_process import BackgroundEmbedder, InLane
 from argot.corpus.index import outbox
-from argot.corpus.index.embedding_windows import expected_counts, vector_ids_of
+from argot.corpus.index.embedding_windows import vector_ids_of
 from argot.corpus.index.generations import (
     blank_unsaved,
     check_pages,
-    current_generation,
     damaged_vectors,
-    remove_generations,
 )
 from argot.corpus.index.soundness import vector_faults
-from argot.corpus.index.vector_graphs import check_graphs, saved_elements
+from argot.corpus.index.vector_graphs import check_graphs
 from argot.corpus.index.vectors import IndexClosed, VectorIndex
 from argot.corpus.ingestion import document_changes, reindexing
 from argot.corpus.ingestion.compaction import Compacting
 from argot.corpus.ingestion.document_changes import Parts
 from argot.corpus.ingestion.ingest_job import Adding, IngestEvent, Turn
+from argot.corpus.ingestion.opened_vectors import opened_vectors
 from argot.corpus.ingestion.source import Source
 from argot.corpus.ingestion.sources import sources_in
 from argot.corpus.keyword import keyword_index
@@ -359,63 +358,8 @@ class Corpus:
 
     def _open_vectors(self, *, mending: bool) -> None:
         try:
-            self._vectors = self._live_vectors()
+            self._vectors = opened_vectors(self.store, self._root, self.embedder, self.settings.embedder)
         except DamagedStore as error:
             if not mending:
                 raise
             self._why_unusable = error
-
-    def _live_vectors(self) -> VectorIndex:
-        database = self.store.database
-        generation = current_generation(self._root)
-        if generation is None:
-            return self._first_vectors()
-        self._check_fingerprint(generation)
-        # Files are checked before Chroma opens them: on damaged ones it ends the whole process instead of raising.
-        check_pages(self._root, generation)
-        check_graphs(self._root, generation)
-        index = VectorIndex(self._root, generation, self.embedder.fingerprint)
-        try:
-            # What a kill left behind is cleared first; only then do the counts have to agree.
-            reindexing.forget_other_generations(database, self._root, generation)
-            outbox.settle(database, index, self.store.blobs)
-            self._check_counts(index)
-            index.probe(self.embedder.dimensions)
-            # Chroma keeps deleted elements in its graphs and does not say how many.
-            index.gone = max(0, saved_elements(self._root, generation) - sum(index.counts().values()))
-        except BaseException:
-            index.close()
-            raise
-        return index
-
-    def _first_vectors(self) -> VectorIndex:
-        database = self.store.database
-        # Documents but no CURRENT: with a new, empty index all searches would silently find nothing.
-        if database.connection().execute("SELECT 1 FROM documents LIMIT 1").fetchone():
-            raise damaged_vectors(self._root, "it is missing")
-        remove_generations(self._root, but=None)  # of a start that was killed
-        index = reindexing.new_generation(database, self._root, self.embedder)
-        reindexing.make_live(database, self._root, index)
-        return index
-
-    def _check_fingerprint(self, generation: str) -> None:
-        row = (
-            self.store.database.connection()
-            .execute("SELECT fingerprint FROM generations WHERE name = ?", (generation,))
-            .fetchone()
-        )
-        if row is None:
-            raise damaged_vectors(self._root, f"generation {generation} is unknown to corpus.db")
-        if row[0] != self.embedder.fingerprint:
-            raise DamagedStore(
-                f"The vectors in {self._root} were made by another embedding model ({row[0]}) than the one of the "
-                f"settings ({self.embedder.fingerprint}, '{self.settings.embedder}'). Put the setting "
-                f"'embedder' back, or rebuild the index with: {self._reindex}"
-            )
-
-    def _check_counts(self, index: VectorIndex) -> None:
-        expected, there = expected_counts(self.store.database.connection(), index), index.counts()
-        if expected != there:
-            raise damaged_vectors(
-                self._root, f"it holds {sum(there.values())} vectors instead of {sum(expected.values())}"
-            )

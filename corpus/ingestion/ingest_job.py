@@ -14,11 +14,10 @@ A kill before 3 leaves nothing (the next start empties the queue), a kill after 
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain, count
 from typing import Literal, Protocol, cast
 
@@ -26,6 +25,7 @@ from argot.corpus.document_ids import content_hash, document_id
 from argot.corpus.index.embedding_windows import EmbeddedItem, WindowedItem, embed_windows, for_readers
 from argot.corpus.index.vectors import VectorIndex
 from argot.corpus.ingestion.document_changes import EmbeddedRevision, Parts, relabel, store_revisions
+from argot.corpus.ingestion.document_group import DocumentGroup
 from argot.corpus.ingestion.reading import Candidate, Reading, ReadRevision
 from argot.corpus.ingestion.source import Source
 from argot.corpus.read_limits import Lane, ReadLimits
@@ -40,12 +40,6 @@ from argot.types import EVERYONE, Audience, Document, Principal, is_of_thread
 
 EventKind = Literal["found", "progress", "added", "updated", "unchanged", "duplicate", "failed", "skipped", "done"]
 
-# Whatever comes first ends a group: enough to be embedded together, and each file is reported soon.
-GROUP_PASSAGES = 128
-GROUP_DOCUMENTS = 64
-GROUP_SECONDS = 2.0
-GROUP_BYTES = 32_000_000
-"""Of originals, which are kept in memory until they are written."""
 MOST_NAMED = 3
 """Documents that another one is nearly the same as."""
 EMBEDDED_TOGETHER = 256
@@ -79,38 +73,6 @@ class StoredRevision:
 
     document: Document
     derived_by: str
-
-
-@dataclass(slots=True)
-class DocumentGroup:
-    """Documents read and ready to be stored together."""
-
-    members: list[ReadRevision] = field(default_factory=list)
-    passages: int = 0
-    size: int = 0
-    since: float = 0.0
-
-    def add(self, read: ReadRevision) -> None:
-        self.since = self.since or time.monotonic()
-        self.members.append(read)
-        self.passages += len(read.new.passages)
-        self.size += len(read.candidate.data)
-
-    @property
-    def full(self) -> bool:
-        return bool(self.members) and (
-            self.passages >= GROUP_PASSAGES
-            or len(self.members) >= GROUP_DOCUMENTS
-            or self.size >= GROUP_BYTES
-            or time.monotonic() - self.since > GROUP_SECONDS
-        )
-
-    def concerns(self, candidate: Candidate) -> bool:
-        """Whether what becomes of the candidate depends on what is in here."""
-        return any(
-            candidate.source.uri == other.source.uri or candidate.content in (other.content, other.replaces)
-            for other in (member.candidate for member in self.members)
-        )
 
 
 class ReceivingCorpus(Protocol):

@@ -13,7 +13,7 @@ import pytest
 
 from argot.corpus.corpus import Corpus, IngestEvent, Source, sources_in
 from argot.corpus.embedding.embedder import embedder_for
-from argot.corpus.ingestion import ingest_job
+from argot.corpus.ingestion import document_group
 from argot.corpus.store import blobs
 from argot.errors import DamagedStore, ModelUnavailable, NotFound
 from argot.settings import Settings
@@ -259,7 +259,7 @@ async def test_adding_works_where_an_event_loop_runs(corpus: Corpus) -> None:
 
 
 def test_stopping_half_way_keeps_what_was_reported(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("argot.corpus.ingestion.ingest_job.GROUP_DOCUMENTS", 1)
+    monkeypatch.setattr("argot.corpus.ingestion.document_group.GROUP_DOCUMENTS", 1)
     events = corpus.add([source(f"{n}.md", f"# {n}\n\nword{n}\n") for n in range(3)])
     reported = next(event.name for event in events if event.kind == "added")
     events.close()  # type: ignore[attr-defined]
@@ -295,7 +295,7 @@ def work(home: Path, folder: Path) -> None:
     killing.stepping(blobs.Blobs, "put")
     killing.stepping(blobs.Blobs, "remove")
     killing.stepping(blobs.Path, "replace")
-    ingest_job.GROUP_DOCUMENTS = 2
+    document_group.GROUP_DOCUMENTS = 2
     corpus = Corpus.open(home, SETTINGS)
     list(corpus.add(sources_in([folder / "second"], "test:///"), deriver=FirstWords(), audience=INSIDE))
     with suppress(NotFound):

@@ -20,7 +20,7 @@ from argot.corpus.connectors.listing import ListedDocument, Patterns, SourceDown
 from argot.corpus.connectors.source_store import SourceRecord, SourceStore
 from argot.corpus.connectors.synchronisation import Synchronisation, retry_at, take_out_all
 from argot.corpus.corpus import Corpus, Source
-from argot.corpus.ingestion import ingest_job
+from argot.corpus.ingestion import document_group, ingest_job
 from argot.settings import Settings
 from argot.types import Principal
 
@@ -468,7 +468,7 @@ def _source(path: Path) -> Source:
 
 def changes(home: Path, folder: Path) -> None:
     """The first sync of a folder and one after many changes, in a process that may be killed (killing.py)."""
-    ingest_job.GROUP_DOCUMENTS = 2
+    document_group.GROUP_DOCUMENTS = 2
     synchronisation.NOTED_TOGETHER = 2
     corpus = Corpus.open(home, SETTINGS)
     time.sleep(0.05)

@@ -19,7 +19,7 @@ import pytest
 from argot.corpus.connectors import synchronisation
 from argot.corpus.connectors.source_store import SourceRecord, SourceStore
 from argot.corpus.corpus import Corpus
-from argot.corpus.ingestion import ingest_job
+from argot.corpus.ingestion import document_group
 from argot.service.identity.people import local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.operations.background_derivation import derive_due
@@ -39,7 +39,7 @@ def settings_of(home: Path, url: str) -> Settings:
 
 def work(home: Path, folder: Path, url: str) -> None:
     """A sync and one after many changes, with what is derived unasked beside them, in a process that may be killed."""
-    ingest_job.GROUP_DOCUMENTS = 2
+    document_group.GROUP_DOCUMENTS = 2
     synchronisation.NOTED_TOGETHER = 2
     asyncio.run(_synced_and_derived(home, folder, url))
 

@@ -41,7 +41,7 @@ class Contradiction:
     other_held: Held
 
 
-def contradictions(cited: Sequence[tuple[str, Held]], held: Sequence[Held]) -> Iterator[Contradiction]:
+def contradicting_sentences(cited: Sequence[tuple[str, Held]], held: Sequence[Held]) -> Iterator[Contradiction]:
     """
     Args:
         cited: texts of the answer, each with the passage it rests on.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from argot.tools.answering.contradictions import Contradiction
+from argot.tools.answering.disagreements import Disagreement
 from argot.types import Document
 
 SUPERSEDED_BY = "superseded_by"
@@ -29,7 +29,7 @@ def freshness(document: Document) -> str:
     return ", ".join(said)
 
 
-def disagreement_note(found: Contradiction) -> str:
+def disagreement_note(found: Disagreement) -> str:
     """Both sentences side by side, each with its document and how fresh that is."""
     return f"Two documents disagree: {_said(found.said, found.held[1])}; {_said(found.other, found.other_held[1])}."
 

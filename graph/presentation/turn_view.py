@@ -47,7 +47,7 @@ from argot.results import (
     Sentence,
     Status,
 )
-from argot.tools.answering.contradictions import contradicting_sentences
+from argot.tools.answering.disagreements import disagreements
 from argot.tools.answering.excerpts import best_excerpt
 from argot.tools.answering.selections import quoted_of
 from argot.tools.reading.answer_types import asks_for_several
@@ -251,7 +251,7 @@ def _disagreements(reading: _Reading) -> list[str]:
         for citation in sentence["citations"][:1]
     ]
     found = [reading.passages[hit["id"]] for hit in reading.turn["hits"] if hit["id"] in reading.passages]
-    told = dict.fromkeys(map(disagreement_note, contradicting_sentences(cited, found)))
+    told = dict.fromkeys(map(disagreement_note, disagreements(cited, found)))
     return list(told)[:MOST_DISAGREEMENTS]
 
 

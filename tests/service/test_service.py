@@ -70,6 +70,7 @@ async def test_what_writes_takes_more_than_an_asker() -> None:
     harmless = {case.name for case in catalogue.CASES.values() if case.role == "asker"}
     assert harmless == {
         "answer", "ask", "ask_again", "ask_in_sense", "context_list", "converse", "document_contents", "document_find",
+        "document_near",
         "feedback", "glossary_export",
         "glossary_export_file", "glossary_list", "glossary_occurrences", "glossary_passage", "glossary_search",
         "glossary_sense", "glossary_similar", "glossary_term", "key_add", "key_list", "key_revoke", "list_documents",

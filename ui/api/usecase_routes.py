@@ -68,7 +68,7 @@ ADDRESSES = (
     Address("GET", "/threads/{thread}/news", "thread_news", "Conversations", list[Shown]),
     Address("POST", "/threads/{thread}/share", "thread_share", "Conversations"),
     Address("GET", "/documents", "list_documents", "Documents", list[Document]),
-    Address("GET", "/near-duplicates", "document_near", "Documents"),
+    Address("GET", "/near-duplicates", "document_near", "Documents", list[Shown]),
     Address("GET", "/documents/{document}", "show", "Documents", DocumentShown),
     Address("GET", "/documents/{document}/markdown", "read_source", "Documents", SourceShown),
     Address("PATCH", "/documents/{document}", "document_label", "Documents", Document),

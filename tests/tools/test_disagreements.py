@@ -2,7 +2,7 @@
 
 import pytest
 
-from argot.tools.answering.contradictions import contradicting_sentences
+from argot.tools.answering.disagreements import disagreements
 from argot.types import Document, DocumentField, Passage
 
 SAID = "Employees get 30 days of annual leave each year."
@@ -17,7 +17,7 @@ def held(
 
 
 def found(mine: tuple[Passage, Document], other: tuple[Passage, Document]) -> list[str]:
-    return [one.other for one in contradicting_sentences([(mine[0].text, mine)], [mine, other])]
+    return [one.other for one in disagreements([(mine[0].text, mine)], [mine, other])]
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ _SAME_FIELDS = frozenset({"region", "country", "product", "model", "audience", "
 
 
 @dataclass(frozen=True, slots=True)
-class Contradiction:
+class Disagreement:
     """What a sentence of the answer says, and what another passage says instead; with where each stands."""
 
     said: str
@@ -41,7 +41,7 @@ class Contradiction:
     other_held: Held
 
 
-def contradicting_sentences(cited: Sequence[tuple[str, Held]], held: Sequence[Held]) -> Iterator[Contradiction]:
+def disagreements(cited: Sequence[tuple[str, Held]], held: Sequence[Held]) -> Iterator[Disagreement]:
     """
     Args:
         cited: texts of the answer, each with the passage it rests on.
@@ -54,7 +54,7 @@ def contradicting_sentences(cited: Sequence[tuple[str, Held]], held: Sequence[He
             for said in _sentences(text):
                 for rival in _sentences(other[0].text):
                     if _differ_in_a_number(said, rival):
-                        yield Contradiction(said, one, rival, other)
+                        yield Disagreement(said, one, rival, other)
 
 
 def _sentences(text: str) -> list[str]:

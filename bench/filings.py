@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pypdfium2
 
 from argot.corpus.chunking.passages import cuts_of
@@ -30,13 +31,14 @@ from argot.corpus.ingestion import reading
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.pdf import read_pdf
 from argot.corpus.readers.reader_protocol import CutDocument
-from argot.evaluate.temporary_base import EVALUATOR, TemporaryBase
+from argot.evaluate.temporary_base import EVALUATOR
 from argot.profile import Profile
+from argot.protocols import Vectors
 from argot.settings import Settings
 from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
 from argot.tools.retrieval.reranker import rerank
 from argot.tools.retrieval.scorer_choice import load_scorer
-from argot.types import PageMark, ParsedDocument
+from argot.types import EVERYONE, PageMark, ParsedDocument
 
 FOLDER = Path("financebench")
 BEST = 3
@@ -138,12 +140,28 @@ def found_numbers(parsed: Mapping[str, ParsedDocument], questions: Sequence[Ques
 # -- retrieval --------------------------------------------------------------------------------------------------------
 
 
-def base_of(folder: Path, parsed: Mapping[str, ParsedDocument], settings: Settings) -> TemporaryBase:
-    """A knowledge base with the filings as they were read; as it is if the folder has one."""
+class WordsAlone:
+    """An embedder that tells nothing apart: searching by words takes seconds to prepare, not half an hour."""
+
+    fingerprint = "none"
+    dimensions = 1
+
+    def windows(self, text: str) -> list[str]:
+        return [text]
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        return np.ones((len(texts), 1), np.float32)
+
+    embed_queries = embed_passages
+
+
+def corpus_of(folder: Path, parsed: Mapping[str, ParsedDocument], settings: Settings, *, words: bool) -> Corpus:
+    """The filings as they were read; as it is if the folder has one."""
     there = folder.is_dir()
-    base = TemporaryBase(folder, settings)
+    folder.mkdir(parents=True, exist_ok=True)
+    corpus = Corpus.open(folder, settings, embedder=WordsAlone() if words else None)
     if there:
-        return base
+        return corpus
 
     def read(data: bytes, name: str, limits: ReadLimits, max_chars: int) -> CutDocument:
         one = parsed[Path(name).stem]
@@ -153,22 +171,25 @@ def base_of(folder: Path, parsed: Mapping[str, ParsedDocument], settings: Settin
     before, reading.read_in_child = reading.read_in_child, read  # all else is as ingest does it
     try:
         sources = [Source(f"filing:{name}", f"{name}.pdf", lambda name=name: name.encode()) for name in parsed]  # type: ignore[misc]
-        base.add(sources, lambda *_: None)
+        failed = [event for event in corpus.add(sources, audience=EVERYONE, tags=()) if event.kind == "failed"]
     finally:
         reading.read_in_child = before
-    return base
+    assert not failed, failed
+    return corpus
 
 
-def hits(base: TemporaryBase, questions: Sequence[Question], *, within: bool) -> list[bool]:
+def hits(
+    corpus: Corpus, questions: Sequence[Question], profile: Profile, settings: Settings, *, within: bool
+) -> list[bool]:
     """Of each question, whether one of the best passages is of a page of its evidence."""
-    profile, scorer = Profile(), load_scorer(base.settings)
+    scorer = load_scorer(settings)
     found = []
     for question in questions:
-        document = base.corpus.store.document(EVALUATOR, f"filing:{question.document}").id
+        document = corpus.store.document(EVALUATOR, f"filing:{question.document}").id
         query = [WeightedQuery(question.text)]
         scope = [document] if within else []
-        best = rerank(query, hybrid_search(base.corpus, EVALUATOR, query, profile, documents=scope), scorer, profile)
-        found.append(any(_is_evidence(base.corpus, hit.passage.id, document, question.pages) for hit in best[:BEST]))
+        best = rerank(query, hybrid_search(corpus, EVALUATOR, query, profile, documents=scope), scorer, profile)
+        found.append(any(_is_evidence(corpus, hit.passage.id, document, question.pages) for hit in best[:BEST]))
     return found
 
 
@@ -181,7 +202,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--home", type=Path, help="a folder to keep what was embedded in")
     parser.add_argument("--numbers", action="store_true", help="without searching")
+    parser.add_argument("--words", action="store_true", help="search by words alone, without embedding")
     given = parser.parse_args()
+    profile = Profile(search_semantic=not given.words)
     settings = Settings()
     folder = settings.datasets / FOLDER
     questions = questions_of(folder)
@@ -198,8 +221,9 @@ def main() -> None:
             if given.numbers:
                 continue
             home = (given.home or Path(temporary)) / name.split()[0]
-            with base_of(home, parsed, settings) as base:
-                inside, everywhere = (hits(base, questions, within=within) for within in (True, False))
+            corpus = corpus_of(home, parsed, settings, words=given.words)
+            inside, everywhere = (hits(corpus, questions, profile, settings, within=within) for within in (True, False))
+            corpus.close()
             print(
                 f"{'':20} hit@{BEST} {sum(inside)}/{len(inside)} = {sum(inside) / len(inside):.3f} within the filing, "
                 f"{sum(everywhere)}/{len(everywhere)} = {sum(everywhere) / len(everywhere):.3f} over all",

@@ -109,6 +109,22 @@ def test_search_is_nearly_exact(index: VectorIndex) -> None:
     assert np.mean(shares) > 0.98
 
 
+@pytest.mark.parametrize("share", [0.5, 0.02], ids=["half of all", "a small part"])
+def test_a_search_among_many_is_nearly_exact(index: VectorIndex, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("argot.corpus.index.vectors.FEW_IDS", 50)
+    vectors = random_vectors(6000)
+    index.upsert(index.collection_name("passage", EVERYONE), vectors)
+    only = list(vectors)[: int(share * len(vectors))]
+    matrix, names = np.stack([vectors[name] for name in only]), [name.partition(":")[0] for name in only]
+    shares = []
+    for query in list(vectors.values())[::300]:
+        exact = {names[n] for n in np.argsort(-(matrix @ query))[:10]}
+        ranked = index.searches("passage", query[np.newaxis], [EVERYONE], 10, {EVERYONE: only})[0]
+        assert {item for item, _ in ranked} <= set(names)
+        shares.append(len(exact & {item for item, _ in ranked}) / 10)
+    assert np.mean(shares) > 0.97
+
+
 def test_a_search_that_met_a_deletion_is_made_again(index: VectorIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     """So Chroma fails a search now and then while vectors are deleted."""
     index.upsert(index.collection_name("passage", EVERYONE), {"a:0": unit(1)})

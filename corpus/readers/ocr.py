@@ -18,6 +18,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from argot.corpus.readers.pdf_lines import HYPHEN, Line, LineSpan
+from argot.corpus.readers.skew import level
 from argot.errors import NotFound, UnreadableDocument
 from argot.types import PageKind
 
@@ -107,7 +108,10 @@ def recognised(picture: Image, languages: str, name: str, points: float) -> OcrP
     Raises:
         UnreadableDocument: tesseract fails, e.g. for want of a language.
     """
-    words = list(_words(_table(picture, languages, name), points))
+    upright = level(picture)
+    # Turned about its middle, the picture has grown on all sides.
+    left, top = (upright.width - picture.width) // 2, (upright.height - picture.height) // 2
+    words = list(_words(_table(upright, languages, name), points, left, top))
     lines = [Line(tuple(_spans(list(of_line)))) for _, of_line in groupby(words, key=lambda word: word.line)]
     weights = [(len(word.text), word.confidence) for word in words]
     sure = sum(count * confidence for count, confidence in weights) / max(1, sum(count for count, _ in weights))
@@ -116,7 +120,7 @@ def recognised(picture: Image, languages: str, name: str, points: float) -> OcrP
 
 def _table(picture: Image, languages: str, name: str) -> str:
     data = io.BytesIO()
-    picture.convert("L").save(data, "PPM")
+    picture.save(data, "PPM")
     command = [PROGRAM, "stdin", "stdout", "-l", languages, "--dpi", str(DPI), "tsv"]
     try:
         # One thread: several wait for each other longer than they save.
@@ -149,12 +153,13 @@ class _Word:
     y1: float
 
 
-def _words(table: str, points: float) -> Iterator[_Word]:
+def _words(table: str, points: float, first_column: int, first_row: int) -> Iterator[_Word]:
     for row in csv.DictReader(io.StringIO(table), delimiter="\t", quoting=csv.QUOTE_NONE):
         text, confidence = (row["text"] or "").strip(), float(row["conf"])
         if row["level"] != _WORD or not text or confidence < _LEAST_SURE:
             continue
-        left, top, width, height = (int(row[name]) * points for name in ("left", "top", "width", "height"))
+        left, top = (int(row["left"]) - first_column) * points, (int(row["top"]) - first_row) * points
+        width, height = int(row["width"]) * points, int(row["height"]) * points
         line = (row["block_num"], row["par_num"], row["line_num"])
         yield _Word(text, line, confidence, left, top, left + width, top + height)
 

@@ -284,6 +284,8 @@ CREATE INDEX documents_by_date ON documents(date);
 
 -- The fields that stand before the title in the headers of its passages, and are searched with it.
 ALTER TABLE documents ADD COLUMN header TEXT NOT NULL DEFAULT '';
+-- What managers said of it, as a JSON list of names and values.
+ALTER TABLE removed_documents ADD COLUMN fields TEXT NOT NULL DEFAULT '[]';
 
 -- By what documents are found to be nearly the same (`argot.corpus.minhash`); none of those that are short.
 CREATE TABLE document_sketches (

@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from argot.clock import timestamp
+from argot.corpus.store.document_fields import put_given
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.store.row_mapping import stored_audience
 from argot.errors import InvalidInput, NotFound
-from argot.types import Audience, Principal, name_in
+from argot.types import Audience, DocumentField, Principal, name_in
 
 _REVISION_COLUMNS = "id, document, content_hash, state, superseded_by, media_type, markdown, size, added_at"
 
@@ -97,8 +98,10 @@ def removed_before(store: CorpusStore, moment: str) -> list[str]:
 def keep_removed(connection: sqlite3.Connection, document: str) -> None:
     """Copy a document that is about to be removed; nothing of it may be in the dustbin already."""
     connection.execute(
-        """INSERT INTO removed_documents (id, uri, title, tags, tokens, revision, passages, removed_at)
-        SELECT d.id, d.uri, d.title, d.tags, a.tokens, d.revision, d.passages, ?
+        """INSERT INTO removed_documents (id, uri, title, tags, tokens, revision, passages, removed_at, fields)
+        SELECT d.id, d.uri, d.title, d.tags, a.tokens, d.revision, d.passages, ?,
+            (SELECT json_group_array(json_array(f.name, f.value)) FROM document_fields AS f
+             WHERE f.document = d.id AND f.origin = 'given')
         FROM documents AS d JOIN audiences AS a ON a.n = d.audience WHERE d.id = ?""",
         (timestamp("seconds"), document),
     )
@@ -119,6 +122,10 @@ def take_back(connection: sqlite3.Connection, removed: str, document: str) -> No
         FROM removed_revisions WHERE document = ?""",  # noqa: S608
         (document, removed),
     )
+    sql = "SELECT fields FROM removed_documents WHERE id = ?"
+    given = [DocumentField(*pair) for (text,) in connection.execute(sql, (removed,)) for pair in json.loads(text)]
+    if given:
+        put_given(connection, document, given)
     connection.execute("DELETE FROM removed_documents WHERE id = ?", (removed,))
 
 

@@ -225,6 +225,19 @@ async def test_what_was_added_again_is_not_overwritten_by_the_dustbin(kb: Knowle
     assert await do(kb, ROOT, "check") == []
 
 
+async def test_fields_that_managers_gave_come_back_from_the_dustbin(kb: KnowledgeBase) -> None:
+    await put(kb)
+    await do(kb, MIA, "document_label", document="gangway.md", fields={"owner": ["Deck Team"]})
+    await do(kb, MIA, "remove", document="gangway.md")
+    found = (await do(kb, MIA, "document_restore", document="gangway.md"))["document"]
+    assert [(one["name"], one["value"]) for one in await fields_of(kb, found)] == [("owner", "Deck Team")]
+    assert await do(kb, ROOT, "check") == []
+
+
+async def fields_of(kb: KnowledgeBase, document: dict[str, Any]) -> list[dict[str, str]]:
+    return (await do(kb, MIA, "document_contents", document=document["id"]))["document"]["fields"]
+
+
 def restored(home: Path) -> None:
     async def work() -> None:
         async with KnowledgeBase.open(home, Settings(home=home, threads=1)) as kb:

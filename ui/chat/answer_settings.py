@@ -46,15 +46,15 @@ class AnswerSettingsPanel:
         """Keep changed settings: with the conversation, or in the session until it begins."""
         # Only while some documents alone are asked is there a field to choose fewer.
         documents = given.get(DOCUMENTS) if self.scope else ()
-        await self._settled(
-            AnswerSettings(
-                _some(given.get(PROFILE)),
-                _some(given.get(CONTEXT)),
-                tuple(str(tag) for tag in given.get(TAGS) or ()),
-                documents=tuple(str(one) for one in documents or ()),
-            ),
-            thread,
+        # What the panel has no fields for (dates and fields of documents, given over the API) stays.
+        manner = replace(
+            cl.user_session.get(ANSWER_SETTINGS) or AnswerSettings(),
+            profile=_some(given.get(PROFILE)),
+            context=_some(given.get(CONTEXT)),
+            tags=tuple(str(tag) for tag in given.get(TAGS) or ()),
+            documents=tuple(str(one) for one in documents or ()),
         )
+        await self._settled(manner, thread)
 
     @property
     def scope(self) -> tuple[str, ...]:
@@ -89,6 +89,8 @@ class AnswerSettingsPanel:
             profile=manner.profile,
             context=manner.context,
             tags=list(manner.tags),
+            since=manner.since,
+            fields={name: [value for other, value in manner.fields if other == name] for name, _ in manner.fields},
             documents=list(manner.documents),
         )
 

@@ -13,6 +13,7 @@ from starlette.datastructures import UploadFile
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.document_listing import document_near
 from argot.service.usecases.document_passages import document_page, document_part, document_use
 from argot.service.usecases.document_revisions import (
     document_bring_back,
@@ -157,5 +158,5 @@ async def _document_page(
     derivation = (await derivation_told(pages.kb, who, [read.document.id])).get(read.document.id, "")
     use = await document_use(pages.kb, who.principal, document=document) if changes else None
     shown = {"read": read, "revisions": revisions, "use": use, "given": {**stored, **(typed or {})}}
-    shown["derivation"] = derivation
+    shown |= {"derivation": derivation, "near": await document_near(pages.kb, who.principal, document=document)}
     return page("document.html", request, who, error=error, may_change=changes, **shown)

@@ -65,6 +65,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture
+def listener() -> Iterator[Any]:
+    """A `network_listener.Listener`: of whatever must not be reached."""
+    from network_listener import listening
+
+    with listening() as made:
+        yield made
+
+
+@pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     return Settings(home=tmp_path / "kb")
 

@@ -7,7 +7,6 @@ in test_readers.py (Office files), test_costly_files.py (bounds of the reading p
 import io
 import os
 import signal
-import socket
 import struct
 import tarfile
 import threading
@@ -15,7 +14,6 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +21,7 @@ import docx
 import openpyxl
 import pptx
 import pytest
+from network_listener import Listener
 from reportlab.lib import pdfencrypt
 from reportlab.pdfgen.canvas import Canvas
 
@@ -240,38 +239,6 @@ def test_archives_in_archives_and_bombs_in_them_are_named_and_not_unpacked(corpu
 
 
 # -- entities and addresses (13, 15) ----------------------------------------------------------------------------------
-
-
-@dataclass
-class Listener:
-    """Counts whoever connects."""
-
-    url: str = ""
-    hits: list[Any] = field(default_factory=list)
-
-
-@pytest.fixture
-def listener() -> Iterator[Listener]:
-    made = Listener()
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        server.settimeout(0.2)
-        made.url = f"http://127.0.0.1:{server.getsockname()[1]}/x"
-        ended = threading.Event()
-
-        def listen() -> None:
-            while not ended.is_set():
-                try:
-                    connection, address = server.accept()
-                except TimeoutError:
-                    continue
-                made.hits.append(address)
-                connection.close()
-
-        thread = threading.Thread(target=listen)
-        thread.start()
-        yield made
-        ended.set()
-        thread.join()
 
 
 def office(kind: str) -> bytes:

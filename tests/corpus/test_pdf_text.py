@@ -47,7 +47,7 @@ def test_labels_under_each_other_stay_lines_and_are_found() -> None:
     cut = read_in_child(data, "manual.pdf", LIMITS, 1200)
     assert "\n\n".join([*labels, TEXT.strip()]) in cut.markdown
     found = {one.name: one.value for one in first_page_fields(cut, ())}
-    assert found == {"status": "Superseded", "superseded_by": "Safety Manual 2026", "owner": "Crew"}
+    assert found == {"status": "Superseded", "superseded_by": "Safety Manual 2026", "owner": "Safety Office"}
     assert first_page_date(cut) == "2023-05-05"
 
 

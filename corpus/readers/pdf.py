@@ -10,7 +10,8 @@ from itertools import islice
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.file_fields import date_of, said_fields
+from argot.corpus.readers.dates import date_of
+from argot.corpus.readers.file_fields import said_fields
 from argot.corpus.readers.ocr import DPI, INSTALL, OcrPage, is_installed, recognised, require_ocr
 from argot.corpus.readers.page_layout import PageContents, document_of_pages, tables_of_pages
 from argot.corpus.readers.pdf_columns import in_columns

@@ -37,9 +37,9 @@ _DATED = (
 _NO_FIELDS = frozenset(
     {
         *DATE_NAMES, "title", "description", "viewport", "generator", "charset", "robots", "referrer", "rating",
-        "slurp", "googlebot", "bingbot", "theme_color", "color_scheme", "format_detection", "application_name", "progid",
-        "originator", "handheldfriendly", "mobileoptimized", "mobile_web_app_capable", "revisit_after", "language",
-        "content_type", "next_head_count", "thumbnail", "image", "url", "nonce",
+        "slurp", "googlebot", "bingbot", "theme_color", "color_scheme", "format_detection", "application_name",
+        "progid", "originator", "handheldfriendly", "mobileoptimized", "mobile_web_app_capable", "revisit_after",
+        "language", "content_type", "next_head_count", "thumbnail", "image", "url", "nonce",
     }
 )  # fmt: skip
 _TECHNICAL = re.compile(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from datetime import datetime
 
+from argot.corpus.readers.dates import date_of
 from argot.corpus.readers.reader_protocol import CutDocument
 from argot.types import DocumentField
 
@@ -29,9 +28,11 @@ _STATUSES = re.compile(
 )
 _OWNERS = frozenset({"owner", "document owner", "policy owner", "process owner", "maintained by", "responsible"})
 _DATES = frozenset(
-    {"last updated", "last revised", "last modified", "revised", "revision date", "date of revision", "updated"}
-)
-_FORMS = ("%Y-%m-%d", "%d %B %Y", "%d %b %Y", "%B %d, %Y", "%b %d, %Y")
+    {
+        "last updated", "last revised", "last modified", "last reviewed", "revised", "revision date",
+        "date of revision", "updated",
+    }
+)  # fmt: skip
 
 
 def first_page_fields(read: CutDocument, named: Sequence[str]) -> list[DocumentField]:
@@ -53,10 +54,8 @@ def first_page_fields(read: CutDocument, named: Sequence[str]) -> list[DocumentF
 def first_page_date(read: CutDocument) -> str | None:
     """When the document was last revised, as its first page says it: an ISO date."""
     for name, value in _said(_first_page(read)):
-        if name in _DATES:
-            for form in _FORMS:
-                with suppress(ValueError):
-                    return datetime.strptime(value, form).date().isoformat()
+        if name in _DATES and (dated := date_of(value)):
+            return dated
     return None
 
 

@@ -8,7 +8,8 @@ import zipfile
 from dataclasses import dataclass
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.file_fields import date_of, said_fields
+from argot.corpus.readers.dates import date_of
+from argot.corpus.readers.file_fields import said_fields
 from argot.corpus.readers.titles import real_title
 from argot.errors import UnreadableDocument
 from argot.types import DocumentField

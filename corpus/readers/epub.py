@@ -11,7 +11,8 @@ from urllib.parse import unquote
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.archives import check_archive
-from argot.corpus.readers.file_fields import date_of, said_fields
+from argot.corpus.readers.dates import date_of
+from argot.corpus.readers.file_fields import said_fields
 from argot.corpus.readers.html import ELEMENTS_A_SECOND, html_to_markdown
 from argot.corpus.readers.plain_text import decode_text, file_stem
 from argot.errors import UnreadableDocument

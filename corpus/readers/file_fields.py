@@ -25,25 +25,23 @@ _NAMES = {
 }
 _LISTS = {TAG: re.compile(r"[,;]"), "author": re.compile(r";")}
 """Fields of several values, and what stands between them."""
-_OF_PROGRAMS = {"python-docx", "python-pptx", "openpyxl", "unknown", "user", "administrator", "root"}
+_OF_PROGRAMS = {
+    "python-docx",
+    "python-pptx",
+    "openpyxl",
+    "unknown",
+    "user",
+    "administrator",
+    "root",
+    "anonymous",
+    "(anonymous)",
+}
 """Authors that a program put there because nobody was named."""
-_DATES_OF_PROGRAMS = {"1970-01-01", "1980-01-01", "2000-01-01", "2013-01-27", "2013-12-23"}
-"""Written where no clock is read, so that a file is made the same each time; and the days of templates' making."""
-_DATE = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?)?")
 
 
 def said_fields(pairs: Iterable[tuple[str, str]]) -> tuple[DocumentField, ...]:
     """The fields that these names and values make."""
     return tuple(dict.fromkeys(_each(pairs)))
-
-
-def date_of(*said: str | None) -> str | None:
-    """The first of these texts that begins with an ISO date, as that date; one of a month or a year alone counts."""
-    for text in said:
-        match = _DATE.match(text.strip()) if text else None
-        if match and "1900" < match[0] < "2200" and match[0] not in _DATES_OF_PROGRAMS:
-            return match[0]
-    return None
 
 
 def _each(pairs: Iterable[tuple[str, str]]) -> Iterator[DocumentField]:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.file_fields import date_of, said_fields
+from argot.corpus.readers.dates import DATE_NAMES, date_of, not_understood
+from argot.corpus.readers.file_fields import said_fields
 from argot.corpus.readers.pipe_tables import pipe_table, with_one_header
 from argot.corpus.readers.plain_text import decode_text, file_stem
 from argot.corpus.readers.titles import names_the_page, real_title
@@ -32,7 +33,21 @@ _DATED = (
     'meta[property="article:published_time"]',
     'meta[name="dcterms.date" i]',
 )
-_SAID = ("author", "keywords", "owner", "status", "version")
+# What is for browsers, searching robots and other sites. Names with a dot or a colon are those of some vocabulary.
+_NO_FIELDS = frozenset(
+    {
+        *DATE_NAMES, "title", "description", "viewport", "generator", "charset", "robots", "referrer", "rating",
+        "slurp", "googlebot", "bingbot", "theme_color", "color_scheme", "format_detection", "application_name",
+        "progid", "originator", "handheldfriendly", "mobileoptimized", "mobile_web_app_capable", "revisit_after",
+        "language", "content_type", "next_head_count", "thumbnail", "image", "url", "nonce",
+    }
+)  # fmt: skip
+_TECHNICAL = re.compile(
+    r"(?:apple|msapplication|google|csrf|citation|octolytics|hovercard|baidu|yandex|shopify)_.*|.*_(?:verification|token"
+    r"|id|url|key|nonce|payload|hmac|capable)"
+)
+_OF_VOCABULARIES = frozenset({"dc.creator"})
+_PLAIN_NAME = re.compile(r"[^\W\d_][\w -]{0,59}")
 _DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.IGNORECASE | re.DOTALL)
 # All but tab and line feed; the marks used below are thereby absent from every source.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")
@@ -57,12 +72,19 @@ def read_html(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     headings = (_one_line(heading) for heading in soup.find_all("h1", limit=10))
     title = next((text for text in headings if text and names_the_page(text)), "")
     title = title or real_title(_one_line(soup.find("title")))
-    fields = said_fields(_meta(soup))
+    fields, dates = said_fields(_meta(soup)), _dates(soup)
     try:
         markdown = to_markdown(_main_part(soup))
     except RecursionError as error:
         raise UnreadableDocument(name, "nested too deeply", "Simplify the page, or save it as text.") from error
-    return ParsedDocument(title or file_stem(name), markdown, "text/html", date=_date(soup), fields=fields)
+    return ParsedDocument(
+        title or file_stem(name),
+        markdown,
+        "text/html",
+        date=date_of(*dates),
+        warnings=not_understood(*dates),
+        fields=fields,
+    )
 
 
 def html_to_markdown(html: str) -> str:
@@ -133,15 +155,24 @@ def _one_line(element: Any) -> str:
     return " ".join(element.get_text(" ").split())[:300] if element is not None else ""
 
 
-def _date(soup: BeautifulSoup) -> str | None:
-    """When the page was last changed, else when it was made, as far as it says so."""
-    return date_of(*(_content(soup, selector) for selector in _DATED))
+def _dates(soup: BeautifulSoup) -> list[str]:
+    """When the page was last changed, then when it was made, as far as it says so."""
+    named = dict(reversed(list(_named(soup))))
+    return [*(_content(soup, selector) for selector in _DATED), *(named.get(name, "") for name in DATE_NAMES)]
 
 
 def _meta(soup: BeautifulSoup) -> Iterator[tuple[str, str]]:
-    for name in _SAID:
-        if text := _content(soup, f'meta[name="{name}" i]'):
+    """What the page says of itself under names of people's own."""
+    for name, text in _named(soup):
+        if name in _OF_VOCABULARIES or not (name in _NO_FIELDS or _TECHNICAL.fullmatch(name)):
             yield name, text
+
+
+def _named(soup: BeautifulSoup) -> Iterator[tuple[str, str]]:
+    for one in soup.find_all("meta", attrs={"name": True, "content": True}):
+        name, text = str(one["name"]).strip().lower(), " ".join(str(one["content"]).split())
+        if text and (name in _OF_VOCABULARIES or _PLAIN_NAME.fullmatch(name)):
+            yield re.sub(r"[\s-]+", "_", name), text
 
 
 def _content(soup: BeautifulSoup, selector: str) -> str:

@@ -12,6 +12,7 @@ from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.file_fields import said_fields
 from argot.corpus.readers.html import html_to_markdown
 from argot.corpus.readers.mail_attachments import attachment_names, attachment_warnings, read_attachments
+from argot.corpus.readers.mail_quotations import is_reply, without_quotation
 from argot.corpus.readers.plain_text import decode_text, file_stem
 from argot.errors import UnreadableDocument
 from argot.types import ParsedDocument
@@ -99,9 +100,14 @@ def _head(message: EmailMessage) -> str:
 
 
 def _body(message: EmailMessage) -> str:
-    """The text as it was written, else its HTML as Markdown; of a message passed on whole, that one's too."""
+    """The text as it was written, else its HTML as Markdown; of a message passed on whole, that one's too.
+
+    A reply is read without the earlier message that it quotes at its end.
+    """
     part = message.get_body(("plain", "html"))
-    text = _text(part) if part is not None else ""
+    answers = bool(_header(message, "In-Reply-To") or _header(message, "References"))
+    reply = is_reply(_header(message, "Subject"), answers=answers)
+    text = without_quotation(_text(part), reply=reply) if part is not None else ""
     passed_on = [
         inner
         for one in message.iter_attachments()

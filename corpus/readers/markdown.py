@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers.dates import DATE_NAMES, date_of, not_understood
 from argot.corpus.readers.embedded_html import elements_in, without_html
-from argot.corpus.readers.file_fields import date_of, said_fields
+from argot.corpus.readers.file_fields import said_fields
 from argot.corpus.readers.html import ELEMENTS_A_SECOND
 from argot.corpus.readers.plain_text import decode_text, file_stem
 from argot.corpus.readers.titles import first_heading
@@ -17,19 +18,7 @@ _FRONT_MATTER = re.compile(r"---[ \t]*\n((?:[^\n]*\n){0,60}?)(?:---|\.\.\.)[ \t]
 _YAML_LINE = re.compile(r"\s*$|[\w.-]+[ \t]*:(?:[ \t]|$)|[ \t]|- |#")
 _ITEM = re.compile(r"\s*- +(\S.*)")
 _INLINE_LIST = re.compile(r"\[[^\[\]]*\]")
-_DATES = (
-    "updated",
-    "last_updated",
-    "revised",
-    "last_revised",
-    "lastmod",
-    "modified",
-    "last_modified",
-    "date",
-    "created",
-)
-"""Where a front matter says how new the text is; what tells of its last change comes first."""
-_NO_FIELDS = frozenset({"title", *_DATES, "layout", "permalink", "slug", "weight", "id", "description"})
+_NO_FIELDS = frozenset({"title", *DATE_NAMES, "layout", "permalink", "slug", "weight", "id", "description"})
 """What tells of the page on its site, or is kept elsewhere."""
 
 
@@ -44,9 +33,11 @@ def read_markdown(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     markdown = without_html(markdown)
     said = dict(reversed(front))
     title = said.get("title") or first_heading(markdown) or file_stem(name)
-    dated = date_of(*(said.get(key) for key in _DATES))
+    dates = [said.get(key) for key in DATE_NAMES]
     fields = said_fields((key, value) for key, value in front if key not in _NO_FIELDS)
-    return ParsedDocument(title, markdown, "text/markdown", date=dated, fields=fields)
+    return ParsedDocument(
+        title, markdown, "text/markdown", date=date_of(*dates), warnings=not_understood(*dates), fields=fields
+    )
 
 
 def _without_front_matter(markdown: str) -> tuple[list[tuple[str, str]], str]:

@@ -10,12 +10,13 @@ from itertools import islice
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.file_fields import date_of, said_fields
+from argot.corpus.readers.dates import date_of
+from argot.corpus.readers.file_fields import said_fields
 from argot.corpus.readers.ocr import DPI, INSTALL, OcrPage, is_installed, recognised, require_ocr
 from argot.corpus.readers.page_layout import PageContents, document_of_pages, tables_of_pages
 from argot.corpus.readers.pdf_columns import in_columns
 from argot.corpus.readers.pdf_headings import Bookmark
-from argot.corpus.readers.pdf_lines import Line, page_lines
+from argot.corpus.readers.pdf_lines import Line, body_size, line_step, page_lines
 from argot.corpus.readers.pdf_rules import Rules, page_rules
 from argot.corpus.readers.pdf_tables import PageTable
 from argot.corpus.readers.plain_text import file_stem
@@ -28,6 +29,9 @@ _MOST_PIXELS = 25_000_000
 """Of a page that is drawn for recognition: A3 at 300 dots an inch has 17 million."""
 _MARGIN = 0.1
 _ROWS_ALIKE = 3
+_SMALLER = 0.9
+_APART = 1.5
+"""Than the body, in font sizes; from the text, in steps from line to line."""
 _NUMBER_ALONE = re.compile(r"[\W_]*#[\W_]*")
 _DEEPEST_BOOKMARK = 6
 _MOST_BOOKMARKS = 5_000
@@ -198,8 +202,7 @@ def _without_running(lines: list[list[Line]], heights: list[float]) -> list[list
     counts = Counter(text for page in edges for text in set(page.values()))
     # A fifth of the pages, because running headers change with the chapter.
     often = max(3, len(lines) // 5)
-    # On two pages only a line with a number that counts them is sure to be no content.
-    running = {text for text, count in counts.items() if count >= often or (count == len(lines) == 2 and "#" in text)}
+    running = {text for text, count in counts.items() if count >= often} | _of_two_pages(lines, edges)
     rows = {text for text in running if "#" in text and not _NUMBER_ALONE.fullmatch(text)}
     # What stands in the middle of pages too is a row of a table that happens to be their first or last.
     inner = Counter(
@@ -215,6 +218,35 @@ def _without_running(lines: list[list[Line]], heights: list[float]) -> list[list
     ]
     # Labels and certificates: where nothing else stands on any page, that is the content.
     return kept if any(kept) else lines
+
+
+def _of_two_pages(lines: list[list[Line]], edges: list[dict[int, str]]) -> set[str]:
+    """What both pages of two bear at one edge: it counts them, or is set smaller than the text or apart from it."""
+    if len(lines) != 2:
+        return set()
+    body = body_size([line for page in lines for line in page])
+    sides: list[set[tuple[str, bool]]] = []
+    counted: list[set[str]] = []
+    for page, edge in zip(lines, edges, strict=True):
+        middle = (min(line.y0 for line in page) + max(line.y1 for line in page)) / 2 if page else 0.0
+        sides.append({(text, page[n].y0 < middle) for n, text in edge.items() if _is_set_off(page, n, body)})
+        counted.append({text for text in edge.values() if "#" in text})
+    running = {text for text, _ in sides[0] & sides[1]}
+    # A card or a label may bear nothing else.
+    leaves_text = all(
+        any(edge.get(number) not in running for number in range(len(page))) or not page
+        for page, edge in zip(lines, edges, strict=True)
+    )
+    return (running if leaves_text else set()) | counted[0] & counted[1]
+
+
+def _is_set_off(page: list[Line], number: int, body: float) -> bool:
+    line = page[number]
+    # A row of a table may well stand at the top of both pages.
+    if len(line.spans) > 1 or line.size > body:
+        return False
+    gaps = [max(other.y0 - line.y1, line.y0 - other.y1) for other in page if other is not line]
+    return line.size < _SMALLER * body or min(gaps, default=0.0) > _APART * max(line_step(page), line.size)
 
 
 def _edge_texts(page: list[Line], height: float) -> dict[int, str]:

@@ -22,6 +22,11 @@ _SAME_EDGE = 4.0
 """Points between the left edges of two steps of one list."""
 _NEAR = 24.0
 """Points between a number and its step."""
+# As in "Status: Superseded" and "Last updated: 5 May 2023".
+_LABEL = re.compile(r"[^\W\d_][\w/-]*(?: [\w/-]+){0,3}: ?(?=\S)")
+# As in `2 Cooling` and `2.1 Pumps`.
+_NUMBERED_HEADING = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,4}\.?\s+[^\W\d_a-z]")
+_GOES_ON = re.compile(r"(?:\b[a-z]{1,3}|[-,:&/])$")
 _SENTENCE_END = re.compile(r"[.!?:;][\"'”’)\]]*(?:\^\d{1,2})?$")
 _INDENT = 45.0
 _MAX_HEADING = 160
@@ -235,7 +240,8 @@ def _continues(
     down = line.y0 - previous.y0
     if heading:
         same = line.bold == last.bold and line.size == last.size and len(last.text) < _MAX_HEADING
-        return same and -2 < down <= 1.8 * line.size
+        numbered = _NUMBERED_HEADING.match(line.text) and not _GOES_ON.search(last.text)
+        return same and not numbered and -2 < down <= 1.8 * line.size
     unfinished = not _SENTENCE_END.search(last.text) and line.text[:1].islower()
     # What begins left of an item's mark is none of it.
     outside = last.kind == "item" and line.x0 < last.boxes[-1][1] - _SAME_EDGE
@@ -247,10 +253,16 @@ def _continues(
 
 
 def _begins_paragraph(last: Piece, previous: Line, line: Line, right: Callable[[], float], *, far: bool) -> bool:
-    """A numbered item, or after the end of a sentence a short last line, an indentation or a wider step."""
+    """A numbered item, a label under another, or an indentation, a wider step or a short last line.
+
+    The last three only after the end of a sentence, or of what stands behind a label.
+    """
     if _NUMBERED.match(line.text) or line.spans[0].raised[:1] == (0,):
         return True
-    if not _SENTENCE_END.search(last.text):
+    labelled = _is_labelled(last.text) and last.kind == "paragraph" and abs(line.x0 - last.boxes[-1][1]) < _SAME_EDGE
+    if labelled and _is_labelled(line.text):
+        return True
+    if not labelled and not _SENTENCE_END.search(last.text):
         return False
     indented = line.x0 > previous.x0 + 8 and last.kind != "item"
     if indented or far:
@@ -258,6 +270,10 @@ def _begins_paragraph(last: Piece, previous: Line, line: Line, right: Callable[[
     _, x0, _, x1, _ = last.boxes[-1]
     x1 = max(x1, right())
     return last.right < x1 - 0.25 * max(x1 - x0, 150.0)
+
+
+def _is_labelled(text: str) -> bool:
+    return text[:1].isupper() and _LABEL.match(text) is not None
 
 
 def _add_code(found: list[Piece], line: Line, page: int, previous: Line | None) -> None:

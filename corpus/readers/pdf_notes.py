@@ -13,12 +13,13 @@ _SMALLER = 0.95
 
 
 def with_joined_notes(pieces: Sequence[Piece], fonts: Fonts) -> list[Piece]:
-    """The pieces of a page, each note at its foot behind what bears its mark; one without a mark stays where it is."""
+    """The pieces of a page, each note at its foot behind what bears its mark; one without a mark stands last."""
     notes: dict[int, list[Piece]] = {}
     moved: set[int] = set()
+    pieces = _with_foot_last(pieces, fonts)
     # What stands at the foot: from the last one up, as long as they are notes.
     for piece in reversed(pieces):
-        match = _NOTE.match(piece.text) if piece.kind == "paragraph" and piece.size < _SMALLER * fonts.body else None
+        match = _note(piece, fonts)
         if match is None:
             break
         marked = re.compile(rf"\^{match[1]}(?!\d)")
@@ -29,3 +30,16 @@ def with_joined_notes(pieces: Sequence[Piece], fonts: Fonts) -> list[Piece]:
             moved.add(id(piece))
     kept = [piece for piece in pieces if id(piece) not in moved]
     return [one for piece in kept for one in (piece, *notes.get(id(piece), ()))]
+
+
+def _note(piece: Piece, fonts: Fonts) -> re.Match[str] | None:
+    return _NOTE.match(piece.text) if piece.kind == "paragraph" and piece.size < _SMALLER * fonts.body else None
+
+
+def _with_foot_last(pieces: Sequence[Piece], fonts: Fonts) -> list[Piece]:
+    """Some programs draw the notes of a page before its text: those below all else are its last pieces."""
+    end = max((piece.boxes[-1][4] for piece in pieces if _note(piece, fonts) is None), default=0.0)
+    foot = [piece for piece in pieces if piece.boxes[0][2] > end and _note(piece, fonts) is not None]
+    low = {id(piece) for piece in foot}
+    above = [piece for piece in pieces if id(piece) not in low]
+    return [*above, *sorted(foot, key=lambda piece: piece.boxes[0][2])]

@@ -13,6 +13,7 @@ from typing import Any
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.archives import check_archive, core_properties
 from argot.corpus.readers.image import text_in_picture
+from argot.corpus.readers.number_formats import shown_number
 from argot.corpus.readers.ocr import is_installed
 from argot.corpus.readers.pipe_tables import pipe_table, with_one_header
 from argot.corpus.readers.plain_text import file_stem
@@ -22,6 +23,7 @@ _MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.pres
 # A file can nest groups of shapes without end.
 _MAX_DEPTH = 20
 _MOST_NAMED = 10  # slides in a warning
+_NOT = ("0", "false")
 _FILE_NAME = re.compile(r"\S*\.(?:png|jpe?g|gif|bmp|tiff?|emf|wmf|svg)", re.IGNORECASE)
 ONLY_PICTURES = "This slide holds only pictures, without words."
 _ELEMENTS_A_SECOND = 30_000
@@ -29,7 +31,10 @@ _ELEMENTS_A_SECOND = 30_000
 
 
 def read_pptx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """Title: of the properties, else of the first slide, else the file name. Every slide is one page mark."""
+    """Title: of the properties, else of the first slide, else the file name. Every slide is one page mark.
+
+    Hidden slides are left out: what an author hid is not for everybody who may ask.
+    """
     import pptx
 
     check_archive(data, name, limits, elements_a_second=_ELEMENTS_A_SECOND)
@@ -37,10 +42,15 @@ def read_pptx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     parts: list[str] = []
     pages: list[PageMark] = []
     unread: list[int] = []
+    hidden: list[int] = []
     has_text, first_title, length, scans = False, "", 0, limits.ocr_pages
     for number, slide in enumerate(deck.slides, start=1):
+        if slide._element.get("show") in _NOT:
+            hidden.append(number)
+            continue
         title = _title(slide)
-        first_title = first_title or title
+        # Only of the slide that the deck begins with: any other title is that of a part.
+        first_title = first_title if pages else title
         said = [block for block in (*_blocks(slide.shapes, 0), *_notes(slide)) if block.strip()]
         if not said and (pictures := list(_pictures(slide.shapes, 0))):
             said, scans = _read_in(pictures, scans, name, limits), scans - len(pictures)
@@ -63,16 +73,18 @@ def read_pptx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         _MEDIA_TYPE,
         pages=tuple(pages),
         date=core.date,
-        warnings=_warnings(unread),
+        warnings=_warnings(unread, hidden),
         fields=core.fields,
     )
 
 
-def _warnings(unread: list[int]) -> tuple[str, ...]:
-    if not unread:
-        return ()
-    more = " ..." if len(unread) > _MOST_NAMED else ""
-    return (f"only pictures, and no text read in them: slide {', '.join(map(str, unread[:_MOST_NAMED]))}{more}",)
+def _warnings(unread: list[int], hidden: list[int]) -> tuple[str, ...]:
+    said = {"only pictures, and no text read in them: slide": unread, "hidden slides were left out:": hidden}
+    return tuple(f"{what} {_listed(numbers)}" for what, numbers in said.items() if numbers)
+
+
+def _listed(numbers: list[int]) -> str:
+    return f"{', '.join(map(str, numbers[:_MOST_NAMED]))}{' ...' if len(numbers) > _MOST_NAMED else ''}"
 
 
 def _read_in(pictures: list[bytes], scans: int, name: str, limits: ReadLimits) -> list[str]:
@@ -196,7 +208,7 @@ def _by_category(categories: Sequence[str], series: Sequence[Any]) -> Iterator[l
     yield ["", *(str(each.name) for each in series)]
     for index, category in enumerate(categories):
         values = [each.values[index] if index < len(each.values) else None for each in series]
-        yield [category, *map(_number, values)]
+        yield [category, *map(_number, values, map(_format, series))]
 
 
 def _points(series: Any) -> Iterator[list[str]]:
@@ -207,8 +219,18 @@ def _points(series: Any) -> Iterator[list[str]]:
         yield [str(x.text), _number(y)]
 
 
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.12g}"
+def _number(value: float | None, number_format: str = "") -> str:
+    return "" if value is None else shown_number(value, number_format)
+
+
+def _format(series: Any) -> str:
+    """That of its numbers, else that of the labels that show them."""
+    codes = series._element.xpath("./c:val//c:formatCode")
+    own = str(codes[0].text or "") if codes else ""
+    if own and own != "General":
+        return own
+    labels = series._element.xpath("(./c:dLbls | ../c:dLbls)/c:numFmt/@formatCode")
+    return str(labels[0]) if labels else ""
 
 
 def _notes(slide: Any) -> list[str]:

@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers.dates import DATE_NAMES, date_of, not_understood
 from argot.corpus.readers.file_fields import said_fields
 from argot.corpus.readers.html import html_to_markdown
 from argot.corpus.readers.plain_text import decode_text, file_stem
@@ -23,7 +24,9 @@ _DIRECTIVE = re.compile(
     r"^[ \t]*(?:[-*|+][ \t]+)*\.\. +(?:\|[^|\n]+\| +)?([A-Za-z][\w:+.-]*?) ?::(?:\s|$)", re.MULTILINE
 )
 _ROLE = re.compile(r":([A-Za-z][\w:+.-]{0,60}):`")
-_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_ANY_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+# How Sphinx treats a file, which says nothing of the document.
+_OF_SPHINX = frozenset({"orphan", "tocdepth", "nocomments", "nosearch", "no_search", "hide_toc", "hide_navigation"})
 _TARGET = re.compile(r"^(.*?)\s*<([^<>]+)>$", re.DOTALL)
 # fmt: off
 _VERBATIM = frozenset(
@@ -84,7 +87,7 @@ _SETTINGS = {
 
 
 def read_rst(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """Title: the document's title, else its first heading, else the file name. Date: a `:date:` field at the top."""
+    """Title: the document's title, else its first heading, else the file name. Date and fields: those at the top."""
     from docutils import nodes
     from docutils.core import publish_doctree, publish_from_doctree
     from docutils.utils import SystemMessage
@@ -100,13 +103,42 @@ def read_rst(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         raise UnreadableDocument(name, f"no valid reStructuredText: {error}"[:200]) from error
     first = next(iter(tree.findall(nodes.title)), None)
     title = str(tree.get("title") or "") or (first.astext() if first is not None else "") or file_stem(name)
-    date = next(filter(None, (_DATE.search(node.astext()) for node in tree.findall(nodes.date))), None)
-    named = (nodes.author, nodes.organization, nodes.status, nodes.version)
-    fields = said_fields((type(node).__name__, node.astext()) for kind in named for node in tree.findall(kind))
+    declared = _declared(tree)
+    fields = said_fields((name, text) for name, text in declared if name not in (*DATE_NAMES, *_OF_SPHINX))
+    said = dict(reversed(declared))
+    dates = [said[name] for name in DATE_NAMES if name in said]
+    dated = date_of(*dates, *(found for text in dates for found in _ANY_DATE.findall(text)))
     # Without the head, where style sheet and title stand.
     markdown = html_to_markdown(html[html.find("<body") :])
-    dated = date[0] if date else None
-    return ParsedDocument(" ".join(title.split()), markdown, "text/x-rst", date=dated, warnings=left_out, fields=fields)
+    return ParsedDocument(
+        " ".join(title.split()),
+        markdown,
+        "text/x-rst",
+        date=dated,
+        warnings=left_out if dated else (*left_out, *not_understood(*dates)),
+        fields=fields,
+    )
+
+
+def _declared(tree: Any) -> list[tuple[str, str]]:
+    """The fields at the top of the document, or of its first section: their names in lower case, and what they say."""
+    from docutils import nodes
+
+    docinfo = next(iter(tree.findall(nodes.docinfo)), None)
+    section = next(iter(tree.findall(nodes.section)), tree)
+    first = next((node for node in section.children if not isinstance(node, nodes.title | nodes.Invisible)), None)
+    found = [*(docinfo.children if docinfo is not None else ())]
+    found += first.children if isinstance(first, nodes.field_list) else ()
+    pairs: list[tuple[str, str]] = []
+    for node in found:
+        if isinstance(node, nodes.authors):
+            pairs += [("author", one.astext()) for one in node.children]
+        elif isinstance(node, nodes.field):
+            name = "_".join(node[0].astext().lower().replace("-", " ").split())
+            pairs.append((name, " ".join(node[1].astext().split())))
+        else:
+            pairs.append((type(node).__name__, " ".join(node.astext().split())))
+    return [(name, text) for name, text in pairs if text]
 
 
 # -- mending the tree -----------------------------------------------------------------------------------------------

@@ -1,11 +1,10 @@
-"""What openpyxl leaves out where it reads a sheet row by row: merged cells, and formulas that nobody has computed."""
+"""What openpyxl does not say where it reads a sheet row by row: merged cells, what is hidden, uncomputed formulas."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from html import unescape
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 _CHUNK = 1 << 20
@@ -15,8 +14,14 @@ _LONGEST_CELL = 10_000
 """Bytes of a cell that may lie across two chunks."""
 _MERGED = re.compile(rb'<mergeCell ref="([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})"')
 _UNCOMPUTED = re.compile(
-    rb'<c r="([A-Z]{1,3}\d{1,7})"[^>]{0,200}><f(?: [^>]{0,300})?>([^<]{1,2000})</f>(?:<v ?/>|<v></v>)?</c>'
+    rb'<c r="([A-Z]{1,3}\d{1,7})"[^>]{0,200}><f(?: [^>]{0,300})?>[^<]{1,2000}</f>(?:<v ?/>|<v></v>)?</c>'
 )
+_HIDDEN_ROW = re.compile(
+    rb"""<(?:\w{1,20}:)?row(?=\s[^>]{0,900}\bhidden=["'](?:1|true)["'])[^>]{0,900}?\sr=["'](\d{1,7})["']"""
+)
+_HIDDEN_COLUMNS = re.compile(rb"""<(?:\w{1,20}:)?col\s([^>]{0,900}?\bhidden=["'](?:1|true)["'][^>]{0,900})>""")
+_FIRST, _LAST = (re.compile(rb"""\b%s=["'](\d{1,5})["']""" % name) for name in (b"min", b"max"))
+_MOST_COLUMNS = 16_384
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +36,12 @@ class MergedArea:
 
 @dataclass(frozen=True, slots=True)
 class SheetExtras:
-    """`formulas`: by cell, as in `B7`, with their equals sign."""
+    """`uncomputed`: cells with a formula that no program has computed, as in `B7`. Rows and columns from 1."""
 
     merged: Sequence[MergedArea] = ()
-    formulas: Mapping[str, str] = field(default_factory=dict)
+    uncomputed: frozenset[str] = frozenset()
+    hidden_rows: frozenset[int] = frozenset()
+    hidden_columns: frozenset[int] = frozenset()
 
 
 def sheet_extras(book: Any, sheet: Any) -> SheetExtras:
@@ -42,14 +49,26 @@ def sheet_extras(book: Any, sheet: Any) -> SheetExtras:
     from openpyxl.utils import range_boundaries
 
     areas: dict[str, None] = {}
-    formulas: dict[str, str] = {}
+    uncomputed: set[str] = set()
+    rows: set[int] = set()
+    columns: set[int] = set()
     for part in _parts(book, sheet):
-        areas.update((match[1].decode(), None) for match in _MERGED.finditer(part))
-        formulas.update((m[1].decode(), _formula(m[2])) for m in _UNCOMPUTED.finditer(part))
-        if len(areas) > _MOST or len(formulas) > _MOST:
-            break
+        # All that is hidden, however much that is: it must not be shown.
+        rows.update(int(match[1]) for match in _HIDDEN_ROW.finditer(part))
+        for match in _HIDDEN_COLUMNS.finditer(part):
+            columns.update(_columns(match[1]))
+        if len(areas) <= _MOST:
+            areas.update((match[1].decode(), None) for match in _MERGED.finditer(part))
+        if len(uncomputed) <= _MOST:
+            uncomputed.update(match[1].decode() for match in _UNCOMPUTED.finditer(part))
     bounds = (range_boundaries(area) for area in list(areas)[:_MOST])
-    return SheetExtras([MergedArea(r, c, last_r, last_c) for c, r, last_c, last_r in bounds], formulas)
+    merged = [MergedArea(r, c, last_r, last_c) for c, r, last_c, last_r in bounds]
+    return SheetExtras(merged, frozenset(uncomputed), frozenset(rows), frozenset(columns))
+
+
+def _columns(attributes: bytes) -> range:
+    first, last = _FIRST.search(attributes), _LAST.search(attributes)
+    return range(int(first[1]), min(int(last[1]), _MOST_COLUMNS) + 1) if first and last else range(0)
 
 
 def _parts(book: Any, sheet: Any) -> Iterator[bytes]:
@@ -59,7 +78,3 @@ def _parts(book: Any, sheet: Any) -> Iterator[bytes]:
         while chunk := file.read(_CHUNK):
             yield rest + chunk
             rest = (rest + chunk)[-_LONGEST_CELL:]
-
-
-def _formula(xml: bytes) -> str:
-    return f"={unescape(xml.decode('utf-8', 'replace'))}"

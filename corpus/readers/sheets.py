@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import datetime
 import io
-from collections.abc import Iterable, Iterator
-from itertools import count as count_from
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.archives import check_archive, core_properties
+from argot.corpus.readers.number_formats import shown_number
 from argot.corpus.readers.pipe_tables import pipe_table, with_one_header
 from argot.corpus.readers.plain_text import decode_text, file_stem
 from argot.corpus.readers.sheet_xml import SheetExtras, sheet_extras
@@ -24,7 +24,11 @@ _MAX_COLUMNS = 500
 _ELEMENTS_A_SECOND = 110_000
 """What openpyxl reads: 60 seconds are enough for some 100 MB of ordinary sheets (unpacked)."""
 _MOST_HEADINGS = 4  # rows
-_MOST_NAMED = 10  # cells in a warning
+_MOST_ROWS = 100
+"""That a heading reaches over, hidden ones included."""
+_MOST_NAMED = 10  # cells, rows or sheets in a warning
+_VISIBLE = "visible"
+_NO_VALUE = "(formula without a value)"
 _DELIMITERS = ",;\t|"
 _MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
@@ -45,22 +49,30 @@ def read_csv(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
 
 
 def read_xlsx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """Every sheet is a heading and a page mark; values as last computed by the program that saved the file."""
+    """Every sheet is a heading and a page mark; values as last computed by the program that saved the file.
+
+    Hidden sheets, rows and columns are left out: what an author hid is not for everybody who may ask.
+    """
     import openpyxl
 
     check_archive(data, name, limits, elements_a_second=_ELEMENTS_A_SECOND)
     book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
     parts: list[str] = []
     pages: list[PageMark] = []
-    length, warnings = 0, []
+    hidden = [sheet.title for sheet in book.worksheets if sheet.sheet_state != _VISIBLE]
+    length, warnings = 0, [f"hidden sheets were left out: {_listed(hidden)}"] if hidden else []
     for number, sheet in enumerate(book.worksheets, start=1):
+        if sheet.sheet_state != _VISIBLE:
+            continue
         cells = _Cells(sheet, sheet_extras(book, sheet), length, name, limits)
         tables = list(_tables(cells))
         if cells.left_out:
             warnings.append(f"not read: columns behind the {_MAX_COLUMNS}th in {sheet.title}")
         if cells.uncomputed:
-            some = f"{', '.join(cells.uncomputed[:_MOST_NAMED])}{' ...' if len(cells.uncomputed) > _MOST_NAMED else ''}"
+            some = _listed(cells.uncomputed)
             warnings.append(f"formulas without a value in {sheet.title}: {some}. Save it in a spreadsheet program.")
+        if cells.hidden:
+            warnings.append(f"hidden rows or columns were left out in {sheet.title}: {_listed(cells.hidden)}")
         if not tables:
             continue
         text = "\n\n".join([f"# {' '.join(sheet.title.split())}", *tables]) + "\n\n"
@@ -78,6 +90,10 @@ def read_xlsx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         warnings=tuple(warnings),
         fields=core.fields,
     )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:_MOST_NAMED])}{' ...' if len(names) > _MOST_NAMED else ''}"
 
 
 def _delimiter(text: str) -> str:
@@ -99,7 +115,7 @@ class _Cells:
     """The rows of a sheet as text, after `length` characters of the sheets before. `left_out`: some cells were.
 
     Rows of headings, the first with some that reach over several columns, become one. `uncomputed`: the cells with a
-    formula that no program has computed, which is shown in place of its value.
+    formula that no program has computed. `hidden`: the rows and columns left out that hold something.
 
     Raises:
         UnreadableDocument: more text than allowed.
@@ -113,8 +129,18 @@ class _Cells:
         self._limits = limits
         self.left_out = False
         self.uncomputed: list[str] = []
+        self._hidden: dict[str, None] = {}
+
+    @property
+    def hidden(self) -> list[str]:
+        return list(self._hidden)
 
     def __iter__(self) -> Iterator[Row]:
+        columns = self._extras.hidden_columns
+        for row in self._with_one_heading():
+            yield [text for number, text in enumerate(row, start=1) if number not in columns] if columns else row
+
+    def _with_one_heading(self) -> Iterator[Row]:
         rows, text_above = self._rows(), False
         for number, row in rows:
             # What begins a table: the first row with several cells below a blank one, or below a title.
@@ -123,33 +149,41 @@ class _Cells:
             if count == 1:
                 yield row
                 continue
-            headings = [row, *(after for _, after in islice(rows, count - 1))]
-            names = with_one_header([*map(self._repeated, count_from(number), headings), []], len(headings))[0]
-            yield list(names)
+            numbered = [(number, row), *islice(rows, count - 1)]
+            width = max(len(each) for _, each in numbered)
+            headings = [self._repeated(at, each + [""] * (width - len(each))) for at, each in numbered]
+            yield list(with_one_header([*headings, []], len(headings))[0])
 
     def _rows(self) -> Iterator[tuple[int, Row]]:
         # A sheet may claim any size; what counts are the cells that are there.
         self._sheet.reset_dimensions()
         for number, row in enumerate(self._sheet.iter_rows(), start=1):
-            shown = [self._said(cell) for cell in row[:_MAX_COLUMNS]]
+            if number in self._extras.hidden_rows:
+                if any(cell.value is not None for cell in row):
+                    self._hidden[f"row {number}"] = None
+                continue
+            shown = [self._said(column, cell) for column, cell in enumerate(row[:_MAX_COLUMNS], start=1)]
             self.left_out |= any(cell.value is not None for cell in row[_MAX_COLUMNS:])
             # Before the cells are joined: a shared string stands in memory once, however many cells show it.
             self._length += sum(map(len, shown))
             self._limits.check_chars(self._length, self._name)
             yield number, shown
 
-    def _said(self, cell: Any) -> str:
-        formulas = self._extras.formulas
-        if cell.value is None and formulas and (formula := formulas.get(getattr(cell, "coordinate", ""))):
+    def _said(self, column: int, cell: Any) -> str:
+        if column in self._extras.hidden_columns:
+            if cell.value is not None:
+                self._hidden[f"column {cell.column_letter}"] = None
+        elif cell.value is None and getattr(cell, "coordinate", "") in self._extras.uncomputed:
             self.uncomputed.append(cell.coordinate)
-            return formula
+            return _NO_VALUE
         return _shown(cell)
 
     def _heading_rows(self, number: int, row: Row) -> int:
         """How many rows name the columns of the table that begins here."""
         areas = [area for area in self._extras.merged if area.row == number and area.column <= len(row)]
         wide = any(area.last_column > area.column for area in areas)
-        deepest = max((area.last_row for area in areas), default=number) - number + 1
+        last = min(max((area.last_row for area in areas), default=number), number + _MOST_ROWS)
+        deepest = sum(each not in self._extras.hidden_rows for each in range(number, last + 1))
         return min(max(1 + wide, deepest), _MOST_HEADINGS) if wide else 1
 
     def _repeated(self, number: int, row: Row) -> Row:
@@ -170,9 +204,7 @@ def _shown(cell: Any) -> str:
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, int | float):
-        # Stored as 0.12 but shown as 12%, which is what people will ask about.
-        percent = "%" in str(getattr(cell, "number_format", "") or "")
-        return f"{value * 100:.10g}%" if percent else f"{value:.12g}" if isinstance(value, float) else str(value)
+        return shown_number(value, str(getattr(cell, "number_format", "") or ""))
     # Excel stores a date as midnight of that day.
     if isinstance(value, datetime.datetime) and value.time() == datetime.time():
         return value.date().isoformat()

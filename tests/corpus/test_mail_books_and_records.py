@@ -109,6 +109,59 @@ def test_a_message_that_is_passed_on_is_read_too() -> None:
     assert "The valve opens at 12 bar." in markdown
 
 
+QUOTED = "> the drill takes place on 18 September at 14:00.\n> Muster station is deck 4.\n"
+ANSWER = "The drill takes place on 25 September at 16:00.\n\nKari\n"
+COPIED = "From: Ann Lee\nSent: Tuesday, 9 September 2025 10:02\nTo: crew\nSubject: Drill\n\nIt is on 18 September.\n"
+
+
+@pytest.mark.parametrize(
+    "quotation",
+    [
+        f"On Tue, 9 Sep 2025 Ann Lee wrote:\n{QUOTED}",
+        f"On Tuesday, 9 September 2025 at 10:02, Ann Lee of the crewing office\n<ann@example.org> wrote:\n\n{QUOTED}",
+        f"Am 09.09.2025 um 10:02 schrieb Ann Lee:\n{QUOTED}\n",
+        QUOTED,
+        f"-----Original Message-----\n{COPIED}",
+        f"________________________________\n{COPIED}",
+        COPIED,
+        "On Tue, 9 Sep 2025 at 10:02 Ann Lee wrote:\n\nthe drill takes place on 18 September at 14:00.\n",
+    ],
+)
+def test_a_reply_is_read_without_what_it_answers(quotation: str) -> None:
+    markdown = read(mail("Re: Drill", f"{ANSWER}\n{quotation}").as_bytes(), "a.eml").markdown
+    assert markdown.endswith(f"\n\n{ANSWER}")
+
+
+def test_a_signature_below_a_quotation_stays() -> None:
+    body = f"{ANSWER}\nOn Tue, 9 Sep 2025 Ann Lee wrote:\n{QUOTED}\n-- \nKari Vik, extension 5512\n"
+    markdown = read(mail("Re: Drill", body).as_bytes(), "a.eml").markdown
+    assert "18 September" not in markdown and "extension 5512" in markdown and "25 September" in markdown
+
+
+@pytest.mark.parametrize(
+    ("subject", "body"),
+    [
+        ("Re: Drill", f"On Tue, 9 Sep 2025 Ann Lee wrote:\n{QUOTED}"),  # nothing else
+        ("Fwd: Drill", f"See below.\n\n-------- Forwarded Message --------\n{COPIED}"),
+        ("FW: Drill", f"See below.\n\n{COPIED}"),
+        ("Re: Drill", f"> When is the drill?\n{ANSWER}"),  # between the lines
+        ("Re: Drill", f"The rule says:\n{QUOTED}"),
+        ("Drill", f"Muster rules\n\n{QUOTED}"),  # answers nothing
+    ],
+)
+def test_other_quotations_stay(subject: str, body: str) -> None:
+    assert read(mail(subject, body).as_bytes(), "a.eml").markdown.endswith(f"\n\n{body}")
+
+
+def test_quotations_in_html_are_left_out_too() -> None:
+    message = mail("Re: Drill")
+    quoted = "On 9 Sep 2025, Ann wrote:<br><blockquote type='cite'><p>It is on 18 September.</p></blockquote>"
+    message.set_content(f"<p>It is on 25 September.</p><div>{quoted}</div>", subtype="html")
+    markdown = read(message.as_bytes(), "a.eml").markdown
+    assert "25 September" in markdown
+    assert "18 September" not in markdown and "wrote" not in markdown
+
+
 def test_a_line_of_plain_text_is_no_heading() -> None:
     assert "\\# of parts: 12" in read(mail(body="# of parts: 12\n").as_bytes(), "a.eml").markdown
 

@@ -1,0 +1,140 @@
+"""Workbooks and slides, as programs write them: what is hidden stays so, and numbers are read as they are shown."""
+
+import io
+
+import openpyxl
+import pptx
+import pytest
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
+from pptx.util import Inches
+
+from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers import read_document
+from argot.corpus.readers.number_formats import shown_number
+from argot.types import ParsedDocument
+
+LIMITS = ReadLimits()
+
+
+def read_book(book: openpyxl.Workbook) -> ParsedDocument:
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return read_document(buffer.getvalue(), "prices.xlsx", LIMITS)
+
+
+def prices() -> openpyxl.Workbook:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "Prices"
+    for row in (["Part", "Cost", "Price"], ["valve", 11, 19], ["pump", 22, 39], ["seal", 33, 59]):
+        sheet.append(row)
+    return book
+
+
+def test_hidden_sheets_are_left_out_and_said() -> None:
+    book = prices()
+    for name, state in (("Secret", "hidden"), ("Deeper", "veryHidden")):
+        sheet = book.create_sheet(name)
+        sheet.append(["Name", "Salary"])
+        sheet.append(["Ann", 2_100_000])
+        sheet.sheet_state = state
+    read = read_book(book)
+    assert "Salary" not in read.markdown and "Secret" not in read.markdown
+    assert "| valve | 11 | 19 |" in read.markdown
+    assert read.warnings == ("hidden sheets were left out: Secret, Deeper",)
+
+
+def test_hidden_rows_and_columns_are_left_out_and_said() -> None:
+    book = prices()
+    book.active.column_dimensions["B"].hidden = True
+    book.active.row_dimensions[3].hidden = True
+    book.active.row_dimensions[90].hidden = True  # holds nothing
+    read = read_book(book)
+    assert read.markdown == "# Prices\n\n| Part | Price |\n| --- | --- |\n| valve | 19 |\n| seal | 59 |\n\n"
+    assert read.warnings == ("hidden rows or columns were left out in Prices: column B, row 3",)
+
+
+def test_a_heading_over_several_columns_stays_over_those_that_are_shown() -> None:
+    book = openpyxl.Workbook()
+    for row in (["Part", "Price", None], [None, "inside", "outside"], ["valve", 11, 19]):
+        book.active.append(row)
+    book.active.merge_cells("B1:C1")
+    book.active.column_dimensions["B"].hidden = True
+    assert "| Part | Price outside |\n| --- | --- |\n| valve | 19 |" in read_book(book).markdown
+
+
+def test_a_formula_without_a_value_is_no_answer() -> None:
+    book = prices()
+    book.active["D1"], book.active["D2"] = "Margin", "=C2*20/1000"
+    read = read_book(book)
+    assert "| valve | 11 | 19 | (formula without a value) |" in read.markdown
+    assert "1000" not in read.markdown
+
+
+@pytest.mark.parametrize(
+    ("value", "number_format", "shown"),
+    [
+        (1_250_000, '#,##0 "NOK"', "1250000 NOK"),
+        (5, '"NOK" #,##0', "NOK 5"),
+        (12.5, '0.0 "kg"', "12.5 kg"),
+        (5.5, '_-* #,##0.00\\ "kr"_-;-* #,##0.00\\ "kr"_-', "5.5 kr"),
+        (3, "[$€-407]\\ #,##0.00", "€ 3"),
+        (2_500_000, '0.0,,"M"', "2500000"),  # in the format's unit it would be 2.5
+        (12, '"INV-"0000', "INV-0012"),
+        (12345, "000-000", "12345"),
+        (0.31, "0%", "31%"),
+        (-4, "#,##0;[Red]-#,##0", "-4"),
+        (5, "0.00E+00", "5"),
+        (3.25, "General", "3.25"),
+    ],
+)
+def test_numbers_keep_the_units_of_their_formats(value: float, number_format: str, shown: str) -> None:
+    assert shown_number(value, number_format) == shown
+
+
+def test_a_cell_keeps_its_unit() -> None:
+    book = prices()
+    book.active["C2"].number_format = '#,##0 "NOK"'
+    assert "| valve | 11 | 19 NOK |" in read_book(book).markdown
+
+
+# -- slides ---------------------------------------------------------------------------------------------------------
+
+
+def read_deck(deck: "pptx.presentation.Presentation") -> ParsedDocument:
+    buffer = io.BytesIO()
+    deck.save(buffer)
+    return read_document(buffer.getvalue(), "review.pptx", LIMITS)
+
+
+def deck_of(*titles: str) -> "pptx.presentation.Presentation":
+    deck = pptx.Presentation()
+    for title in titles:
+        slide = deck.slides.add_slide(deck.slide_layouts[5 if title else 6])
+        if title:
+            slide.shapes.title.text = title
+    return deck
+
+
+def test_hidden_slides_are_left_out_and_said() -> None:
+    deck = deck_of("Review", "Layoffs", "Outlook")
+    deck.slides[1]._element.set("show", "0")
+    read = read_deck(deck)
+    assert "Layoffs" not in read.markdown and "# Outlook" in read.markdown
+    assert [mark.number for mark in read.pages] == [1, 3]
+    assert read.warnings == ("hidden slides were left out: 2",)
+
+
+def test_the_title_of_a_deck_is_that_of_its_first_slide_only() -> None:
+    assert read_deck(deck_of("Review", "Outlook")).title == "Review"
+    assert read_deck(deck_of("", "", "Outlook")).title == "review"
+
+
+def test_percentages_of_charts_are_read_as_they_are_shown() -> None:
+    deck = deck_of("Complaints")
+    data = CategoryChartData(number_format="0%")
+    data.categories = ["Delay", "Food"]
+    data.add_series("Share", (0.69, 0.31))
+    deck.slides[0].shapes.add_chart(XL_CHART_TYPE.PIE, 0, 0, Inches(4), Inches(4), data)
+    assert "| Food | 31% |" in read_deck(deck).markdown

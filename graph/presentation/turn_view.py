@@ -52,7 +52,7 @@ from argot.tools.answering.excerpts import best_excerpt
 from argot.tools.answering.selections import quoted_of
 from argot.tools.reading.answer_types import asks_for_several
 from argot.tools.retrieval.suggested_questions import question_for
-from argot.types import ReadTerm, Sense
+from argot.types import Document, Passage, ReadTerm, Sense
 
 MOST_DISAGREEMENTS = 3
 """That are shown of one answer."""
@@ -236,23 +236,28 @@ def _asking_back(turn: TurnPart, choices: Sequence[Choice]) -> str:
 
 def _notes(reading: _Reading, passages: Sequence[FoundPassage]) -> list[str]:
     notes = notes_on(reading.turn, reading.terms, reading.senses, hidden=_hidden(reading))
-    documents = [reading.passages[one.passage_id][1] for one in passages[:NEAREST]]
+    documents = [reading.passages[one.passage_id][1] for one in passages]
+    cited = {held[1].id for _, held in _cited(reading)}
     answered = reading.turn["status"] == "answered"
-    said = [*_disagreements(reading), *succession_notes(documents)] if answered else []
+    said = [*_disagreements(reading), *succession_notes(documents, cited)] if answered else []
     return [*notes, *_selections(reading), *said]
 
 
 def _disagreements(reading: _Reading) -> list[str]:
     """Where another passage that was found gives another number than the one that the answer cites."""
-    cited = [
+    found = [reading.passages[hit["id"]] for hit in reading.turn["hits"] if hit["id"] in reading.passages]
+    told = dict.fromkeys(map(disagreement_note, disagreements(_cited(reading), found)))
+    return list(told)[:MOST_DISAGREEMENTS]
+
+
+def _cited(reading: _Reading) -> list[tuple[str, tuple[Passage, Document]]]:
+    """The sentences that rest on a passage, each with the first of them."""
+    return [
         (sentence["text"], reading.passages[citation["passage"]])
         for sentence in reading.turn["sentences"]
         if reading.shows(sentence)
         for citation in sentence["citations"][:1]
     ]
-    found = [reading.passages[hit["id"]] for hit in reading.turn["hits"] if hit["id"] in reading.passages]
-    told = dict.fromkeys(map(disagreement_note, disagreements(cited, found)))
-    return list(told)[:MOST_DISAGREEMENTS]
 
 
 def _selections(reading: _Reading) -> list[str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from itertools import permutations
 
 from argot.corpus.document_status import is_telling
 from argot.tools.answering.disagreements import Disagreement
 from argot.tools.answering.succession import successors, successors_named
+from argot.tools.text.document_subject import unlike_fields, without_revision
 from argot.types import Document
 
 _LONGEST = 80
@@ -23,6 +25,18 @@ def freshness(document: Document) -> str:
     said += [f"superseded by {value[:_LONGEST]}" for value in successors_named(document)]
     said += [f"owner: {value[:_LONGEST]}" for value in document.values("owner")[:1]]
     return ", ".join(said)
+
+
+def places_told(documents: Iterable[Document]) -> dict[str, str]:
+    """By ids, for which place a document holds ("region: EU") where another one of its title holds for another."""
+    told: dict[str, str] = {}
+    held = {document.id: document for document in documents}
+    for one, other in permutations(held.values(), 2):
+        if without_revision(one.title) == without_revision(other.title):
+            names = unlike_fields(one, other)
+            said = ", ".join(f"{name}: {', '.join(one.values(name))[:_LONGEST]}" for name in names)
+            told[one.id] = told.get(one.id) or said
+    return told
 
 
 def disagreement_note(found: Disagreement) -> str:

@@ -147,3 +147,18 @@ async def test_fields_that_are_named_stand_before_the_headings_and_are_searched(
     assert not list((await kb.load()).store.faults())
     found = await do(kb, "ask", question="How many days is annual leave?", fields={"region": ["Asia"]})
     assert "20 days" in found["answer"]
+
+
+async def test_documents_of_one_title_show_for_which_place_they_hold(kb: KnowledgeBase) -> None:
+    for region, days in (("EU", 30), ("Asia", 20)):
+        text = (
+            f"---\nregion: {region}\nowner: HR\n---\n# Leave\n\n## Days\n\nAnnual leave is {days} days for all staff.\n"
+        )
+        await catalogue.uploads.upload(kb, MIA, name=f"leave-{region}.md", data=text.encode())
+    found = await do(kb, "ask", question="How many days is annual leave?", switches={"choose_document": False})
+    shown = {one["document"]: one["freshness"] for one in found["passages"]}
+    assert shown["leave-EU.md"] == "region: EU, owner: HR"
+    assert shown["leave-Asia.md"] == "region: Asia, owner: HR"
+    assert not any("disagree" in note for note in found["notes"])
+    alone = await do(kb, "ask", question="How many days is annual leave?", fields={"region": ["EU"]})
+    assert alone["passages"][0]["freshness"] == "owner: HR"

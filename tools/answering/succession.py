@@ -33,6 +33,17 @@ def successors(documents: Sequence[Document]) -> list[tuple[Document, Document]]
     return [(old, new) for old, new in pairs if (new.id, old.id) not in ids]
 
 
+def is_preferred(one: Document, other: Document) -> bool:
+    """Whether the first of two that speak of the same thing counts more: it is in force, succeeds it, or is newer."""
+    if pairs := successors([one, other]):
+        return pairs[0][1] is one
+    if _in_force(one) != _in_force(other):
+        return _in_force(one)
+    length = min(len(one.date or ""), len(other.date or ""))
+    # One of "2025" is not known to be older than one of "2025-03".
+    return (one.date or "")[:length] > (other.date or "")[:length]
+
+
 def successors_first(hits: Sequence[Hit], question: str) -> list[Hit]:
     """The hits in their order, but those of a superseded document behind the last of its successor, and each of a
     document that is not in force behind the best one that says the same in force; unless the question asks for it.

@@ -28,18 +28,18 @@ _FIELDS = (*SCOPE_FIELDS, "product", "model", "audience", "language", "departmen
 
 def same_thing(one: Held, other: Held) -> bool:
     """Whether two passages stand under the same headings of documents with the same subject."""
-    return not differing_fields(one[1], other[1], _FIELDS) and _subject(*one) == _subject(*other)
+    return not unlike_fields(one[1], other[1], _FIELDS) and _subject(*one) == _subject(*other)
 
 
 def same_part(one: Held, other: Held) -> bool:
     """As `same_thing`, also where one of the two is cut more finely: it stands under more headings."""
     (title, headings, models), (theirs, others, named) = _subject(*one), _subject(*other)
-    if differing_fields(one[1], other[1], _FIELDS) or (title, models) != (theirs, named):
+    if unlike_fields(one[1], other[1], _FIELDS) or (title, models) != (theirs, named):
         return False
     return all(mine == other for mine, other in zip(headings, others, strict=False))
 
 
-def differing_fields(one: Document, other: Document, names: tuple[str, ...] = SCOPE_FIELDS) -> list[str]:
+def unlike_fields(one: Document, other: Document, names: tuple[str, ...] = SCOPE_FIELDS) -> list[str]:
     """Those of these fields of which both documents have values, and not the same ones."""
     pairs = ((name, _folded(one, name), _folded(other, name)) for name in names)
     return [name for name, mine, theirs in pairs if mine and theirs and mine != theirs]

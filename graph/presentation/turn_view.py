@@ -15,7 +15,13 @@ from typing import Any, cast
 from argot.graph.choices import ANSWER_ANYWAY, NONE_OF_THESE, TERM, document_choice, label, sense_choice
 from argot.graph.presentation.found_passages import Visible, citation_of, numbers_of, passages_found
 from argot.graph.presentation.freshness import disagreement_note, succession_notes
-from argot.graph.presentation.scope_wording import documents_asked, empty_scope, scope_of, values_by_name
+from argot.graph.presentation.scope_wording import (
+    documents_asked,
+    empty_scope,
+    scope_of,
+    searched_note,
+    values_by_name,
+)
 from argot.graph.presentation.wording import (
     abstained_answer,
     choose_document_text,
@@ -106,6 +112,8 @@ def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: 
     sentences = _sentences(reading)
     misses = _misses(reading, run, waiting=waiting or _was_asked(turn))
     examples, scope = _examples(reading, run), scope_of(turn)
+    empty = empty_scope(scope, run) if status == "abstained" and not passages else ""
+    searched = [] if empty else searched_note(scope)
     return AskResult(
         question=turn["question"],
         stand_alone_question=turn["stand_alone_question"],
@@ -114,9 +122,7 @@ def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: 
         # Turns stored before they had numbers go by their place.
         turn=turn.get("number", len(turn.get("turns", ()))),
         # Small talk is no answer, but has words of its own.
-        answer=(empty_scope(scope, run) if status == "abstained" and not passages else "")
-        or _answer(reading, status, choices, passages, misses)
-        or _small_talk(reading, run, examples),
+        answer=empty or _answer(reading, status, choices, passages, misses) or _small_talk(reading, run, examples),
         answered_by=turn.get("answered_by", "extractive"),
         # The name of the configured model is in the state also where the turn asked nothing of it.
         model=turn.get("model", "") if turn.get("model_calls") else "",
@@ -125,7 +131,13 @@ def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: 
         context=agreed_context(reading.turn, reading.terms),
         misses=misses,
         choices=choices,
-        notes=[*scope_notes(turn, run), *subject_notes(turn, run), *_notes(reading, passages), *model_notes(turn)],
+        notes=[
+            *searched,
+            *scope_notes(turn, run),
+            *subject_notes(turn, run),
+            *_notes(reading, passages),
+            *model_notes(turn),
+        ],
         augmented_question=turn["augmented_question"] if reading.all_senses and reading.all_contexts else "",
         search_queries=_queries(reading, run),
         triples=_triples(reading, run),

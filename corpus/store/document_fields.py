@@ -85,7 +85,9 @@ def field_names(connection: sqlite3.Connection, audiences: Sequence[int] | None)
     return sorted(name for (name,) in connection.execute(sql, values))
 
 
-def field_values(connection: sqlite3.Connection, name: str, audiences: Sequence[int] | None, limit: int) -> list[str]:
+def known_field_values(
+    connection: sqlite3.Connection, name: str, audiences: Sequence[int] | None, limit: int
+) -> list[str]:
     """The values that most documents that may be found have of the field, in the order of the alphabet."""
     sql = "SELECT min(f.value) FROM document_fields AS f JOIN documents AS d ON d.id = f.document WHERE f.name = ?"
     values: list[str | int] = [name]

@@ -111,7 +111,10 @@ class FoundPassage(_Frozen):
     score: float
     found_by: dict[str, int] = {}
     date: str | None = Field(None, description="of its document: when it was last revised, as it says itself")
-    freshness: str = Field("", description="how fresh its document is, as people are told: rev. 2025-03-01, draft")
+    freshness: str = Field(
+        "",
+        description="how fresh its document is, and for which place it holds where others have its title",
+    )
     excerpt: str = Field("", description="its words nearest to the question, where it is shown instead of an answer")
 
 

@@ -8,6 +8,7 @@ from itertools import chain, zip_longest
 from argot.graph.run_context import RunContext
 from argot.graph.state import State
 from argot.graph.state_records import read_terms
+from argot.tools.answering.succession import successors_first
 from argot.tools.reading.question_splitting import parts_of
 from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
 from argot.tools.retrieval.missing_subjects import asks_of_numbers_alone, lacks_half, unspoken_terms
@@ -51,7 +52,7 @@ def ranked_parts(
     """
     orders, unanswered = [], []
     for place, part in enumerate(parts):
-        ordered = rerank(_wordings(part, state, run), hits, run.scorer, run.profile)
+        ordered = successors_first(rerank(_wordings(part, state, run), hits, run.scorer, run.profile), part)
         orders.append(ordered[: run.profile.passages])
         if not _is_enough(part, orders[-1], state, run):
             unanswered.append(place)

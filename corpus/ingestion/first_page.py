@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from argot.corpus.document_status import is_status
 from argot.corpus.readers.dates import date_of
 from argot.corpus.readers.reader_protocol import CutDocument
 from argot.types import DocumentField
@@ -21,11 +22,8 @@ _SUPERSEDED = re.compile(
     r"(?:superseded|replaced|obsoleted) by[\s:*_]+([^|\n]{2,120}?)[ \t*_|.]*$",
     re.MULTILINE | re.IGNORECASE,
 )
-_STATUSES = re.compile(
-    r"(?:draft|superseded|obsolete|deprecated|withdrawn|archived|retired|expired|approved|final|published|released"
-    r"|in (?:review|force)|for (?:review|comment))\b.{0,40}",
-    re.IGNORECASE,
-)
+_RUNNING_TEXT = re.compile(r"^(?![ \t]*[#|>])(?:[^\s:]+[ \t]+){7,}[^\n]*[.!?][ \t*_]*$", re.MULTILINE)
+"""The first sentence of a text, which ends the lines about it. A line with a colon at its beginning is one of those."""
 _OWNERS = frozenset({"owner", "document owner", "policy owner", "process owner", "maintained by", "responsible"})
 _DATES = frozenset(
     {
@@ -39,9 +37,13 @@ def first_page_fields(read: CutDocument, named: Sequence[str]) -> list[DocumentF
     """What stands there of status, owner and successor, and under these names. Each name once: the first counts."""
     page = _first_page(read)
     found: dict[str, str] = {}
-    for name, value in _said(page):
-        if name == "status" and "status" not in named and not _STATUSES.fullmatch(value):
-            continue
+    text = _RUNNING_TEXT.search(page)
+    for start, name, value in _lines(page):
+        if name == "status" and "status" not in named:
+            # Below, only a row of two cells is clear enough: "Status: Draft" may be what the text speaks of.
+            below = text is not None and start > text.start() and not page.startswith("|", start)
+            if below or not is_status(value):
+                continue
         if name in named or name == "status":
             found.setdefault(name, value)
         elif name in _OWNERS:
@@ -53,15 +55,18 @@ def first_page_fields(read: CutDocument, named: Sequence[str]) -> list[DocumentF
 
 def first_page_date(read: CutDocument) -> str | None:
     """When the document was last revised, as its first page says it: an ISO date."""
-    for name, value in _said(_first_page(read)):
+    for _, name, value in _lines(_first_page(read)):
         if name in _DATES and (dated := date_of(value)):
             return dated
     return None
 
 
-def _said(page: str) -> Iterator[tuple[str, str]]:
+def _lines(page: str) -> Iterator[tuple[int, str, str]]:
+    """Where each line begins that names something, the name, and what it says of it."""
     for line in _LINE.finditer(page):
-        yield " ".join(line[1].split()).lower(), " ".join(line[2].split())
+        # The pattern takes the empty lines before it, too.
+        start = line.start() + len(line[0]) - len(line[0].lstrip())
+        yield start, " ".join(line[1].split()).lower(), " ".join(line[2].split())
 
 
 def _first_page(read: CutDocument) -> str:

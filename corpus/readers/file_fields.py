@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from email.utils import getaddresses
 
 from argot.types import TAG, DocumentField
 
@@ -42,6 +43,13 @@ _OF_PROGRAMS = {
 def said_fields(pairs: Iterable[tuple[str, str]]) -> tuple[DocumentField, ...]:
     """The fields that these names and values make."""
     return tuple(dict.fromkeys(_each(pairs)))
+
+
+def mail_authors(sender: str) -> list[str]:
+    """Of "Ann Lee <ann@example.org>" the name and the address: people ask by either."""
+    # Where it is no address, nothing is read: then it stands as it is.
+    found = [one for pair in getaddresses([sender]) for one in pair if one]
+    return list(dict.fromkeys(found)) if any("@" in one for one in found) else [sender.strip('"')]
 
 
 def _each(pairs: Iterable[tuple[str, str]]) -> Iterator[DocumentField]:

@@ -9,7 +9,7 @@ from email.message import EmailMessage, MIMEPart
 from typing import cast
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.file_fields import said_fields
+from argot.corpus.readers.file_fields import mail_authors, said_fields
 from argot.corpus.readers.html import html_to_markdown
 from argot.corpus.readers.mail_attachments import attachment_names, attachment_warnings, read_attachments
 from argot.corpus.readers.mail_quotations import is_reply, without_quotation
@@ -39,9 +39,14 @@ def read_mail(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     (attached,) = read_attachments([message], limits, 2)
     markdown = "\n\n".join([_head(message), _body(message), *attached.sections]) + "\n"
     title = _header(message, "Subject") or file_stem(name)
-    fields = said_fields((field, _header(message, field)) for field in ("From", "Keywords"))
+    said = [
+        *(("From", one) for one in mail_authors(_header(message, "From"))),
+        ("Keywords", _header(message, "Keywords")),
+    ]
     warnings = attachment_warnings([attached])
-    return ParsedDocument(title, markdown, "message/rfc822", date=_date(message), warnings=warnings, fields=fields)
+    return ParsedDocument(
+        title, markdown, "message/rfc822", date=_date(message), warnings=warnings, fields=said_fields(said)
+    )
 
 
 def read_mailbox(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:

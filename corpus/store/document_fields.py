@@ -85,6 +85,19 @@ def field_names(connection: sqlite3.Connection, audiences: Sequence[int] | None)
     return sorted(name for (name,) in connection.execute(sql, values))
 
 
+def known_field_values(
+    connection: sqlite3.Connection, name: str, audiences: Sequence[int] | None, limit: int
+) -> list[str]:
+    """The values that most documents that may be found have of the field, in the order of the alphabet."""
+    sql = "SELECT min(f.value) FROM document_fields AS f JOIN documents AS d ON d.id = f.document WHERE f.name = ?"
+    values: list[str | int] = [name]
+    if audiences is not None:
+        sql += " AND d.audience IN (SELECT value FROM json_each(?))"
+        values.append(json.dumps(list(audiences)))
+    sql += " GROUP BY f.folded ORDER BY count(*) DESC, f.folded LIMIT ?"
+    return sorted((value for (value,) in connection.execute(sql, [*values, limit])), key=str.casefold)
+
+
 def _clauses(scope: QuestionScope) -> tuple[list[str], list[str]]:
     clauses, values = [], []
     for name, wanted in _by_name(scope):

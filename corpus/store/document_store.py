@@ -200,6 +200,11 @@ class CorpusStore:
         with self._readable(principal) as (connection, audiences):
             return document_fields.field_names(connection, audiences)
 
+    def field_values(self, principal: Principal, name: str, limit: int) -> list[str]:
+        """The values of the field that most of the documents have that this principal may read."""
+        with self._readable(principal) as (connection, audiences):
+            return document_fields.known_field_values(connection, name, audiences, limit)
+
     def derived(self, principal: Principal, ids: Sequence[str]) -> dict[str, DerivedText]:
         rows = self._connection.execute(
             """SELECT a.tokens, t.id, t.kind, t.text, t.prompt, t.model,

@@ -8,6 +8,7 @@ from argot.graph.run_context import RunContext, passages_kept
 from argot.graph.state import State, SubjectRecord
 from argot.graph.state_records import CHOSEN, hits_of, read_terms, senses_of, to_hit_record
 from argot.graph.subjects import in_subject, open_subject, subject_first, subject_of
+from argot.tools.answering.succession import successors_first
 from argot.tools.reading.question_splitting import parts_of
 from argot.tools.retrieval.hybrid_search import WeightedQuery
 from argot.tools.retrieval.missing_subjects import (
@@ -18,7 +19,6 @@ from argot.tools.retrieval.missing_subjects import (
 from argot.tools.retrieval.repeated_passages import without_repeats
 from argot.tools.retrieval.reranker import READ, READ_FOR_MODEL, evidence_strength, is_quotable
 from argot.tools.retrieval.reranker import rerank as reranked
-from argot.tools.retrieval.succession import successors_first
 from argot.tools.senses.rival_senses import passages_of_rivals
 from argot.types import Hit
 
@@ -129,5 +129,6 @@ def _rerank(state: State, run: RunContext, subject: SubjectRecord | None) -> tup
         return hits, float(bool(hits))
     queries = [WeightedQuery(text, weight) for text, weight in state["search_queries"]]
     read = READ if run.model is None else READ_FOR_MODEL
-    ordered = successors_first(subject_first(reranked(queries, hits, run.scorer, run.profile, read), subject, run))
+    nearest = subject_first(reranked(queries, hits, run.scorer, run.profile, read), subject, run)
+    ordered = successors_first(nearest, state["stand_alone_question"])
     return ordered, float(evidence_strength(run.in_abbreviations(queries[0].text), ordered, run.scorer))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from argot.graph.presentation.freshness import freshness
+from argot.graph.presentation.freshness import freshness, places_told
 from argot.graph.state import CitationRecord, TurnPart
 from argot.results import Citation, FoundPassage
 from argot.types import Document, Passage
@@ -36,6 +36,7 @@ def passages_found(turn: TurnPart, passages: Visible) -> list[FoundPassage]:
     """Best first, numbered as in the citations; what may not be seen any more is left out, number and all."""
     found = []
     numbers = numbers_of(turn)
+    places = places_told([passages[hit["id"]][1] for hit in turn["hits"] if hit["id"] in passages])
     for hit in turn["hits"]:
         if hit["id"] in passages:
             passage, document = passages[hit["id"]]
@@ -51,7 +52,7 @@ def passages_found(turn: TurnPart, passages: Visible) -> list[FoundPassage]:
                     score=round(hit["score"], 6),
                     found_by=hit["found_by"],
                     date=document.date,
-                    freshness=freshness(document),
+                    freshness=", ".join(filter(None, [places.get(document.id, ""), freshness(document)])),
                 )
             )
     return found

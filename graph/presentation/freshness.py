@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from itertools import permutations
 
+from argot.corpus.document_status import is_telling
 from argot.tools.answering.disagreements import Disagreement
+from argot.tools.answering.succession import successors, successors_named
+from argot.tools.text.document_subject import unlike_fields, without_revision
 from argot.types import Document
 
-SUPERSEDED_BY = "superseded_by"
-_TELLING = re.compile(
-    r"(?:draft|superseded|obsolete|deprecated|withdrawn|archived|retired|expired|in review|for (?:review|comment))\b.*",
-    re.IGNORECASE,
-)
 _LONGEST = 80
 """Characters of what a document says of itself: it is quoted beside other things."""
 
@@ -23,10 +21,22 @@ def freshness(document: Document) -> str:
     That it is in force is not said: whatever is cited is expected to be.
     """
     said = [f"rev. {document.date}"] if document.date else []
-    said += [value[:1].lower() + value[1:_LONGEST] for value in document.values("status") if _TELLING.fullmatch(value)]
-    said += [f"superseded by {value[:_LONGEST]}" for value in document.values(SUPERSEDED_BY)]
+    said += [value[:1].lower() + value[1:_LONGEST] for value in document.values("status") if is_telling(value)]
+    said += [f"superseded by {value[:_LONGEST]}" for value in successors_named(document)]
     said += [f"owner: {value[:_LONGEST]}" for value in document.values("owner")[:1]]
     return ", ".join(said)
+
+
+def places_told(documents: Iterable[Document]) -> dict[str, str]:
+    """By ids, for which place a document holds ("region: EU") where another one of its title holds for another."""
+    told: dict[str, str] = {}
+    held = {document.id: document for document in documents}
+    for one, other in permutations(held.values(), 2):
+        if without_revision(one.title) == without_revision(other.title):
+            names = unlike_fields(one, other)
+            said = ", ".join(f"{name}: {', '.join(one.values(name))[:_LONGEST]}" for name in names)
+            told[one.id] = told.get(one.id) or said
+    return told
 
 
 def disagreement_note(found: Disagreement) -> str:
@@ -39,11 +49,16 @@ def _said(sentence: str, document: Document) -> str:
     return f"“{sentence}” ({document.name}{f', {fresh}' if fresh else ''})"
 
 
-def succession_notes(documents: Iterable[Document]) -> list[str]:
-    """What is said where a document and the one that supersedes it both bear on the question."""
-    from argot.tools.retrieval.succession import successors
+def succession_notes(documents: Iterable[Document], cited: Collection[str]) -> list[str]:
+    """What is said where the answer cites a document and the one that supersedes it was found, too.
 
+    Args:
+        documents: those of the passages that were found.
+        cited: ids of those that the answer cites.
+    """
     held = list({document.id: document for document in documents}.values())
     return [
-        f"{old.name} says that it is superseded by {new.name}, which counts first." for old, new in successors(held)
+        f"{old.name} says that it is superseded by {new.name}, which counts first."
+        for old, new in successors(held)
+        if old.id in cited
     ]

@@ -9,6 +9,9 @@ from typing import Any
 from argot.graph.run_context import RunContext
 from argot.types import Document, DocumentField, QuestionScope
 
+MOST_VALUES = 8
+"""Of a field that are offered where none has the one asked for."""
+
 
 def scope_of(turn: Mapping[str, Any]) -> QuestionScope:
     """The scope that the turn was asked with."""
@@ -36,17 +39,34 @@ def searched_note(scope: QuestionScope) -> list[str]:
 
 def empty_scope(scope: QuestionScope, run: RunContext) -> str:
     """What is said instead of an answer where no document falls into the scope; nothing where some do."""
-    if not scope or run.corpus.store.documents_within(run.principal, scope):
+    store, principal = run.corpus.store, run.principal
+    if not scope or store.documents_within(principal, scope):
         return ""
-    return f"No document that you may read is {_told(scope).replace('with ', 'one with ')}, so nothing was searched."
+    told = [f"None of the documents that you may read {_lacked(scope)}, so nothing was searched."]
+    for name, wanted in values_by_name(scope).items():
+        only = QuestionScope(fields=tuple(DocumentField(name, value) for value in wanted))
+        # A value that is there lacks only what else was asked for.
+        if not store.documents_within(principal, only):
+            values = store.field_values(principal, name, MOST_VALUES + 1)
+            end = " and others." if len(values) > MOST_VALUES else "."
+            told.append(f"Values of {name}: {', '.join(values[:MOST_VALUES])}{end}")
+    return " ".join(told)
 
 
 def _told(scope: QuestionScope) -> str:
-    parts = [f"tagged {_or(scope.tags)}"] if scope.tags else []
-    if scope.since:
-        parts.append(f"dated {scope.since} or later")
-    parts += [f"with {name} {_or(values)}" for name, values in values_by_name(scope).items()]
-    return " and ".join(parts)
+    with_fields = (f"with {name} {_or(values)}" for name, values in values_by_name(scope).items())
+    return " and ".join([*_tagged_and_dated(scope), *with_fields])
+
+
+def _lacked(scope: QuestionScope) -> str:
+    be = " and ".join(_tagged_and_dated(scope))
+    have = " and ".join(f"{name} {_or(values)}" for name, values in values_by_name(scope).items())
+    return " and ".join(filter(None, [be and f"is {be}", have and f"has {have}"]))
+
+
+def _tagged_and_dated(scope: QuestionScope) -> list[str]:
+    tagged = [f"tagged {_or(scope.tags)}"] if scope.tags else []
+    return [*tagged, *([f"dated {scope.since} or later"] if scope.since else [])]
 
 
 def _or(names: Sequence[str]) -> str:

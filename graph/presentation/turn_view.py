@@ -15,7 +15,13 @@ from typing import Any, cast
 from argot.graph.choices import ANSWER_ANYWAY, NONE_OF_THESE, TERM, document_choice, label, sense_choice
 from argot.graph.presentation.found_passages import Visible, citation_of, numbers_of, passages_found
 from argot.graph.presentation.freshness import disagreement_note, succession_notes
-from argot.graph.presentation.scope_wording import documents_asked, empty_scope, scope_of, values_by_name
+from argot.graph.presentation.scope_wording import (
+    documents_asked,
+    empty_scope,
+    scope_of,
+    searched_note,
+    values_by_name,
+)
 from argot.graph.presentation.wording import (
     abstained_answer,
     choose_document_text,
@@ -52,7 +58,7 @@ from argot.tools.answering.excerpts import best_excerpt
 from argot.tools.answering.selections import quoted_of
 from argot.tools.reading.answer_types import asks_for_several
 from argot.tools.retrieval.suggested_questions import question_for
-from argot.types import ReadTerm, Sense
+from argot.types import Document, Passage, ReadTerm, Sense
 
 MOST_DISAGREEMENTS = 3
 """That are shown of one answer."""
@@ -106,6 +112,8 @@ def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: 
     sentences = _sentences(reading)
     misses = _misses(reading, run, waiting=waiting or _was_asked(turn))
     examples, scope = _examples(reading, run), scope_of(turn)
+    empty = empty_scope(scope, run) if status == "abstained" and not passages else ""
+    searched = [] if empty else searched_note(scope)
     return AskResult(
         question=turn["question"],
         stand_alone_question=turn["stand_alone_question"],
@@ -114,9 +122,7 @@ def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: 
         # Turns stored before they had numbers go by their place.
         turn=turn.get("number", len(turn.get("turns", ()))),
         # Small talk is no answer, but has words of its own.
-        answer=(empty_scope(scope, run) if status == "abstained" and not passages else "")
-        or _answer(reading, status, choices, passages, misses)
-        or _small_talk(reading, run, examples),
+        answer=empty or _answer(reading, status, choices, passages, misses) or _small_talk(reading, run, examples),
         answered_by=turn.get("answered_by", "extractive"),
         # The name of the configured model is in the state also where the turn asked nothing of it.
         model=turn.get("model", "") if turn.get("model_calls") else "",
@@ -125,7 +131,13 @@ def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: 
         context=agreed_context(reading.turn, reading.terms),
         misses=misses,
         choices=choices,
-        notes=[*scope_notes(turn, run), *subject_notes(turn, run), *_notes(reading, passages), *model_notes(turn)],
+        notes=[
+            *searched,
+            *scope_notes(turn, run),
+            *subject_notes(turn, run),
+            *_notes(reading, passages),
+            *model_notes(turn),
+        ],
         augmented_question=turn["augmented_question"] if reading.all_senses and reading.all_contexts else "",
         search_queries=_queries(reading, run),
         triples=_triples(reading, run),
@@ -236,23 +248,28 @@ def _asking_back(turn: TurnPart, choices: Sequence[Choice]) -> str:
 
 def _notes(reading: _Reading, passages: Sequence[FoundPassage]) -> list[str]:
     notes = notes_on(reading.turn, reading.terms, reading.senses, hidden=_hidden(reading))
-    documents = [reading.passages[one.passage_id][1] for one in passages[:NEAREST]]
+    documents = [reading.passages[one.passage_id][1] for one in passages]
+    cited = {held[1].id for _, held in _cited(reading)}
     answered = reading.turn["status"] == "answered"
-    said = [*_disagreements(reading), *succession_notes(documents)] if answered else []
+    said = [*_disagreements(reading), *succession_notes(documents, cited)] if answered else []
     return [*notes, *_selections(reading), *said]
 
 
 def _disagreements(reading: _Reading) -> list[str]:
     """Where another passage that was found gives another number than the one that the answer cites."""
-    cited = [
+    found = [reading.passages[hit["id"]] for hit in reading.turn["hits"] if hit["id"] in reading.passages]
+    told = dict.fromkeys(map(disagreement_note, disagreements(_cited(reading), found)))
+    return list(told)[:MOST_DISAGREEMENTS]
+
+
+def _cited(reading: _Reading) -> list[tuple[str, tuple[Passage, Document]]]:
+    """The sentences that rest on a passage, each with the first of them."""
+    return [
         (sentence["text"], reading.passages[citation["passage"]])
         for sentence in reading.turn["sentences"]
         if reading.shows(sentence)
         for citation in sentence["citations"][:1]
     ]
-    found = [reading.passages[hit["id"]] for hit in reading.turn["hits"] if hit["id"] in reading.passages]
-    told = dict.fromkeys(map(disagreement_note, disagreements(cited, found)))
-    return list(told)[:MOST_DISAGREEMENTS]
 
 
 def _selections(reading: _Reading) -> list[str]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from argot.graph.presentation.scope_wording import scope_of, searched_note
 from argot.graph.state import TurnPart
 from argot.graph.state_records import CLEAR_CONTEXT, term_of
 from argot.locations import place
@@ -181,7 +180,6 @@ def notes_on(turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, Sen
     notes = [
         note for term in terms if term_of(term.mention) not in still_open for note in _notes_on_term(term, turn, senses)
     ]
-    notes += searched_note(scope_of(turn))
     missed = [miss["term"] for miss in turn["misses"]]
     # There the answer itself names them.
     if turn["status"] != "query_miss":

@@ -96,7 +96,13 @@ def test_properties_of_pdfs_pages_and_mails_give_a_date_and_fields() -> None:
     page = read(f"<html><head>{head}</head><body><h1>Leave</h1><p>30 days.</p></body></html>", "leave.html")
     assert (page.date, fields_in(page)) == ("2025-03-01", {"author": ["Ann"], "tag": ["hr", "leave"]})
     mail = read("From: Ann <ann@example.org>\nSubject: Leave\nDate: Thu, 6 Mar 2025 10:00:00 +0000\n\nHi\n", "a.eml")
-    assert (mail.date, fields_in(mail)) == ("2025-03-06", {"author": ["Ann <ann@example.org>"]})
+    assert (mail.date, fields_in(mail)) == ("2025-03-06", {"author": ["Ann", "ann@example.org"]})
+    for sender, author in {
+        '"Lee, Ann" <ann@example.org>': ["Lee, Ann", "ann@example.org"],
+        "ann@example.org": ["ann@example.org"],
+        "Post Office": ["Post Office"],
+    }.items():
+        assert fields_in(read(f"From: {sender}\nSubject: Leave\n\nHi\n", "a.eml")) == {"author": author}
 
 
 # -- titles ---------------------------------------------------------------------------------------------------------

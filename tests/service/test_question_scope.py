@@ -90,11 +90,28 @@ async def test_vectors_deleted_meanwhile_do_not_stop_a_search_within_a_scope(kb:
 
 async def test_an_empty_scope_says_so(kb: KnowledgeBase) -> None:
     found = await do(kb, MIA, "ask", question=ASKED, since="2026-01-01", tags=["hr"])
-    told = "No document that you may read is tagged “hr” and dated 2026-01-01 or later, so nothing was searched."
-    assert (found["status"], found["answer"]) == ("abstained", told)
-    assert (await do(kb, MIA, "ask", question=ASKED, fields={"region": ["Asia"]}))["answer"] == (
-        "No document that you may read is one with region “Asia”, so nothing was searched."
+    told = (
+        "None of the documents that you may read is tagged “hr” and dated 2026-01-01 or later, so nothing was searched."
     )
+    assert (found["status"], found["answer"], found["notes"]) == ("abstained", told, [])
+    none = await do(kb, MIA, "ask", question=ASKED, fields={"region": ["Asia"]}, tags=["hr"])
+    assert (none["answer"], none["notes"]) == (
+        "None of the documents that you may read is tagged “hr” and has region “Asia”, so nothing was searched. "
+        "Values of region: EU, US.",
+        [],
+    )
+
+
+async def test_values_are_offered_where_none_fits_as_far_as_one_may_know_them(kb: KnowledgeBase) -> None:
+    for number in range(9):
+        text = f"---\nregion: R{number}\n---\n# Leave {number}\n\nText.\n".encode()
+        await catalogue.uploads.upload(kb, MIA, name=f"r{number}.md", data=text, audience=["managers"])
+    told = "Values of region: EU, R0, R1, R2, R3, R4, R5, R6 and others."
+    assert (await do(kb, MIA, "ask", question=ASKED, fields={"region": ["x"]}))["answer"].endswith(told)
+    assert (await do(kb, ANN, "ask", question=ASKED, fields={"region": ["x"]}))["answer"].endswith("region: EU, US.")
+    # The value is there: only with the date nothing has it.
+    dated = await do(kb, ANN, "ask", question=ASKED, fields={"region": ["eu"]}, since="2026")
+    assert dated["answer"].endswith("is dated 2026 or later and has region “eu”, so nothing was searched.")
 
 
 async def test_bad_dates_and_unknown_fields_are_named(kb: KnowledgeBase) -> None:

@@ -1,60 +1,100 @@
 """Two documents that give different numbers for the same thing: shown side by side, so that neither is taken for sure.
 
-Conservative: the two sentences say the same in the same words but for one number, in the same unit, under the same
-headings, in documents whose titles tell no two things apart. A year or a revision in a title makes no other thing.
+Conservative: the two sentences say the same in the same words but for at most three numbers, in the same units, under
+the same headings, in documents whose titles tell no two things apart. So do two rows of tables with the same header,
+but for the number in one cell. A year or a revision in a title makes no other thing.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import PurePosixPath
+from dataclasses import dataclass, replace
 
-from argot.tools.answering.quoting import units_of
+from argot.tools.answering.quoting import cells_of, header_of, units_of
+from argot.tools.answering.succession import is_preferred
+from argot.tools.text.document_subject import Held, same_thing
 from argot.tools.text.quantities import quantities
-from argot.tools.text.words import bare, content_stems
-from argot.types import Document, Passage
+from argot.tools.text.words import NUMBER_WORDS, content_stems, fold, stem
 
-Held = tuple[Passage, Document]
 FEWEST_STEMS = 3
 """Of both sentences: "Weight: 30 kg" is said of many things."""
-_REVISION = re.compile(
-    r"\b(?:(?:rev(?:ision)?|v(?:ersion)?|ed(?:ition)?)\.? ?\d[\d.]*|(?:19|20)\d\d(?:[-.]\d\d){0,2}"
-    r"|draft|final|old|new|copy|updated|revised|superseded|obsolete|current)\b"
-)
-_SECTION = re.compile(r"^\s*(?:\d+|[a-z])(?:\.\d+)*[.)]?\s+")
+MOST_NUMBERS = 3
+"""That differ between two sentences: where more do, they speak of two things."""
 _ITEM = re.compile(r"^(?:[-*+•]|\d{1,3}[.)]) +")
-_NUMBER = re.compile(r"\d[\d.,]*")
-_MODEL = re.compile(r"[a-z]*\d[a-z\d]*")
-_SAME_FIELDS = frozenset({"region", "country", "product", "model", "audience", "site", "language", "department"})
-"""Where two documents give other values for one of these, they speak of other things."""
+_NUMBER = re.compile(
+    # No part of a name: "NX-4410", "r7".
+    rf"(?<![\w.])(?<![^\W\d_]-)(?:\d+(?:[.,:]\d+)*|(?:{'|'.join(NUMBER_WORDS)})\b)",
+    re.IGNORECASE,
+)
+_PLACE = "\0"
+"""Stands where a number stood."""
+_WORD = re.compile(r"\0|[^\W_]+(?:['’][^\W_]+)?|[%°€$£¥₹]")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """What a sentence of the answer says, and what another passage says instead; with where each stands."""
+    """What a sentence or row of the answer says, and what another passage says instead; with where each stands.
+
+    What counts more, as far as status, successors and dates tell, comes first.
+    """
 
     said: str
     held: Held
     other: str
     other_held: Held
 
+    @property
+    def pair(self) -> frozenset[tuple[str, str]]:
+        """The same whichever of the two the answer cites."""
+        return frozenset({(self.said, self.held[1].id), (self.other, self.other_held[1].id)})
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    header: tuple[str, ...]
+    cells: tuple[str, ...]
+
+    def said(self, place: int) -> str:
+        """Its first cell, which names it, and the one at this place, each with the head of its column."""
+        return ", ".join(f"{self.header[at]}: {self.cells[at]}" for at in (0, place))
+
 
 def disagreements(cited: Sequence[tuple[str, Held]], held: Sequence[Held]) -> Iterator[Disagreement]:
-    """
+    """Each pair once.
+
     Args:
         cited: texts of the answer, each with the passage it rests on.
         held: the passages beside which they are put; those of the same document contradict nothing.
     """
+    told = set()
     for text, one in cited:
         for other in held:
-            if other[1].id == one[1].id or not _same_thing(one, other):
+            if other[1].id == one[1].id or not same_thing(one, other):
                 continue
-            for said in _sentences(text):
-                for rival in _sentences(other[0].text):
-                    if _differ_in_a_number(said, rival):
-                        yield Disagreement(said, one, rival, other)
+            for said, rival in (*_of_sentences(text, one, other), *_of_rows(text, one, other)):
+                found = Disagreement(said, one, rival, other)
+                if found.pair not in told:
+                    told.add(found.pair)
+                    yield _preferred_first(found)
+
+
+def _preferred_first(found: Disagreement) -> Disagreement:
+    if not is_preferred(found.other_held[1], found.held[1]):
+        return found
+    return replace(found, said=found.other, held=found.other_held, other=found.said, other_held=found.held)
+
+
+# -- sentences --------------------------------------------------------------------------------------------------------
+
+
+def _of_sentences(text: str, one: Held, other: Held) -> Iterator[tuple[str, str]]:
+    own, rivals = _sentences(one[0].text), _sentences(other[0].text)
+    for said in _sentences(text):
+        # What both say is no rival: the number may be that of several things.
+        if said not in rivals:
+            yield from ((said, rival) for rival in rivals if rival not in own and _differ_in_numbers(said, rival))
 
 
 def _sentences(text: str) -> list[str]:
@@ -62,34 +102,65 @@ def _sentences(text: str) -> list[str]:
     return [_ITEM.sub("", one) for one in plain]
 
 
-def _differ_in_a_number(said: str, other: str) -> bool:
-    mine, theirs = quantities(said), quantities(other)
-    if len(only := mine - theirs) != 1 or len(instead := theirs - mine) != 1:
-        return False
-    ((number, unit),), ((rival, rival_unit),) = only, instead
-    if unit != rival_unit or not (number[:1].isdigit() and rival[:1].isdigit()):
-        return False
+def _differ_in_numbers(said: str, other: str) -> bool:
     # In the very same words: an added one may be the condition under which the other number holds.
-    words = _NUMBER.sub(" ", said)
-    return bare(words) == bare(_NUMBER.sub(" ", other)) and len(set(content_stems(words))) >= FEWEST_STEMS
+    if len(set(content_stems(_NUMBER.sub(" ", said)))) < FEWEST_STEMS or _words(said) != _words(other):
+        return False
+    # "8:00" is "08:00"; what is no quantity, such as the number of a form, names another thing.
+    if not (quantities(said) - quantities(other) and quantities(other) - quantities(said)):
+        return False
+    pairs = _unlike_numbers(said, other)
+    # "In 2023 there were 3 accidents" and "In 2024 there were 5" are both true.
+    dated = len(pairs) > 1 and any(_YEAR.fullmatch(number) for pair in pairs for number in pair)
+    return 1 <= len(pairs) <= MOST_NUMBERS and not dated
 
 
-def _same_thing(one: Held, other: Held) -> bool:
-    for name in _SAME_FIELDS:
-        mine, theirs = one[1].values(name), other[1].values(name)
-        if mine and theirs and set(mine) != set(theirs):
-            return False
-    return _subject(*one) == _subject(*other)
+def _words(text: str) -> list[str]:
+    """Its words and units without the numbers; singular and plural, "1 week" and "two weeks", are the same."""
+    return [stem(fold(word)) for word in _WORD.findall(_NUMBER.sub(f" {_PLACE} ", text.casefold()))]
 
 
-def _subject(passage: Passage, document: Document) -> tuple[str, tuple[str, ...], frozenset[str]]:
-    """The title without its year or revision, the headings below it, and the models that the file's name names."""
-    title = _without_revision(document.title)
-    headings = tuple(_without_revision(_SECTION.sub("", heading.casefold())) for heading in passage.heading_path)
-    stem = re.sub(r"[_\W]+", " ", PurePosixPath(document.name).stem.casefold())
-    models = frozenset(_MODEL.findall(_REVISION.sub(" ", stem)))
-    return title, tuple(heading for heading in headings if heading != title), models
+def _unlike_numbers(said: str, other: str) -> list[tuple[str, str]]:
+    mine, theirs = (list(map(_plain, _NUMBER.findall(one))) for one in (said, other))
+    return [pair for pair in zip(mine, theirs, strict=True) if pair[0] != pair[1]]
 
 
-def _without_revision(text: str) -> str:
-    return bare(_REVISION.sub(" ", text.casefold()))
+def _plain(number: str) -> str:
+    word = fold(number)
+    return NUMBER_WORDS.get(word) or re.sub(r"^0+(?=\d)", "", word)
+
+
+# -- rows of tables ---------------------------------------------------------------------------------------------------
+
+
+def _of_rows(text: str, one: Held, other: Held) -> Iterator[tuple[str, str]]:
+    """Rows of the first passage that the text quotes, and rows of the other that differ in the number of one cell."""
+    quoted = {tuple(cells_of(line)) for line in text.splitlines() if line.lstrip().startswith("|")}
+    mine = [row for row in _rows(one) if row.cells in quoted] if quoted else []
+    theirs = _rows(other) if mine else []
+    own = {row.cells for row in _rows(one)} if theirs else set()
+    for row in mine:
+        if row in theirs:
+            continue
+        unlike = [(rival, place) for rival in theirs if rival.cells not in own and (place := _unlike_cell(row, rival))]
+        # Of several rows none is surely the same one.
+        if len(unlike) == 1:
+            ((rival, place),) = unlike
+            yield row.said(place), rival.said(place)
+
+
+def _rows(held: Held) -> list[_Row]:
+    units = units_of(held[0].with_columns)
+    heads = ((unit, header_of(unit, units)) for unit in units if unit.kind == "row")
+    return [_Row(tuple(cells_of(head.text)), tuple(cells_of(unit.text))) for unit, head in heads if head is not None]
+
+
+def _unlike_cell(row: _Row, rival: _Row) -> int:
+    """The place of the one cell that holds another number; 0 where there is no such cell. The first names the row."""
+    if row.header != rival.header or not len(row.header) == len(row.cells) == len(rival.cells):
+        return 0
+    places = [at for at, (mine, theirs) in enumerate(zip(row.cells, rival.cells, strict=True)) if mine != theirs]
+    if len(places) != 1 or places[0] == 0 or not any(map(str.isalpha, row.cells[0])):
+        return 0
+    mine, theirs = row.cells[places[0]], rival.cells[places[0]]
+    return places[0] if _words(mine) == _words(theirs) and len(_unlike_numbers(mine, theirs)) == 1 else 0

@@ -30,6 +30,7 @@ from argot.tools.answering.quoting import (
     runs_of,
     units_of,
 )
+from argot.tools.answering.succession import without_outdated
 from argot.tools.answering.support import statement_stems
 from argot.tools.answering.table_rows import rows_alike, rows_meant
 from argot.tools.answering.term_definitions import is_about, spelling_out, term_to_define
@@ -91,7 +92,8 @@ class ExtractiveWriter:
             yield piece if place == 0 else f"\n\n{piece}"
 
     def _of_all(self, request: AnswerRequest) -> list[str]:
-        request = replace(request, hits=hits_to_quote(request.hits, request.question))
+        quotable = without_outdated(hits_to_quote(request.hits, request.question), request.question)
+        request = replace(request, hits=quotable)
         parts = parts_of(request.question)
         if len(parts) == 1:
             question = _Question.of(request)

@@ -1,0 +1,40 @@
+"""What a document says of its own standing: whether it is in force, and what of a line is such a status at all."""
+
+from __future__ import annotations
+
+import re
+
+from argot.types import Document
+
+_NOT_IN_FORCE = (
+    "draft|proposed|proposal|superseded|replaced|obsoleted?|deprecated|outdated|withdrawn|revoked|rescinded|rejected"
+    "|archived|expired|cancell?ed|retired"
+)
+_IN_FORCE = "approved|final|published|released|in force|effective"
+_OPEN = r"in review|under review|for (?:review|comments?)"
+_DRAFTED = r"(?:(?:final|first|second|working|initial|early) )?"
+_MORE = (
+    # "Draft 2", "Superseded by Travel policy 2025", "Approved (board)"; "Draft means that ..." is a sentence.
+    r"(?: (?:v?\d[\w.-]*|(?:by|since|on|from|until|of|for|as of|version|rev(?:ision)?)\b.{0,80})|\s*[(,;/–-].{0,80})?"
+)
+_STATUS = re.compile(rf"{_DRAFTED}(?:{_NOT_IN_FORCE}|{_IN_FORCE}|{_OPEN})\b{_MORE}", re.IGNORECASE)
+_ASIDE = re.compile(rf"{_DRAFTED}(?:{_NOT_IN_FORCE})\b.*", re.IGNORECASE | re.DOTALL)
+_TELLING = re.compile(rf"{_DRAFTED}(?:{_NOT_IN_FORCE}|{_OPEN})\b.*", re.IGNORECASE | re.DOTALL)
+_NAMED = re.compile(r"\b(?:by|since|on|from|until|as of)\b.*", re.IGNORECASE)
+_MOST_WORDS = 4
+"""Of a status: more make a sentence. By whom and since when is not counted."""
+
+
+def is_status(value: str) -> bool:
+    """Whether a value found in a text, as behind "Status:", says how a document stands, and is no running text."""
+    return bool(_STATUS.fullmatch(value)) and len(_NAMED.sub("", value).split()) <= _MOST_WORDS
+
+
+def is_in_force(document: Document) -> bool:
+    """Whether it may be relied on as far as it says itself; one without a status may."""
+    return not any(_ASIDE.fullmatch(value.strip()) for value in document.values("status"))
+
+
+def is_telling(status: str) -> bool:
+    """Whether people should hear of it: of what is cited they expect that it is in force."""
+    return _TELLING.fullmatch(status) is not None

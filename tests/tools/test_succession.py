@@ -1,0 +1,63 @@
+"""What is not in force stands behind what says the same in force, and is not quoted beside it."""
+
+import pytest
+
+from argot.tools.answering.succession import successors, successors_first, without_outdated
+from argot.types import Document, DocumentField, Hit, Passage
+
+ASKED = "How long may a book be kept?"
+
+
+def hit(name: str, title: str, score: float, headings: tuple[str, ...] = ("Loans",), **said: str) -> Hit:
+    fields = tuple(DocumentField(field, value) for field, value in said.items())
+    document = Document(name, f"test:///{name}", title, "text/markdown", "r", "h", "2025-01-01", fields=fields)
+    return Hit(Passage(f"p{name}", name, "r", 0, 0, 1, "A book", title, headings), document, score)
+
+
+def order(*hits: Hit, asked: str = ASKED) -> list[str]:
+    return [one.document.name for one in successors_first(hits, asked)]
+
+
+def quoted(*hits: Hit, asked: str = ASKED) -> list[str]:
+    return [one.document.name for one in without_outdated(successors_first(hits, asked), asked)]
+
+
+NOW = hit("b.md", "Library 2025", 0.9, status="Approved")
+
+
+@pytest.mark.parametrize(
+    "status", ["draft", "Proposed", "SUPERSEDED", "withdrawn", "Archived", "obsolete 2024", "Retired"]
+)
+def test_what_is_not_in_force_stands_behind_what_says_the_same_in_force(status: str) -> None:
+    aside = hit("a.md", "Library 2026", 1.0, status=status)
+    other = hit("c.md", "Canteen", 0.95)
+    assert order(aside, other, NOW) == ["c.md", "b.md", "a.md"]
+    assert quoted(aside, other, NOW) == ["c.md", "b.md"]
+    # Cut more finely, it stands under more headings.
+    assert order(hit("a.md", "Library 2026", 1.0, ("Loans", "Books"), status=status), NOW) == ["b.md", "a.md"]
+
+
+@pytest.mark.parametrize(
+    "aside",
+    [
+        hit("a.md", "Library 2026", 1.0, status="final"),
+        hit("a.md", "Canteen", 1.0, status="draft"),
+        hit("a.md", "Library 2026", 1.0, ("Fines",), status="draft"),
+        hit("a.md", "Library 2026", 1.1, status="draft"),
+        hit("a.md", "Library 2026", 1.0, status="The draft of a letter is kept for a year"),
+    ],
+)
+def test_another_subject_or_a_far_better_passage_keeps_its_place(aside: Hit) -> None:
+    assert order(aside, NOW) == quoted(aside, NOW) == ["a.md", "b.md"]
+
+
+def test_a_text_that_is_asked_for_keeps_its_place() -> None:
+    aside = hit("a.md", "Library 2026", 1.0, status="draft")
+    for asked in ("How long may a book be kept in 2026?", "What does the draft say of books?"):
+        assert quoted(aside, NOW, asked=asked) == ["a.md", "b.md"]
+
+
+def test_nothing_succeeds_itself_or_what_succeeds_it() -> None:
+    itself = hit("a.md", "Library", 1.0, superseded_by="Library").document
+    one, two = (hit(f"{a}.md", a, 1.0, superseded_by=b).document for a, b in (("X", "Y"), ("Y", "X")))
+    assert successors([itself, NOW.document, one, two]) == []

@@ -1,0 +1,71 @@
+"""What a document is about, whatever its revision: by this, two of them are known to speak of the same thing."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+
+from argot.tools.text.words import bare
+from argot.types import Document, Passage
+
+Held = tuple[Passage, Document]
+_REVISION = re.compile(
+    r"\b(?:(?:rev(?:ision)?|v(?:ersion)?|ed(?:ition)?)\.? ?\d[\d.]*|(?:rev(?:ision)?|version|issue)\.? ?[a-z]\b"
+    r"|(?:19|20)\d\d(?:[-.]\d\d){0,2}"
+    r"|draft|proposed|final|approved|old|new|copy|updated|revised|superseded|withdrawn|archived|obsolete|expired|retired"
+    r"|current)\b"
+)
+_SECTION = re.compile(r"^\s*(?:\d+|[a-z])(?:\.\d+)*[.)]?\s+")
+_COPY = re.compile(r"\s*\(\d\)\s*$")
+_COUNTED = re.compile(r"(?<=[^\W\d])[ _-]\d\s*$")
+"""What tells two files of one folder apart: "rules-2"; of "2025-04-1" and "r7" the digit is part of a name."""
+_MODEL = re.compile(r"[a-z]*\d[a-z\d]*")
+SCOPE_FIELDS = ("region", "country", "site", "location", "market", "plant", "office")
+"""The fields by which one title holds for several places."""
+_FIELDS = (*SCOPE_FIELDS, "product", "model", "audience", "language", "department")
+"""Where two documents give other values for one of these, they speak of other things."""
+
+
+def same_thing(one: Held, other: Held) -> bool:
+    """Whether two passages stand under the same headings of documents with the same subject."""
+    return not unlike_fields(one[1], other[1], _FIELDS) and _subject(*one) == _subject(*other)
+
+
+def same_part(one: Held, other: Held) -> bool:
+    """As `same_thing`, also where one of the two is cut more finely: it stands under more headings."""
+    (title, headings, models), (theirs, others, named) = _subject(*one), _subject(*other)
+    if unlike_fields(one[1], other[1], _FIELDS) or (title, models) != (theirs, named):
+        return False
+    return all(mine == other for mine, other in zip(headings, others, strict=False))
+
+
+def unlike_fields(one: Document, other: Document, names: tuple[str, ...] = SCOPE_FIELDS) -> list[str]:
+    """Those of these fields of which both documents have values, and not the same ones."""
+    pairs = ((name, _folded(one, name), _folded(other, name)) for name in names)
+    return [name for name, mine, theirs in pairs if mine and theirs and mine != theirs]
+
+
+def revisions_named(text: str) -> frozenset[str]:
+    """The years, numbers and letters of revisions that a text names: "2024", "rev a". The kind of number counts not."""
+    found = _REVISION.findall(re.sub(r"[_\W]+", " ", text.casefold()))
+    return frozenset(
+        last for one in found if len(last := re.split(r"[a-z]+(?=\d)|\W", one.strip())[-1]) == 1 or last.isdigit()
+    )
+
+
+def without_revision(title: str) -> str:
+    """The words of a title or heading but for its year, revision or status."""
+    return bare(_REVISION.sub(" ", _COPY.sub("", title.casefold())))
+
+
+def _subject(passage: Passage, document: Document) -> tuple[str, tuple[str, ...], frozenset[str]]:
+    """The title without its year or revision, the headings below it, and the models that the file's name names."""
+    title = without_revision(document.title)
+    headings = tuple(without_revision(_SECTION.sub("", heading.casefold())) for heading in passage.heading_path)
+    name = _COUNTED.sub("", _COPY.sub("", PurePosixPath(document.name).stem.casefold()))
+    models = frozenset(_MODEL.findall(_REVISION.sub(" ", re.sub(r"[_\W]+", " ", name))))
+    return title, tuple(heading for heading in headings if heading != title), models
+
+
+def _folded(document: Document, name: str) -> frozenset[str]:
+    return frozenset(value.casefold() for value in document.values(name))

@@ -109,9 +109,9 @@ async def test_only_what_is_wanted_is_embedded_ahead_and_once(
     embedder, embedded = tiny_kb.corpus.embedder, []
     embed = embedder._embed
 
-    def listed(texts: Any, progress: Any) -> Any:
+    def listed(texts: Any) -> Any:
         embedded.extend(texts)
-        return embed(texts, progress)
+        return embed(texts)
 
     monkeypatch.setattr(embedder, "_embed", listed)
     embedder._remembered.clear()

@@ -176,7 +176,7 @@ def test_text_of_documents_names_and_glossary_never_acts(page: Any, served: Serv
     expect(panel_title(page)).to_contain_text(CANARY)
     assert page.evaluate("window.pwned") is None
     hrefs = page.eval_on_selector_all(".message-content a, #side-view-content a", "all => all.map(a => a.href)")
-    ours = (f"{served.url}/argot/passages/", f"{served.url}/argot/terms/0?term=DWCN")
+    ours = (f"{served.url}/argot/passages/", f"{served.url}/argot/terms/0?term=DWCN", f"{served.url}/documents/d")
     assert [href for href in hrefs if not href.startswith(ours)] == []
     assert page.locator(".message-content img, #side-view-content img").count() == 0
 

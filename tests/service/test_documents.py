@@ -16,6 +16,8 @@ from argot.corpus.corpus import Corpus
 from argot.corpus.store import dustbin
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.transport.knowledge_base_client import SocketClient, connect
+from argot.service.transport.local_socket import serving
 from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import Document, Principal
@@ -300,3 +302,18 @@ async def test_the_pages_of_a_pdf_are_shown_with_the_places_of_their_passages(kb
         await do(kb, NINA, "document_page", document=pdf.name, page=400)
     with pytest.raises(NotFound, match="PDF"):
         await do(kb, NINA, "document_page", document="nand-layout.md", page=1)
+
+
+async def test_a_file_replaces_a_document_through_the_socket_of_the_service(kb: KnowledgeBase) -> None:
+    await put(kb)
+
+    def through() -> Any:
+        with connect(kb.home, Settings(home=kb.home)) as client:
+            assert isinstance(client, SocketClient)
+            replacing = catalogue.document_revisions.document_replace
+            return client.call(replacing, document="gangway.md", name="new.md", data=SECOND)
+
+    async with serving(kb):
+        report = await asyncio.to_thread(through)
+    assert (report.kind, report.document.name) == ("updated", "gangway.md")
+    assert "42 metres" in await asked(kb)

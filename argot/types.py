@@ -169,7 +169,10 @@ def distinct_tags(tags: Iterable[str]) -> tuple[str, ...]:
 def name_in(uri: str) -> str:
     """The last part of a URI, as people would write it: what they call the document."""
     # The address of a page may end in a slash ("https://wiki/plan/"), and a file's name hold "%20".
-    return plain_text(unquote(uri.rstrip("/").rsplit("/", 1)[-1]))
+    last = uri.rstrip("/").rsplit("/", 1)[-1]
+    # As Confluence addresses its pages; it looks at the number alone.
+    title = last.partition("&title=")[2] if last.startswith("viewpage.action?") else ""
+    return plain_text(unquote(title or last))
 
 
 def listed_name_in(uri: str) -> str:

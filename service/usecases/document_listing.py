@@ -11,6 +11,7 @@ from pydantic import Field
 
 from argot.corpus.store.near_duplicates import NearDuplicate, near_duplicates
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.moments import Moment
 from argot.service.usecases.usecase_registry import Count, ParameterGroup, Text, usecase
 from argot.types import Document, Principal, distinct_tags, is_of_thread
 
@@ -52,8 +53,8 @@ class DocumentFilter(ParameterGroup):
     tag: Text = ""
     audience: Text = ""
     state: State | None = None
-    added_after: Text = ""
-    added_before: Text = ""
+    added_after: Moment = ""
+    added_before: Moment = ""
 
 
 @usecase("asker")

@@ -350,3 +350,11 @@ async def test_tags_of_a_file_are_browsed_as_those_given_and_compare_without_cas
     assert (await do(kb, MIA, "show", document="gangway.md"))["document"]["tags"] == ["Winter"]
     await do(kb, MIA, "document_change", documents=["gangway.md"], change="untag", values=["WINTER"])
     assert names(await do(kb, MIA, "document_find", wanted=DocumentFilter(tag="winter"))) == ["bunker.md"]
+
+
+async def test_what_is_no_date_is_refused(kb: KnowledgeBase) -> None:
+    await put(kb)
+    with pytest.raises(InvalidInput, match=r"added after \('yesterday'\).*2025-03-01"):
+        await do(kb, MIA, "document_find", added_after="yesterday")
+    for when in ("2025", "2025-03-01", "2025-03-01T09:30:00Z"):
+        assert "gangway.md" in names(await do(kb, MIA, "document_find", added_after=when))

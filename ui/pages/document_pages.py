@@ -87,7 +87,7 @@ def _list(router: APIRouter, pages: Pages) -> None:
         if not wanted or len(wanted) > MOST_TOGETHER:
             reason = f"At most {MOST_TOGETHER} files can be sent together." if wanted else "No file was chosen."
             return await list_page(request, who, error=InvalidInput(reason), given=form)
-        outcomes = []
+        outcomes: list[dict[str, str]] = []
         for one in wanted:
             try:
                 report = await _put_in(pages.kb, who, one, labels)

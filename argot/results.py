@@ -7,6 +7,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from argot.types import PageKind
+
 Status = Literal["answered", "abstained", "query_miss", "needs_choice", "small_talk"]
 """`small_talk`: nothing was asked of the documents (a greeting, thanks, "who are you?"), and nothing was searched."""
 
@@ -35,6 +37,7 @@ class Citation(_Frozen):
     heading: str
     span: tuple[int, int]
     score: float
+    page_kind: PageKind | None = Field(None, description="what `page` counts, as it was read: also a scanned page")
 
 
 class Sentence(_Frozen):
@@ -111,6 +114,7 @@ class FoundPassage(_Frozen):
     score: float
     found_by: dict[str, int] = {}
     date: str | None = Field(None, description="of its document: when it was last revised, as it says itself")
+    page_kind: PageKind | None = Field(None, description="what `page` counts, as it was read: also a scanned page")
     freshness: str = Field(
         "",
         description="how fresh its document is, and for which place it holds where others have its title",

@@ -6,7 +6,8 @@ from 1. Boxes are in points (1/72 inch) with the origin in the top left corner o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import unquote
@@ -146,10 +147,38 @@ class ParsedDocument:
     fields: tuple[DocumentField, ...] = ()
 
 
+_UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_MEMBER = re.compile(r"[^/]+\.(?:zip|tar|tgz|tar\.(?:gz|bz2|xz))!/.+$", re.IGNORECASE)
+
+
+def plain_text(name: str) -> str:
+    """A name without control characters, and without those that turn the direction of what follows: they let a file
+    look like one of another kind.
+    """
+    return _UNSHOWN.sub("", name)
+
+
+def distinct_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Each tag once, sorted: "Winter" and "winter" are one, and the first spelling stays."""
+    first: dict[str, str] = {}
+    for tag in tags:
+        first.setdefault(tag.casefold(), tag)
+    return tuple(sorted(first.values()))
+
+
 def name_in(uri: str) -> str:
     """The last part of a URI, as people would write it: what they call the document."""
     # The address of a page may end in a slash ("https://wiki/plan/"), and a file's name hold "%20".
-    return unquote(uri.rstrip("/").rsplit("/", 1)[-1])
+    last = uri.rstrip("/").rsplit("/", 1)[-1]
+    # As Confluence addresses its pages; it looks at the number alone.
+    title = last.partition("&title=")[2] if last.startswith("viewpage.action?") else ""
+    return plain_text(unquote(title or last))
+
+
+def listed_name_in(uri: str) -> str:
+    """The same; of a file in an archive with the archive before it, as in "manuals.zip!/bilge.md"."""
+    member = _MEMBER.search(uri)
+    return plain_text(unquote(member[0])) if member else name_in(uri)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +207,16 @@ class Document:
     @property
     def name(self) -> str:
         return name_in(self.uri)
+
+    @property
+    def listed_name(self) -> str:
+        """Its name among others; of a file in an archive with the archive's."""
+        return listed_name_in(self.uri)
+
+    @property
+    def all_tags(self) -> tuple[str, ...]:
+        """The tags given to it, and those that its file says of itself."""
+        return distinct_tags((*self.tags, *self.values(TAG)))
 
     def values(self, name: str) -> tuple[str, ...]:
         """What its fields of this name say."""

@@ -38,7 +38,7 @@ from argot.errors import DamagedStore
 from argot.protocols import Deriver, Embedder, Vectors
 from argot.remedies import reindex_command, restore_command
 from argot.settings import Settings
-from argot.types import Audience, Document, DocumentField, Principal
+from argot.types import Audience, Document, DocumentField, Principal, distinct_tags
 
 __all__ = ["Corpus", "IngestEvent", "Problem", "Source", "sources_in"]
 
@@ -260,7 +260,7 @@ class Corpus:
         with self.changing() as parts:
             found = self.store.document(principal, id_or_name_or_uri)
             readers = found.audience if audience is None else audience
-            labels = found.tags if tags is None else tuple(sorted(set(tags)))
+            labels = found.tags if tags is None else distinct_tags(tags)
             if fields is not None:
                 with self.store.database.writing() as connection:
                     document_fields.put_given(connection, found.id, fields)

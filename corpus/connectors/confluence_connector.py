@@ -143,7 +143,7 @@ class _Uris:
         self._base = base
         self._at_wiki = at_wiki
         # The title is the last part, which people are shown as the name; Confluence looks at the number alone.
-        self._before, self._between = ("/pages/viewpage.action?pageId=", "&title=/") if at_wiki else ("!/pages/", "/")
+        self._before, self._between = ("/pages/viewpage.action?pageId=", "&title=") if at_wiki else ("!/pages/", "/")
         self._pages: dict[str, str] = {}
         for uri in known:
             number, between, _ = uri.removeprefix(f"{base}{self._before}").partition(self._between)
@@ -153,7 +153,7 @@ class _Uris:
     def page(self, number: str, name: str) -> str:
         """A page keeps the URI that it had under its former title."""
         shown = PurePosixPath(name).stem if self._at_wiki else PurePosixPath(name).name
-        return self._pages.get(number) or f"{self._base}{self._before}{number}{self._between}{quote(shown)}"
+        return self._pages.get(number) or f"{self._base}{self._before}{number}{self._between}{quote(shown, safe='')}"
 
     def attachment(self, page: str, name: str) -> str:
         inside = "/download" if self._at_wiki else "!"

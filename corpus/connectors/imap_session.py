@@ -148,6 +148,8 @@ class ImapSession:
         reason = str(error) or type(error).__name__
         if isinstance(error, imaplib.IMAP4.error) and reason.startswith("b'"):
             reason = reason[2:-1]  # what imaplib makes of an answer
+        if isinstance(error, OSError) and not isinstance(error, ssl.SSLError):
+            return SourceDown(f"{self._mailbox.host} cannot be reached: {(error.strerror or reason).lower()}")
         return SourceDown(f"{self._mailbox.host} does not let its mail be read: {reason}")
 
 

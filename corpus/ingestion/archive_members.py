@@ -14,6 +14,7 @@ from urllib.parse import quote
 from argot.corpus.ingestion.source import Source
 from argot.corpus.readers import SUFFIXES
 from argot.files import NotAFile
+from argot.types import plain_text
 
 SUFFIXES_OF_ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 MOST_BYTES = 500_000_000
@@ -45,11 +46,20 @@ def members_of(archive: Source) -> Iterator[Source]:
     if len(members) > MOST_FILES:
         yield _failing(archive, f"an archive of more than {MOST_FILES:,} files; {_LARGE}")
         return
+    places: set[str] = set()
     for path, size, load in members:
-        # Some programs of Windows part folders by backslashes.
-        shown = path.replace("\\", "/")
-        if not _is_hidden(shown):
-            yield Source(f"{archive.uri}!/{quote(path)}", PurePosixPath(shown).name, load, size, _reason(shown))
+        place = _place(path)
+        if place and not _is_hidden(place):
+            skip = "another file in the archive has its name" if place in places else _reason(place)
+            places.add(place)
+            yield Source(f"{archive.uri}!/{quote(place)}", PurePosixPath(place).name, load, size, skip)
+
+
+def _place(path: str) -> str:
+    """Where a file lies in the archive; what its path leads to outside is left out."""
+    # Some programs of Windows part folders by backslashes.
+    parts = (plain_text(part) for part in path.replace("\\", "/").split("/"))
+    return "/".join(part for part in parts if part.strip(". "))
 
 
 _Member = tuple[str, int, Callable[[], bytes]]
@@ -97,8 +107,7 @@ def _bounded(data: bytes) -> bytes:
 
 
 def _is_hidden(path: str) -> bool:
-    parts = (part for part in PurePosixPath(path).parts if part not in (".", ".."))
-    return any(part.startswith(".") or part == "__MACOSX" for part in parts)
+    return any(part.startswith(".") or part == "__MACOSX" for part in path.split("/"))
 
 
 def _reason(path: str) -> str:

@@ -36,7 +36,7 @@ from argot.corpus.store.source_metadata import NO_METADATA, SourceMetadata, stor
 from argot.errors import NoText, UnreadableDocument
 from argot.protocols import Deriver, Embedder
 from argot.settings import Settings
-from argot.types import EVERYONE, Audience, Document, Principal, is_of_thread
+from argot.types import EVERYONE, Audience, Document, Principal, distinct_tags, is_of_thread
 
 EventKind = Literal["found", "progress", "added", "updated", "unchanged", "duplicate", "failed", "skipped", "done"]
 
@@ -209,10 +209,10 @@ class Adding:
             audience = audience if self._audience is None else self._audience
         labels = set(metadata.labels) if metadata else set()
         if given and self._tags is not None:
-            return audience, tuple(sorted({*self._tags, *labels}))
+            return audience, distinct_tags((*self._tags, *sorted(labels)))
         # Only what the source labels otherwise than before changes: what people did to the tags stays.
         before = set(stored_metadata(self._connection, stored.document.id).labels) if stored and metadata else set()
-        return audience, tuple(sorted((set(tags) - (before - labels)) | (labels - before)))
+        return audience, distinct_tags((*sorted(set(tags) - (before - labels)), *sorted(labels - before)))
 
     def _known(self, candidate: Candidate, parts: Parts | None = None) -> IngestEvent | None:
         """The event of a source that needs no reading, after doing what little it needs.

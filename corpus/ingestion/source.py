@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from argot.corpus.store.source_metadata import SourceMetadata
+from argot.types import plain_text
 
 __all__ = ["Source", "SourceMetadata"]
 
@@ -24,3 +25,7 @@ class Source:
     size: int = -1
     skip: str = ""
     metadata: SourceMetadata | None = None
+
+    def __post_init__(self) -> None:
+        # Here, where all come by: names are what strangers call their files.
+        object.__setattr__(self, "name", plain_text(self.name))

@@ -127,7 +127,7 @@ class CorpusStore:
         for found in documents:
             if wanted in {found.id, found.uri} or _is_path_of(wanted, found.uri):
                 return found
-        named = [document for document in documents if document.name == wanted]
+        named = [document for document in documents if wanted in {document.name, document.listed_name}]
         if len(named) > 1:
             uris = "\n".join(f"  {document.uri}" for document in named)
             raise InvalidInput(f"{len(named)} documents are called '{wanted}'. Give the URI of one:\n{uris}")

@@ -292,7 +292,7 @@ def _with_excerpt(passage: FoundPassage) -> str:
 def _place(passage: FoundPassage) -> str:
     fresh = f", {passage.freshness}" if passage.freshness else ""
     heading = f": {passage.heading}" if passage.heading else ""
-    return f"{passage.document}{place(passage.document, passage.page)}{fresh}{heading}"
+    return f"{passage.document}{place(passage.document, passage.page, passage.page_kind)}{fresh}{heading}"
 
 
 def _and(names: Sequence[str]) -> str:

@@ -83,7 +83,8 @@ def _sources(result: AskResult) -> Iterator[str]:
         for passage in result.cited_passages:
             heading = f": {_plain(passage.heading)}" if passage.heading else ""
             fresh = f", {_plain(passage.freshness)}" if passage.freshness else ""
-            yield f"- [{passage.n}] {_plain(passage.document)}{place(passage.document, passage.page)}{fresh}{heading}"
+            where = place(passage.document, passage.page, passage.page_kind)
+            yield f"- [{passage.n}] {_plain(passage.document)}{where}{fresh}{heading}"
         yield ""
 
 

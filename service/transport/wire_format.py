@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any
 
@@ -14,7 +15,14 @@ MAX_LINE = 256 * 1024 * 1024
 
 
 def encode(message: Event) -> bytes:
-    return json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"
+    """The line of a message; bytes go as base64, which use cases take as well (`uploads.Data`)."""
+    return json.dumps(message, separators=(",", ":"), default=_base64).encode("ascii") + b"\n"
+
+
+def _base64(value: object) -> str:
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode("ascii")
+    raise TypeError(f"{type(value).__name__} cannot be sent as JSON")
 
 
 def decode(line: bytes) -> Event:

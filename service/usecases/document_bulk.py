@@ -65,9 +65,10 @@ async def _changed(kb: KnowledgeBase, principal: Principal, document: str, chang
     match change:
         case "tag" | "untag":
             found = await kb.blocking(kb.document_store.document, principal, document)
-            given = {one.strip() for one in values if one.strip()}
-            tags = set(found.tags) | given if change == "tag" else set(found.tags) - given
-            await document_label(kb, principal, document=found.id, tags=sorted(tags))
+            given = [one.strip() for one in values if one.strip()]
+            folded = {one.casefold() for one in given}
+            kept = [one for one in found.tags if change == "tag" or one.casefold() not in folded]
+            await document_label(kb, principal, document=found.id, tags=kept + (given if change == "tag" else []))
         case "audience":
             await document_label(kb, principal, document=document, audience=values)
         case "reread":

@@ -11,8 +11,9 @@ from pydantic import Field
 
 from argot.corpus.store.near_duplicates import NearDuplicate, near_duplicates
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.moments import Moment
 from argot.service.usecases.usecase_registry import Count, ParameterGroup, Text, usecase
-from argot.types import Document, Principal, is_of_thread
+from argot.types import Document, Principal, distinct_tags, is_of_thread
 
 State = Literal["incomplete", "replaced", "derived", "not derived"]
 """Has parts that could not be read; has former revisions; has texts or triples that were derived of it; has none."""
@@ -52,8 +53,8 @@ class DocumentFilter(ParameterGroup):
     tag: Text = ""
     audience: Text = ""
     state: State | None = None
-    added_after: Text = ""
-    added_before: Text = ""
+    added_after: Moment = ""
+    added_before: Moment = ""
 
 
 @usecase("asker")
@@ -94,16 +95,23 @@ def _found(
         documents=sorted(fitting, key=key, reverse=backwards)[page],
         found=len(fitting),
         total=len(every),
-        tags=dict(sorted(Counter(tag for one in every for tag in one.tags).items())),
+        tags=_tags_counted(every),
         audiences=dict(sorted(Counter(token for one in every for token in one.audience or {EVERYBODY}).items())),
     )
+
+
+def _tags_counted(documents: list[Document]) -> dict[str, int]:
+    """How many documents have each tag, whatever its spelling."""
+    spelled = {tag.casefold(): tag for tag in distinct_tags(sorted(tag for one in documents for tag in one.all_tags))}
+    counts = Counter(tag.casefold() for one in documents for tag in one.all_tags)
+    return dict(sorted((spelled[folded], number) for folded, number in counts.items()))
 
 
 def _is_wanted(one: Document, wanted: DocumentFilter) -> bool:
     audience, after, before = wanted.audience, wanted.added_after, wanted.added_before
     said = f"{one.name}\n{one.title}\n{one.uri}".casefold()
     return (
-        (not wanted.tag or wanted.tag in one.tags)
+        (not wanted.tag or wanted.tag.casefold() in {tag.casefold() for tag in one.all_tags})
         and (not audience or audience in one.audience or (audience == EVERYBODY and not one.audience))
         and (not after or one.added_at >= after)
         and (not before or one.added_at < before)

@@ -26,7 +26,7 @@ from argot.service.usecases.source_options import (
     seconds_of,
 )
 from argot.service.usecases.usecase_registry import Event, Finished, Reader, Text, usecase
-from argot.types import Principal
+from argot.types import Principal, distinct_tags
 
 if TYPE_CHECKING:
     from argot.corpus.connectors.synchronisation import SyncEvent, Synchronisation
@@ -123,7 +123,7 @@ async def source_add(
         address=address,
         options=options_of(found, include, exclude, options or {}, variables or {}),
         audience=frozenset(audience or ()),
-        tags=tuple(sorted(set(tags or ()))),
+        tags=distinct_tags(tags or ()),
         every=seconds_of(every),
     )
     require_admin(principal, record)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
@@ -16,6 +15,7 @@ from argot.results import AskEvent, AskResult, Jargon
 from argot.service.glossary_review.miss_loop import after_answer
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.threads.thread_store import AnswerSettings, Thread, Threads
+from argot.service.usecases.moments import is_date
 from argot.service.usecases.profiles import Switches, profile_for
 from argot.service.usecases.search_choice import with_search
 from argot.service.usecases.usecase_registry import Count, Number, Text, usecase
@@ -175,24 +175,13 @@ def answer_settings(
     Raises:
         InvalidInput: `since` is no date.
     """
-    if since and not _is_date(since):
+    if since and not is_date(since):
         raise InvalidInput(f"'{since:.40}' is no date. Write it as 2025-03-01, 2025-03 or 2025.")
     pairs = tuple(
         (name.strip().lower(), " ".join(one.split())) for name, some in (fields or {}).items() for one in some
     )
     labels, named = tuple(dict.fromkeys(tags or ())), tuple(documents or ())
     return AnswerSettings(profile or None, context or None, labels, since or "", pairs, named)
-
-
-def _is_date(text: str) -> bool:
-    for form in ("%Y-%m-%d", "%Y-%m", "%Y"):
-        try:
-            # Written out again: `strptime` also takes "2025-3-1", which does not sort as a text.
-            if datetime.strptime(text, form).strftime(form) == text:
-                return True
-        except ValueError:
-            continue
-    return False
 
 
 async def run_context(

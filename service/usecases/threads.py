@@ -14,6 +14,7 @@ from argot.service.maintenance.scrubbing import scrubbed
 from argot.service.threads.feedback_results import JudgedAnswer, SharedAnswer
 from argot.service.threads.thread_store import AnswerSettings, Feedback, Thread, ThreadFile, ThreadRead
 from argot.service.usecases.attachments import forget_files
+from argot.service.usecases.moments import Moment
 from argot.service.usecases.questions import Fields, Tags, answer_settings, run_context
 from argot.service.usecases.usecase_registry import Count, Text, usecase
 from argot.types import Principal
@@ -128,7 +129,7 @@ async def feedback(
 
 @usecase("manager", everywhere=True)
 async def feedback_list(
-    kb: KnowledgeBase, principal: Principal, *, value: Literal[-1, 1] | None = None, since: Text = ""
+    kb: KnowledgeBase, principal: Principal, *, value: Literal[-1, 1] | None = None, since: Moment = ""
 ) -> list[SharedAnswer | JudgedAnswer]:
     """What people said of answers, the oldest first, as data to evaluate with (docs/chat.md has the fields).
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import base64
 import binascii
 import unicodedata
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote
@@ -18,7 +19,7 @@ from argot.errors import InvalidInput
 from argot.service.blocking_work import stream
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Reader, Text, usecase
-from argot.types import Audience, Document, Principal
+from argot.types import Audience, Document, Principal, listed_name_in
 
 if TYPE_CHECKING:
     from argot.corpus.corpus import IngestEvent, Source
@@ -27,6 +28,10 @@ LONGEST_NAME = 200
 """Bytes of a file's name."""
 MOST_FOLDERS = 20
 """Of those a file lies in."""
+IN = ("added", "updated", "unchanged", "duplicate")
+"""What becomes of a file that can be read."""
+REASONS = 5
+"""So many are named of an archive of which nothing can be read."""
 
 
 def _bytes(value: object) -> object:
@@ -46,13 +51,22 @@ NOT_YOURS = "it is in, for readers of whom you are none: you will not see it you
 
 
 @dataclass(frozen=True, slots=True)
-class UploadReport:
+class MemberReport:
     """What became of a file; `document` is None where it is not this person's to read."""
 
     kind: str
     name: str
     detail: str
     document: Document | None
+
+
+@dataclass(frozen=True, slots=True)
+class UploadReport(MemberReport):
+    """What became of a file, or of an archive: then `files` are those in it, and `kind` is that of the first of added,
+    updated, unchanged and duplicate that one of them came to.
+    """
+
+    files: list[MemberReport] = field(default_factory=list)
 
 
 @usecase("manager", everywhere=True)
@@ -66,8 +80,8 @@ async def upload(
     audience: list[Reader] | None = None,
     tags: list[Text] | None = None,
 ) -> UploadReport:
-    """Put one file in. `kind`: added, updated, unchanged, or duplicate (the same content is there under another name,
-    for readers of whom this person is one).
+    """Put one file in, or the files in an archive (ZIP, TAR). `kind`: added, updated, unchanged, or duplicate (the same
+    content is there under another name, for readers of whom this person is one).
 
     The same name again, by the same person, is a new revision of that document; `folder` is where it lies for its
     sender ("plans/2027"), so that a `readme.md` of two folders is two documents. Without `audience` or `tags` a known
@@ -77,13 +91,16 @@ async def upload(
         InvalidInput: it has no usable name, or it cannot be read; nothing was added.
     """
     from argot.corpus.corpus import Source
+    from argot.corpus.ingestion.archive_members import is_archive
 
     called = plain_name(name)
     # With the sender's name, so that a `plan.pdf` of two people is two documents.
     parts = [plain_name(one) for one in folder.replace("\\", "/").split("/") if one.strip(". ")][:MOST_FOLDERS]
     uri = "/".join((f"upload://{quote(principal.name, safe='')}", *(quote(one, safe="") for one in (*parts, called))))
     readers = None if audience is None else frozenset(audience)
-    return await put_in(kb, principal, Source(uri, called, lambda: data, len(data)), audience=readers, tags=tags)
+    source = Source(uri, called, lambda: data, len(data))
+    putting = _put_members_in if is_archive(called) else put_in
+    return await putting(kb, principal, source, audience=readers, tags=tags)
 
 
 async def put_in(
@@ -100,22 +117,70 @@ async def put_in(
     Raises:
         InvalidInput: it cannot be read; nothing was added.
     """
-    corpus = await kb.load()
-    last: IngestEvent | None = None
-    async with kb.adding:
-        labels: dict[str, Any] = {"audience": audience, "tags": None if tags is None else tuple(tags)}
-        adding = partial(corpus.add, [source], **labels, turn=kb.turns(), by=principal, renew=renew)
-        async with aclosing(stream(adding)) as events:
-            async for event in events:
-                # One file gives one event of its own, besides those about the whole run.
-                last = event if event.kind not in ("found", "progress", "done") else last
-    if last is None or last.kind in ("failed", "skipped"):
+    told = [_told(principal, one) async for one in _events(kb, principal, [source], audience, tags, renew=renew)]
+    last = told[-1] if told else None
+    if last is None or last.kind not in IN:
         why = last.detail.rstrip(".") if last else "nothing came of it"
         raise InvalidInput(f"{source.name} was not added: {why}.")
-    if last.document is not None and not principal.may_read(last.document.audience):
-        return UploadReport(last.kind, source.name, NOT_YOURS, None)
-    detail = f"{last.detail}; nearly the same as {last.near}" if last.near else last.detail
-    return UploadReport(last.kind, last.name, detail, last.document)
+    return UploadReport(last.kind, source.name, last.detail, last.document)
+
+
+async def _put_members_in(
+    kb: KnowledgeBase,
+    principal: Principal,
+    archive: Source,
+    *,
+    audience: Audience | None = None,
+    tags: Sequence[str] | None = None,
+) -> UploadReport:
+    """Put the files in an archive in, each by itself.
+
+    Raises:
+        InvalidInput: none of them can be; nothing was added.
+    """
+    from argot.corpus.ingestion.archive_members import members_of
+
+    members = await kb.blocking(lambda: list(members_of(archive)))
+    files = []
+    async for event in _events(kb, principal, members, audience, tags):
+        found = _told(principal, event)
+        files.append(MemberReport(found.kind, listed_name_in(event.uri), found.detail, found.document))
+    counts = Counter(one.kind for one in files)
+    counted = ", ".join(f"{counts[kind]} {kind}" for kind in (*IN, "skipped", "failed") if counts[kind])
+    detail = files[0].detail if len(files) == 1 else counted or "it holds no files"
+    kind = next((one for one in IN if counts[one]), None)
+    if kind is None:
+        reasons = "".join(f"; {one.name}: {one.detail.rstrip('.')}" for one in files[:REASONS] if len(files) > 1)
+        raise InvalidInput(f"{archive.name} was not added: {detail.rstrip('.')}{reasons}.")
+    return UploadReport(kind, archive.name, detail, None, files)
+
+
+async def _events(
+    kb: KnowledgeBase,
+    principal: Principal,
+    sources: Sequence[Source],
+    audience: Audience | None,
+    tags: Sequence[str] | None,
+    *,
+    renew: bool = False,
+) -> AsyncIterator[IngestEvent]:
+    """What becomes of each source that is put in."""
+    corpus = await kb.load()
+    async with kb.adding:
+        labels: dict[str, Any] = {"audience": audience, "tags": None if tags is None else tuple(tags)}
+        adding = partial(corpus.add, sources, **labels, turn=kb.turns(), by=principal, renew=renew)
+        async with aclosing(stream(adding)) as events:
+            async for event in events:
+                # Besides these there are some about the whole run.
+                if event.kind not in ("found", "progress", "done"):
+                    yield event
+
+
+def _told(principal: Principal, event: IngestEvent) -> MemberReport:
+    if event.document is not None and not principal.may_read(event.document.audience):
+        return MemberReport(event.kind, event.name, NOT_YOURS, None)
+    detail = f"{event.detail}; nearly the same as {event.near}" if event.near else event.detail
+    return MemberReport(event.kind, event.name, detail, event.document)
 
 
 def plain_name(name: str) -> str:
@@ -136,10 +201,13 @@ def plain_name(name: str) -> str:
 
 
 def media_type_known(name: str, data: bytes) -> bool:
-    """Whether Argot reads files of this kind: by the name's suffix, or by their first bytes."""
+    """Whether Argot reads files of this kind, or those in it: by the name's suffix, or by their first bytes."""
+    from argot.corpus.ingestion.archive_members import is_archive
     from argot.corpus.readers import media_type_of
     from argot.errors import UnreadableDocument
 
+    if is_archive(name):
+        return True
     try:
         media_type_of(data, name)
     except UnreadableDocument:

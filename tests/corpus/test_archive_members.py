@@ -11,6 +11,7 @@ from argot.corpus.ingestion.archive_members import MOST_BYTES, members_of
 from argot.corpus.ingestion.source import Source
 from argot.corpus.ingestion.sources import sources_in
 from argot.files import NotAFile
+from argot.types import name_in
 
 FILES = {
     "handbook/valves.md": b"# Valves\n\nThey open at 12 bar.\n",
@@ -95,3 +96,22 @@ def test_an_archive_that_is_too_large_is_not_opened() -> None:
     (source,) = members_of(Source("file:///a.zip", "a.zip", load, MOST_BYTES + 1))
     with pytest.raises(NotAFile, match="unpack it, and add the folder"):
         source.load()
+
+
+def test_a_place_in_an_archive_holds_nothing_that_leads_elsewhere_or_turns_the_text(tmp_path: Path) -> None:
+    files = {"../evil.md": b"1", "a\\..\\b.md": b"2", "evil.md": b"3", "/invoice\u202efdp.md": b"4"}
+    found = list(sources_in([zipped(tmp_path / "a.zip", files)]))
+    base = f"{(tmp_path / 'a.zip').as_uri()}!/"
+    assert [(one.uri.removeprefix(base), one.name, one.skip) for one in found] == [
+        ("evil.md", "evil.md", ""),
+        ("a/b.md", "b.md", ""),
+        ("evil.md", "evil.md", "another file in the archive has its name"),
+        ("invoicefdp.md", "invoicefdp.md", ""),
+    ]
+
+
+def test_a_name_that_turns_the_text_is_shown_without_that(tmp_path: Path) -> None:
+    (tmp_path / "invoice\u202efdp.md").write_bytes(b"# Invoice")
+    (source,) = sources_in([tmp_path])
+    assert source.name == name_in(source.uri) == "invoicefdp.md"
+    assert source.load() == b"# Invoice"

@@ -112,9 +112,9 @@ def test_a_renamed_page_and_new_labels_keep_the_document(corpus: Corpus, tmp_pat
 def test_citations_lead_to_the_wiki(corpus: Corpus, tmp_path: Path) -> None:
     sync(corpus, zipped(tmp_path / "a.zip", html_export(PAGES)), base_uri="https://wiki.example.org/")
     assert {one.uri for one in documents(corpus).values()} == {
-        "https://wiki.example.org/pages/viewpage.action?pageId=12345&title=/Pump%20maintenance",
-        "https://wiki.example.org/pages/viewpage.action?pageId=12346&title=/Night%20shift%20%20%20rules",
-        "https://wiki.example.org/pages/viewpage.action?pageId=12347&title=/Third",
+        "https://wiki.example.org/pages/viewpage.action?pageId=12345&title=Pump%20maintenance",
+        "https://wiki.example.org/pages/viewpage.action?pageId=12346&title=Night%20shift%20%20%20rules",
+        "https://wiki.example.org/pages/viewpage.action?pageId=12347&title=Third",
         "https://wiki.example.org/download/attachments/12345/limits%20%26%20more.csv",
     }
     assert documents(corpus)["Third"].name == "Third"

@@ -176,7 +176,7 @@ def test_a_connection_that_breaks_is_made_again_once(corpus: Corpus, folder: Fol
     ("how", "said"),
     [
         ({"password": "wrong"}, "does not let its mail be read.*Invalid credentials"),
-        ({"address": "imap://127.0.0.1:1/INBOX"}, "Connection refused"),
+        ({"address": "imap://127.0.0.1:1/INBOX"}, "127.0.0.1 cannot be reached: connection refused$"),
         ({"address": "imap://127.0.0.1:{port}/Archive"}, "no folder 'Archive' for ann"),
         ({"encrypted": True}, "offers no encryption"),
         ({"private": False}, "private network.*private=yes"),

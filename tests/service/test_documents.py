@@ -1,7 +1,9 @@
 """The use cases behind the pages of documents: find, label, read again, replace, compare, remove and bring back."""
 
 import asyncio
+import io
 import shutil
+import zipfile
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,7 +18,10 @@ from argot.corpus.corpus import Corpus
 from argot.corpus.store import dustbin
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.transport.knowledge_base_client import SocketClient, connect
+from argot.service.transport.local_socket import serving
 from argot.service.usecases import catalogue
+from argot.service.usecases.document_listing import DocumentFilter
 from argot.settings import Settings
 from argot.types import Document, Principal
 
@@ -300,3 +305,56 @@ async def test_the_pages_of_a_pdf_are_shown_with_the_places_of_their_passages(kb
         await do(kb, NINA, "document_page", document=pdf.name, page=400)
     with pytest.raises(NotFound, match="PDF"):
         await do(kb, NINA, "document_page", document="nand-layout.md", page=1)
+
+
+async def test_a_file_replaces_a_document_through_the_socket_of_the_service(kb: KnowledgeBase) -> None:
+    await put(kb)
+
+    def through() -> Any:
+        with connect(kb.home, Settings(home=kb.home)) as client:
+            assert isinstance(client, SocketClient)
+            replacing = catalogue.document_revisions.document_replace
+            return client.call(replacing, document="gangway.md", name="new.md", data=SECOND)
+
+    async with serving(kb):
+        report = await asyncio.to_thread(through)
+    assert (report.kind, report.document.name) == ("updated", "gangway.md")
+    assert "42 metres" in await asked(kb)
+
+
+async def test_an_uploaded_archive_is_the_files_in_it(kb: KnowledgeBase) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, data in {"bilge.md": FIRST, "../deck.md": SECOND, "logo.xyz": b"?"}.items():
+            archive.writestr(name, data)
+    report = await put(kb, packed.getvalue(), "manuals.zip", tags=["ship"])
+    assert (report.kind, report.detail) == ("added", "2 added, 1 skipped")
+    assert {one.name: one.kind for one in report.files} == {
+        "manuals.zip!/bilge.md": "added",
+        "manuals.zip!/deck.md": "added",
+        "manuals.zip!/logo.xyz": "skipped",
+    }
+    found = await catalogue.document_listing.document_find(kb, MIA, wanted=DocumentFilter(tag="ship"))
+    assert [one.uri for one in found.documents] == [f"upload://mia/manuals.zip!/{one}.md" for one in ("bilge", "deck")]
+    assert [one.listed_name for one in found.documents] == ["manuals.zip!/bilge.md", "manuals.zip!/deck.md"]
+    with pytest.raises(InvalidInput, match=r"worse.zip was not added: .*damaged"):
+        await put(kb, b"PK?", "worse.zip")
+
+
+async def test_tags_of_a_file_are_browsed_as_those_given_and_compare_without_case(kb: KnowledgeBase) -> None:
+    await put(kb, b"---\ntags: [Fuel, winter]\n---\n\n# Bunker\n\nThe bunker holds diesel.\n", "bunker.md")
+    await put(kb, tags=["Winter", "winter"])
+    found = await do(kb, MIA, "document_find", wanted=DocumentFilter(tag="fuel"))
+    assert names(found) == ["bunker.md"] and found["tags"] == {"Fuel": 1, "Winter": 2}
+    assert len(names(await do(kb, MIA, "document_find", wanted=DocumentFilter(tag="WINTER")))) == 2
+    assert (await do(kb, MIA, "show", document="gangway.md"))["document"]["tags"] == ["Winter"]
+    await do(kb, MIA, "document_change", documents=["gangway.md"], change="untag", values=["WINTER"])
+    assert names(await do(kb, MIA, "document_find", wanted=DocumentFilter(tag="winter"))) == ["bunker.md"]
+
+
+async def test_what_is_no_date_is_refused(kb: KnowledgeBase) -> None:
+    await put(kb)
+    with pytest.raises(InvalidInput, match=r"added after \('yesterday'\).*2025-03-01"):
+        await do(kb, MIA, "document_find", added_after="yesterday")
+    for when in ("2025", "2025-03-01", "2025-03-01T09:30:00Z"):
+        assert "gangway.md" in names(await do(kb, MIA, "document_find", added_after=when))

@@ -28,6 +28,7 @@ from argot.ui.api.openapi import ERRORS, operation_id
 from argot.ui.api.response_models import Shown, UploadShown
 from argot.ui.web.authorization import Who, needs
 from argot.ui.web.open_connections import INERT_POLICY
+from argot.ui.web.sent_files import sent_name
 
 AROUND = MIB
 """Bytes that a form may have besides the file: its other fields and the boundaries between them."""
@@ -71,17 +72,18 @@ def _document_files(kb: KnowledgeBase) -> APIRouter:
         audience: Annotated[list[Text] | None, Form(max_length=MOST_FIELDS, description="groups, or @NAME")] = None,
         tags: Annotated[list[Text] | None, Form(max_length=MOST_FIELDS)] = None,
     ) -> Response:
-        """Put a document in. The same name again is a new revision of it; half an upload leaves nothing.
+        """Put a document in, or the documents in an archive (ZIP, TAR): `files` says what became of each.
+
+        The same name again is a new revision of it; half an upload leaves nothing.
 
         Without `audience` a new document is for everyone, and a known one keeps its own. Its readers come one in a
         field; the same for `tags`.
         """
         data = await _the_file(request, file)
         # Here already, for a status of its own; the use case would refuse it as any other input.
-        known = media_type_known(file.filename or "", data)
-        if not known:
+        name = sent_name(file)
+        if not media_type_known(name, data):
             raise HTTPException(415, "Argot reads no files of this kind. See docs/managers.md for those it does.")
-        name = file.filename or ""
         putting = uploads.upload(kb, who.principal, name=name, data=data, audience=audience, tags=tags)
         try:
             result = await result_of(request, kb, putting)
@@ -100,7 +102,7 @@ def _document_files(kb: KnowledgeBase) -> APIRouter:
     ) -> Response:
         """Put a new revision of a document in: another file of the same format, under any name."""
         data = await _the_file(request, file)
-        name = file.filename or ""
+        name = sent_name(file)
         replacing = document_revisions.document_replace(kb, who.principal, document=document, name=name, data=data)
         try:
             return JSONResponse(jsonable(await result_of(request, kb, replacing)))

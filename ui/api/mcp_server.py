@@ -153,7 +153,7 @@ def found_text(found: Mapping[str, Any]) -> str:
     terms = dict.fromkeys(f"{one['surface']} = {one['expansion'] or one['term']}" for one in found["jargon"])
     head = [f"Understood: {'; '.join(terms)}."] if terms else []
     passages = [
-        f"[{number}] {one['document']}{place(one['document'], one['page'])}"
+        f"[{number}] {one['document']}{place(one['document'], one['page'], one.get('page_kind'))}"
         f"{' · ' + one['heading'] if one['heading'] else ''} (passage {one['passage_id']})\n{one['text']}"
         for number, one in enumerate(found["passages"], 1)
     ]

@@ -80,13 +80,19 @@ class TermShown(Shown):
     alias_of: list[Sense]
 
 
-class UploadShown(Shown):
+class MemberShown(Shown):
     """What became of a file: added, updated, unchanged, or duplicate (its content is there under another name)."""
 
     kind: str
     name: str
     detail: str
     document: Document | None
+
+
+class UploadShown(MemberShown):
+    """The same; `files` are those in an archive, of which each may also be skipped or failed."""
+
+    files: list[MemberShown]
 
 
 class Me(Shown):

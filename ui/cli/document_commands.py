@@ -158,7 +158,8 @@ def list_documents(json_: Json = False, as_user: AsUser = None, home: Home = Non
         say_json(documents)
         return
     rows = [
-        [one.id, one.name, one.title, one.passages, groups_text(one.audience), one.added_at[:10]] for one in documents
+        [one.id, one.listed_name, one.title, one.passages, groups_text(one.audience), one.added_at[:10]]
+        for one in documents
     ]
     table(["id", "name", "title", "passages", "audience", "added"], rows)
     note(f"{len(documents)} documents" if documents else "No documents yet. Put some in with: argot add PATHS")

@@ -73,7 +73,7 @@ def find(
         say_json(found)
         return
     rows: list[list[object]] = [
-        [one.id, one.name, one.title, ", ".join(one.tags), groups_text(one.audience), one.added_at[:10]]
+        [one.id, one.listed_name, one.title, ", ".join(one.all_tags), groups_text(one.audience), one.added_at[:10]]
         for one in found.documents
     ]
     table(["id", "name", "title", "tags", "audience", "added"], rows)

@@ -107,7 +107,7 @@ def _print_sources(result: AskResult) -> None:
     if shown:
         say("\nSources:")
     for passage in shown:
-        page = place(passage.document, passage.page)
+        page = place(passage.document, passage.page, passage.page_kind)
         heading = f", {line(passage.heading)}" if passage.heading else ""
         fresh = f", {line(passage.freshness)}" if passage.freshness else ""
         say(f"  [{passage.n}] {line(passage.document)}{page}{fresh}{heading}")

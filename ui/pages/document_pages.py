@@ -15,12 +15,13 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.document_bulk import Change, document_change
 from argot.service.usecases.document_dustbin import document_restore, removed_erase, removed_list
 from argot.service.usecases.document_fetch import document_fetch
-from argot.service.usecases.uploads import UploadReport, upload
+from argot.service.usecases.uploads import MemberReport, UploadReport, upload
 from argot.service.usecases.usecase_registry import outcome
 from argot.ui.pages.document_list import CHOICES, STEP, documents_listed
 from argot.ui.pages.form_fields import between_commas
 from argot.ui.pages.page_base import BoundedRoute, Pages, form_of, page, part, sent_to_address
 from argot.ui.web.authorization import Visitor, Who, needs
+from argot.ui.web.sent_files import sent_name
 
 DOCUMENTS = "/documents"
 DUSTBIN = f"{DOCUMENTS}/dustbin"
@@ -81,16 +82,18 @@ def _list(router: APIRouter, pages: Pages) -> None:
         if request.headers.get("accept") == "application/json":
             if len(wanted) != 1:
                 raise InvalidInput("Send one file at a time.")
-            return JSONResponse(_told(await _put_in(pages.kb, who, wanted[0], labels, form.get("folder", ""))))
+            report = await _put_in(pages.kb, who, wanted[0], labels, form.get("folder", ""))
+            return JSONResponse({**_told(report), "files": list(map(_told, report.files))})
         if not wanted or len(wanted) > MOST_TOGETHER:
             reason = f"At most {MOST_TOGETHER} files can be sent together." if wanted else "No file was chosen."
             return await list_page(request, who, error=InvalidInput(reason), given=form)
-        outcomes = []
+        outcomes: list[dict[str, str]] = []
         for one in wanted:
             try:
-                outcomes.append(_told(await _put_in(pages.kb, who, one, labels)))
+                report = await _put_in(pages.kb, who, one, labels)
+                outcomes += map(_told, report.files or [report])
             except (InvalidInput, NotAllowed) as error:
-                name = one if isinstance(one, str) else one.filename or ""
+                name = one if isinstance(one, str) else sent_name(one)
                 outcomes.append({"kind": "failed", "name": name, "detail": str(error), "href": ""})
         return await list_page(request, who, given=form, outcomes=outcomes)
 
@@ -171,9 +174,9 @@ async def _put_in(
     """A file of a form, or what is at a web address."""
     if isinstance(one, str):
         return await document_fetch(kb, who.principal, address=one, **labels)
-    return await upload(kb, who.principal, name=one.filename or "", data=await one.read(), folder=folder, **labels)
+    return await upload(kb, who.principal, name=sent_name(one), data=await one.read(), folder=folder, **labels)
 
 
-def _told(report: UploadReport) -> dict[str, str]:
+def _told(report: MemberReport) -> dict[str, str]:
     href = document_link(report.document.id) if report.document else ""
     return {"kind": report.kind, "name": report.name, "detail": report.detail, "href": href}

@@ -281,7 +281,7 @@ def _sources(result: AskResult, passages: Sequence[FoundPassage], title: str = "
 
 def _source(passage: FoundPassage) -> str:
     """Where a passage stands. The page of a PDF is a link: it opens the original there."""
-    where = place(passage.document, passage.page)
+    where = place(passage.document, passage.page, passage.page_kind)
     if where and PurePosixPath(passage.document).suffix.casefold() == ".pdf":
         where = f", [page {passage.page}]({_address(passage)}/original#page={passage.page})"
     heading = f" · {plain(passage.heading)}" if passage.heading else ""

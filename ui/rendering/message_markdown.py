@@ -122,7 +122,7 @@ def _sources(result: AskResult) -> Sequence[FoundPassage]:
 
 
 def _source(passage: FoundPassage, site: str) -> str:
-    name = _name(passage.document) + place(passage.document, passage.page)
+    name = _name(passage.document) + place(passage.document, passage.page, passage.page_kind)
     if site:
         name = f"[{name}]({site}{PASSAGES}/{quote(passage.passage_id, safe='')})"
     heading = f" · {_name(passage.heading)}" if passage.heading else ""

@@ -106,7 +106,7 @@ class HasPlace(Protocol):
 
 def place_of(passage: HasPlace) -> str:
     """Where in its document a passage stands: ", page 3", ", sheet 1", or nothing."""
-    return place(passage.document, passage.page)
+    return place(passage.document, passage.page, getattr(passage, "page_kind", None))
 
 
 def count(number: int, one: str, many: str = "") -> str:

@@ -140,10 +140,10 @@ def _sources(result: AskResult, passages: Iterable[FoundPassage], web: str, titl
 
 
 def _source(passage: FoundPassage, sentences: Sequence[Sentence], web: str) -> str:
-    where = place(passage.document, passage.page)
+    where = place(passage.document, passage.page, passage.page_kind)
     if web and where and PurePosixPath(passage.document).suffix.casefold() == ".pdf":
         original = f"{web}{PASSAGES}/{quote(passage.passage_id, safe='')}/original#page={passage.page}"
-        where = f", {link(original, f'page {passage.page}')}"
+        where = f", {link(original, where.removeprefix(', '))}"
     fresh = f", {plain(passage.freshness)}" if passage.freshness else ""
     heading = f" · {plain(passage.heading)}" if passage.heading else ""
     excerpt = f"\n“{plain(passage.excerpt)}”" if passage.excerpt else ""

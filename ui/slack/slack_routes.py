@@ -75,7 +75,7 @@ def slack_routes(kb: KnowledgeBase) -> APIRouter:
 def about(found: PassageShown) -> list[str]:
     """Where a passage stands: title, heading and page, as far as they say something new."""
     title = found.title if found.title not in found.heading and found.title != found.document else ""
-    where = place(found.document, found.page).removeprefix(", ")
+    where = place(found.document, found.page, found.page_kind).removeprefix(", ")
     return [one for one in (title, found.heading, where, found.freshness) if one]
 
 

@@ -1,8 +1,10 @@
 """The API over the real application: OpenAI's own client, questions and events, keys, roles, files, limits."""
 
 import asyncio
+import io
 import json
 import shutil
+import zipfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -569,6 +571,20 @@ async def test_half_an_upload_leaves_nothing(site: Site) -> None:
         sent = await hang_up(site, "POST", "/api/documents", headers, pieces)
         assert all(message.get("status", 400) >= 400 for message in sent)
     assert stored(site) == before
+
+
+async def test_an_archive_is_the_files_in_it_and_names_are_kept_as_sent(site: Site) -> None:
+    packed, name = io.BytesIO(), 'a&b #1?%20 "q".md'
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("fender.md", "# Fender\n\nThe fender is of rubber.")
+    async with site.program("mona") as mona:
+        done = await mona.post("/api/documents", files={"file": ("parts.zip", packed.getvalue())})
+        assert done.status_code == 201, done.text
+        assert [one["name"] for one in done.json()["files"]] == ["parts.zip!/fender.md"]
+        named = await mona.post("/api/documents", files={"file": (name, b"# Quoted\n\nThe quay is quoted.")})
+        assert named.json()["document"]["name"] == name
+        for document in (done.json()["files"][0]["document"], named.json()["document"]):
+            await mona.delete(f"/api/documents/{document['id']}")
 
 
 async def test_what_cannot_be_read_is_refused_with_the_reason(site: Site) -> None:

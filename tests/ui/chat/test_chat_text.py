@@ -1,7 +1,10 @@
 """Text of strangers in a window that renders Markdown, and what an answer looks like."""
 
+from typing import Any
+
 import pytest
 
+from argot.graph.presentation.found_passages import citation_of
 from argot.graph.presentation.wording import query_miss_answer
 from argot.locations import place
 from argot.results import AskResult, Choice, Citation, FoundPassage, Jargon, MissedTerm, Sentence
@@ -255,3 +258,12 @@ def test_an_address_tells_passage_and_page() -> None:
 )
 def test_a_place_is_called_what_it_is(document: str, page: int | None, said: str) -> None:
     assert place(document, page) == said
+
+
+def test_a_citation_of_a_scanned_page_says_so() -> None:
+    passage = Passage("p", "d", "r", 0, 0, 9, "words", "", page=2, page_kind="scanned page")
+    document = Document("d", "file:///a.pdf", "A", "application/pdf", "r", "h", "2026-01-01")
+    record: Any = {"passage": "p", "start": 0, "end": 5, "score": 1.0}
+    found = citation_of(record, 1, {"p": (passage, document)})
+    assert found.page_kind == "scanned page"
+    assert place(found.document, found.page, found.page_kind) == ", scanned page 2"

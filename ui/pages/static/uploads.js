@@ -105,6 +105,14 @@ if (form) {
           found = null;
         }
         if (found) {
+          for (const file of found.files || []) {
+            const row = element('li', `row ${file.kind}`);
+            const name = element(file.href ? 'a' : 'span', 'term', file.name);
+            if (file.href) name.href = file.href;
+            name.dir = 'auto';
+            row.append(name, element('span', 'aside', [said[file.kind] || (file.kind === 'skipped' ? 'Passed over' : file.kind), file.detail].filter(Boolean).join(': ')));
+            one.row.after(row);
+          }
           done(finish(one, found.kind, [said[found.kind] || found.kind, found.detail.replace(/^1 passages/, '1 passage')].filter(Boolean).join(': '), found.href));
         } else {
           const text = request.getResponseHeader('Content-Type') || '';

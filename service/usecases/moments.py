@@ -1,0 +1,42 @@
+"""Dates and times as parameters."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+from argot.clock import utc_text
+from argot.service.usecases.usecase_registry import Text
+
+_DATE = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?", re.ASCII)
+_FIRST_DAY = "0000-01-01"
+
+
+def is_date(text: str) -> bool:
+    """Whether it is a day, month or year as 2025-03-01, 2025-03 or 2025, which sort as texts."""
+    if not _DATE.fullmatch(text):
+        return False
+    try:
+        datetime.fromisoformat(text + _FIRST_DAY[len(text) :])
+    except ValueError:
+        return False
+    return True
+
+
+def _moment(text: str) -> str:
+    text = text.strip()
+    if not text or is_date(text):
+        return text
+    try:
+        # In an address, `+` stands for a space.
+        told = datetime.fromisoformat(re.sub(r" (\d\d:?\d\d)$", r"+\1", text))
+    except ValueError:
+        raise ValueError("it is no date or time; write it as 2025-03-01 or 2025-03-01T09:30:00Z") from None
+    return utc_text(told if told.tzinfo else told.replace(tzinfo=UTC), "seconds")
+
+
+Moment = Annotated[Text, AfterValidator(_moment)]
+"""A date (2025-03-01, 2025-03, 2025) or a time in ISO 8601, as a text that sorts among stored times; may be empty."""

@@ -23,6 +23,7 @@ from argot.service.usecases.sense_results import one_line
 from argot.types import Context
 from argot.ui.web.authorization import Visitor
 from argot.ui.web.open_connections import is_said_larger
+from argot.ui.web.page_templates import environment
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -114,17 +115,9 @@ class BoundedRoute(APIRoute):
 @cache
 def templates() -> Environment:
     """The templates of `ui/pages/templates`, with the filters they use."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
     from argot.ui.rendering import page_filters
 
-    made = Environment(
-        loader=PackageLoader("argot.ui.pages"),
-        autoescape=True,  # in every file: by default Jinja escapes nothing
-        undefined=StrictUndefined,  # a misspelt name fails in the tests, and does not show as nothing
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    made = environment("argot.ui.pages")
     made.globals.update(
         HOME=HOME,
         link=glossary_link,

@@ -17,6 +17,8 @@ from argot.service.usecases import document_fetch, uploads
 from argot.service.usecases.document_listing import DocumentFilter, document_find
 from argot.settings import Settings
 from argot.types import Document, Principal
+from argot.ui.pages import document_pages
+from argot.ui.pages.page_base import templates
 from argot.ui.pages.page_routes import glossary_pages
 
 ADMIN = Principal("ada", sees_all=True)
@@ -315,3 +317,24 @@ async def test_an_empty_base_says_what_to_do(tmp_path: Path) -> None:
         assert "There are no documents yet" in page
         assert "Nothing was removed" in await get(mia, "/documents/dustbin")
         assert "Add some" in await get(mia, "/library")
+
+
+async def test_a_fault_is_told_on_a_page_with_a_way_back(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr(document_pages, "documents_listed", broken)
+    async with at(kb, MIA) as client:
+        client._transport.raise_app_exceptions = False  # type: ignore[attr-defined]
+        answer = await client.get("/documents")
+        assert (answer.status_code, answer.headers["content-type"]) == (500, "text/html; charset=utf-8")
+        assert "door.css" in answer.text and "Something went wrong" in answer.text and "secret" not in answer.text
+        assert 'href="/documents"' in answer.text
+        lines = await client.get("/documents", headers={"accept": "*/*"})
+        assert (lines.status_code, lines.headers["content-type"]) == (500, "text/plain; charset=utf-8")
+
+
+def test_templates_are_read_once() -> None:
+    made = templates()
+    assert not made.auto_reload
+    assert {"documents.html", "sources.html"} <= made.loader.load_func.__self__.keys()  # type: ignore[union-attr]

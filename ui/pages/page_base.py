@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from argot.errors import Conflict, NotAllowed
+from argot.freshness import validity
 from argot.service.json_values import dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.contexts import context_list
@@ -127,6 +128,7 @@ def templates() -> Environment:
         differences=page_filters.differences,
         stored_fields=page_filters.stored_fields,
         place_of=page_filters.place_of,
+        validity=validity,
     )
     made.filters.update(
         moment=page_filters.moment,

@@ -338,3 +338,13 @@ def test_templates_are_read_once() -> None:
     made = templates()
     assert not made.auto_reload
     assert {"documents.html", "sources.html"} <= made.loader.load_func.__self__.keys()  # type: ignore[union-attr]
+
+
+async def test_a_superseded_document_is_shown_as_such(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
+    text = b"---\ndate: 2023-02-01\nstatus: Draft\nsuperseded_by: Travel 2025\n---\n# Travel\n\nA night costs 90.\n"
+    await uploads.upload(kb, MIA, name="travel.md", data=text)
+    one = await document(kb, "travel")
+    for path in ("/documents", "/library", f"/documents/{one.id}", f"/library/{one.id}"):
+        shown = await get(mia, path)
+        assert ">draft</span>" in shown and ">superseded by Travel 2025</span>" in shown, path
+        assert "rev. 2023-02-01" in shown, path

@@ -876,7 +876,7 @@ def test_a_source_from_its_naming_to_its_end(argot: Argot, tmp_path: Path) -> No
     assert (synced.code, synced.out) == (1, "docs: 1 renamed, 2 unchanged, 1 failed\n")
     assert synced.err.startswith("failed: broken.pdf: ")
     (row,) = argot("source", "list").out.splitlines()
-    name, kind, address, every, documents, state, _ = row.split("\t")
+    name, kind, address, every, documents, state, *_ = row.split("\t")
     assert (name, kind, every, documents, state) == ("docs", "folder", "90m", "3", "synced, 1 failed")
     assert address == str(tmp_path / "docs")
     shutil.rmtree(tmp_path / "docs")

@@ -199,7 +199,7 @@ def test_a_manager_mends_replaces_and_removes_with_the_keyboard(
     tab.locator("#files").set_input_files([first])
     tab.get_by_role("button", name="Add 1 file").press("Enter")
     tab.locator("#uploads").get_by_role("link", name="mooring.md").press("Enter")
-    tab.locator("summary", has_text="Tags and readers").press("Enter")
+    tab.locator("summary", has_text="Tags, readers, fields").press("Enter")
     tab.locator("#tags").fill("ship, rope")
     tab.keyboard.press("Enter")
     expect(tab.get_by_text("Saved.")).to_be_visible()
@@ -304,7 +304,7 @@ def test_screenshots_of_the_documents(chromium: Any, tmp_path: Path) -> None:
 
 def _look(tab: Any, server: Served, shot: Callable[[str], None]) -> None:
     here = tab.url
-    tab.locator("summary", has_text="Tags and readers").click()
+    tab.locator("summary", has_text="Tags, readers, fields").click()
     shot("labels")
     tab.locator("summary", has_text="Contents").click()
     shot("contents")

@@ -348,3 +348,24 @@ async def test_a_superseded_document_is_shown_as_such(kb: KnowledgeBase, mia: ht
         shown = await get(mia, path)
         assert ">draft</span>" in shown and ">superseded by Travel 2025</span>" in shown, path
         assert "rev. 2023-02-01" in shown, path
+
+
+async def test_fields_are_given_on_the_page(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
+    one = await document(kb, "nand")
+    path = f"/documents/{one.id}"
+    assert (await post(mia, f"{path}/labels", fields="region: EU\nregion: UK\nstatus: draft")).status_code == 303
+    shown = await get(mia, path)
+    assert "region: EU\nregion: UK\nstatus: draft</textarea>" in shown and ">draft</span>" in shown
+    refused = await post(mia, f"{path}/labels", fields="region EU")
+    opened = re.search(r'<details class="act" open>.*?</form>', refused.text, re.DOTALL)
+    assert refused.status_code == 400 and opened and "is no field with a value" in opened[0]
+    await post(mia, f"{path}/labels", fields="")
+    assert "draft</span>" not in await get(mia, path)
+
+
+async def test_a_refused_replacement_opens_its_form_again(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
+    one = await document(kb, "nand")
+    file = [("file", ("other.pdf", b"%PDF-1.7 no"))]
+    refused = await mia.post(f"/documents/{one.id}/replace", data={"csrf": CSRF}, files=file)
+    (opened,) = re.findall(r'<details class="act" open>.*?</form>', refused.text, re.DOTALL)
+    assert refused.status_code == 400 and ">Replace</summary>" in opened and 'role="alert"' in opened

@@ -169,3 +169,16 @@ async def test_folders_take_an_admin_and_the_page_a_manager_of_everything(kb: Kn
     async with at_desk(glossary_pages(kb), NINA) as nina:
         assert (await nina.get(PAGE)).status_code == 403
         assert "/documents/sources" not in (await nina.get("/documents")).text
+
+
+async def test_options_are_given_and_spoken_of_as_the_page_calls_them(
+    kb: KnowledgeBase, ada: httpx.AsyncClient
+) -> None:
+    mail = {"address": "imaps://mail.example.org/INBOX", "kind": "imap"}
+    refused = unescape((await post(ada, PAGE, **mail)).text)
+    assert "under Options user=NAME under Secrets password=VARIABLE" in refused and "--with" not in refused
+    assert "is no option with a value" in unescape((await post(ada, PAGE, **mail, options="user")).text)
+    made = await post(ada, PAGE, **mail, options="user=ann\nencrypted = no", secrets="password=MAIL_PASSWORD")
+    assert made.headers["location"] == f"{PAGE}?done=source-named"
+    (found,) = await source_list(kb, ADMIN)
+    assert found.options == {"user": "ann", "encrypted": "no", "password": {"variable": "MAIL_PASSWORD"}}

@@ -38,8 +38,8 @@ class SourceRecord:
 
     `options` depend on the kind; where one is `{"variable": NAME}`, its value stands in that environment variable.
     `audience` and `tags` are those of documents that it brings. `failures`: attempts since the last success.
-    `counts` and the first `problems` are of the last sync that did not fail; `gone` counts what waits for a
-    confirmation before it is removed.
+    `counts` and the first `problems` are of the last sync that did not fail; `gone` are the names of
+    the first of what waits for a confirmation before it is removed; `counts` has the number of all.
     """
 
     name: str
@@ -59,6 +59,7 @@ class SourceRecord:
     failed: int = 0
     counts: dict[str, int] = field(default_factory=dict)
     problems: tuple[SyncProblem, ...] = ()
+    gone: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,13 +158,14 @@ class SourceStore:
         mark: str = "",
         counts: Mapping[str, int] | None = None,
         problems: Sequence[SyncProblem] = (),
+        gone: Sequence[str] = (),
     ) -> None:
         with self._database.writing() as connection:
             if state == "failed":
                 connection.execute("UPDATE sources SET state = ?, detail = ? WHERE name = ?", (state, detail, name))
                 return
             some = {kind: number for kind, number in (counts or {}).items() if number}
-            told = {"counts": some, "problems": [asdict(one) for one in problems]}
+            told = {"counts": some, "problems": [asdict(one) for one in problems], "gone": list(gone)}
             connection.execute(
                 """UPDATE sources SET state = ?, detail = ?, mark = ?, synced_at = ?, failures = 0, last_sync = ?
                 WHERE name = ?""",
@@ -225,6 +227,7 @@ def _record(row: tuple[Any, ...]) -> SourceRecord:
     name, kind, address, options, audience, tags, *rest, last_sync = row
     told = json.loads(last_sync)
     rest += [told.get("counts", {}), tuple(SyncProblem(**one) for one in told.get("problems", ()))]
+    rest += [tuple(told.get("gone", ()))]
     return SourceRecord(
         name,
         cast(SourceKind, kind),

@@ -35,6 +35,7 @@ RETRY_SECONDS = 60
 """Doubled by each failure of a document."""
 DAY_SECONDS = 86_400
 SHOWN_PROBLEMS = 100
+SHOWN_GONE = 20
 OUTCOMES: Mapping[str, Outcome] = {
     "added": "in",
     "updated": "in",
@@ -60,7 +61,7 @@ class SyncEvent:
 class Synchronisation:
     """One sync of one source. `run` once; `state`, `detail`, `counts` and `problems` say afterwards how it went.
 
-    `gone`: how many documents wait for a confirmation before they are taken out. `near`: what came in and is nearly the
+    `gone`: the names of what waits for a confirmation before it is taken out. `near`: what came in and is nearly the
     same as other documents, which its `detail` names.
     """
 
@@ -86,7 +87,7 @@ class Synchronisation:
         self.detail = ""
         self.counts: Counter[str] = Counter()
         self.problems: list[SyncEvent] = []
-        self.gone = 0
+        self.gone: list[str] = []
         self.near: list[SyncEvent] = []
         self._corpus = corpus
         self._record = record
@@ -126,8 +127,9 @@ class Synchronisation:
                 self.counts.clear()
                 self.problems.clear()
         whole = self.state == "synced" and not self.counts["failed"]
-        counts = {**self.counts, "gone": self.gone}
-        self._store.finish(name, self.state, self.detail, mark if whole else "", counts, self.told_problems)
+        counts = {**self.counts, "gone": len(self.gone)}
+        told = (counts, self.told_problems, self.told_gone)
+        self._store.finish(name, self.state, self.detail, mark if whole else "", *told)
 
     @property
     def told_problems(self) -> list[SyncProblem]:
@@ -137,6 +139,10 @@ class Synchronisation:
     @property
     def told_near(self) -> list[SyncProblem]:
         return _told(self.near)
+
+    @property
+    def told_gone(self) -> list[str]:
+        return self.gone[:SHOWN_GONE]
 
     # -- comparing --------------------------------------------------------------------------------------------------
 
@@ -153,7 +159,7 @@ class Synchronisation:
         lost = sum(item.holds for item in gone)
         if lost * 2 > held and not self._confirmed:
             self.state = "held"
-            self.gone = lost
+            self.gone = [name_in(item.uri) for item in gone if item.holds]
             self.detail = (
                 f"{lost} of {held} documents are gone there, and nothing was taken out here. If that is right: "
                 f"argot source sync {self._record.name} --confirm"

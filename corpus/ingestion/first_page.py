@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from argot.corpus.document_status import is_status
 from argot.corpus.readers.dates import date_of
 from argot.corpus.readers.reader_protocol import CutDocument
+from argot.document_status import is_status
 from argot.types import DocumentField
 
 LOOKED_AT = 4_000

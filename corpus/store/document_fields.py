@@ -75,6 +75,12 @@ def documents_within(
     return frozenset(id_ for (id_,) in connection.execute(sql, values))
 
 
+def given_fields(connection: sqlite3.Connection, document: str) -> list[DocumentField]:
+    """What managers gave a document (id), as against what was read from its file."""
+    sql = "SELECT name, value FROM document_fields WHERE document = ? AND origin = 'given' ORDER BY name, value"
+    return [DocumentField(*row) for row in connection.execute(sql, (document,))]
+
+
 def field_names(connection: sqlite3.Connection, audiences: Sequence[int] | None) -> list[str]:
     """The names of all fields of documents that may be found."""
     sql = "SELECT DISTINCT f.name FROM document_fields AS f"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from argot.graph.presentation.freshness import freshness, places_told
+from argot.freshness import freshness
+from argot.graph.presentation.document_notes import places_told
 from argot.graph.state import CitationRecord, TurnPart
 from argot.results import Citation, FoundPassage
 from argot.types import Document, Passage

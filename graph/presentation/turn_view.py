@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from argot.graph.choices import ANSWER_ANYWAY, NONE_OF_THESE, TERM, document_choice, label, sense_choice
+from argot.graph.presentation.document_notes import disagreement_note, succession_notes
 from argot.graph.presentation.found_passages import Visible, citation_of, numbers_of, passages_found
-from argot.graph.presentation.freshness import disagreement_note, succession_notes
 from argot.graph.presentation.scope_wording import (
     documents_asked,
     empty_scope,

@@ -14,7 +14,7 @@ from argot.errors import NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents import PDF, PagePicture, drawn_page
 from argot.service.usecases.usecase_registry import Number, Text, usecase
-from argot.types import DerivedText, Document, Passage, Principal, Triple
+from argot.types import DerivedText, Document, DocumentField, Passage, Principal, Triple
 
 MOST_JUDGED = 200
 """Judged answers that are looked through, the newest."""
@@ -52,7 +52,10 @@ class PassageRead:
 
 @dataclass(frozen=True, slots=True)
 class DocumentPart:
-    """A page, slide or sheet of a document, or so many of its passages. `parts`: the numbers of all that hold text."""
+    """A page, slide or sheet of a document, or so many of its passages. `parts`: the numbers of all that hold text.
+
+    `given`: those of its fields that managers gave it.
+    """
 
     document: Document
     sections: list[ContentsEntry]
@@ -60,6 +63,7 @@ class DocumentPart:
     parts: list[int]
     part: int
     passages: list[PassageRead]
+    given: list[DocumentField]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +127,7 @@ async def document_part(
 
     Without `part` the one that a `passage` (id) begins in, else the first one.
     """
+    from argot.corpus.store.document_fields import given_fields
     from argot.corpus.store.revision_reads import derived_of
 
     found, passages = await _passages(kb, principal, document)
@@ -141,7 +146,8 @@ async def document_part(
         for one in shown
     ]
     sections = await _contents(kb, principal, found, passages)
-    return DocumentPart(found, sections, _is_paged(passages), parts, wanted, read)
+    given = await kb.blocking(lambda: given_fields(kb.document_store.database.connection(), found.id))
+    return DocumentPart(found, sections, _is_paged(passages), parts, wanted, read, given)
 
 
 @usecase("manager")

@@ -51,7 +51,8 @@ class SyncReport:
     """How many documents of a source came to what. `state`: synced, held or failed; `detail` says why.
 
     `problems` are the first of those that `failed`; the next sync tries them again. `near`: the first that came in
-    and are nearly the same as other documents.
+    and are nearly the same as other documents. `waiting` for a confirmation before they are removed are so many,
+    of which `gone` are the names of the first.
     """
 
     source: str
@@ -65,8 +66,10 @@ class SyncReport:
     duplicate: int
     skipped: int
     failed: int
+    waiting: int
     problems: list[SyncProblem]
     near: list[SyncProblem]
+    gone: list[str]
 
 
 @dataclass(slots=True)
@@ -307,4 +310,13 @@ def _report(record: SourceRecord, sync: Synchronisation) -> SyncReport:
         name: sync.counts[name]
         for name in ("added", "updated", "renamed", "removed", "unchanged", "duplicate", "skipped", "failed")
     }
-    return SyncReport(record.name, sync.state, sync.detail, **counts, problems=sync.told_problems, near=sync.told_near)
+    return SyncReport(
+        record.name,
+        sync.state,
+        sync.detail,
+        **counts,
+        waiting=len(sync.gone),
+        problems=sync.told_problems,
+        near=sync.told_near,
+        gone=sync.told_gone,
+    )

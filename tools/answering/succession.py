@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from argot.corpus.document_status import is_in_force
+from argot.document_status import is_in_force
 from argot.tools.text.document_subject import revisions_named, same_part
 from argot.tools.text.words import bare, folded
 from argot.types import Document, Hit

@@ -7,6 +7,7 @@ import re
 import chainlit as cl
 from chainlit.context import context
 
+from argot.freshness import freshness
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.document_passages import document_contents
 from argot.ui.chat.answer_settings import AnswerSettingsPanel
@@ -44,6 +45,8 @@ class DocumentScope:
             await self.settings.ask_only((document,), context.session.thread_id)
             name = plain(found.document.title or found.document.name)
             text = f"What you ask here is answered from **{name}** alone."
+            if fresh := freshness(found.document):
+                text += f" It says of itself: {plain(fresh)}."
             await cl.Message(content=text, author=NAME, actions=actions((leave_button(),), "tool")).send()
 
     async def leave(self, action: cl.Action) -> None:

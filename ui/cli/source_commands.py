@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -150,6 +151,8 @@ def list_sources(json_: Json = False, home: Home = None) -> None:
         for told in (one.detail, *(f"{problem.name}: {problem.detail}" for problem in one.problems)):
             if told:
                 note(f"{one.name}: {line(told)}")
+        if one.gone and one.state == "held":
+            note(f"{one.name}: {_gone(one.gone, one.counts.get('gone', 0))}")
     note(counted(len(found), "source") if found else "No sources yet. Name one with: argot source add FOLDER")
 
 
@@ -240,6 +243,14 @@ def _summarise(report: SyncReport) -> None:
     say(f"{report.source}: {', '.join(counts) or ('nothing there' if report.state == 'synced' else report.state)}")
     if report.detail:
         note(line(report.detail))
+    if report.gone:
+        note(_gone(report.gone, report.waiting))
+
+
+def _gone(names: Sequence[str], number: int) -> str:
+    """What waits to be taken out: the first of it by name."""
+    more = f" and {number - len(names):,} more" if number > len(names) else ""
+    return f"gone there: {', '.join(map(line, names))}{more}"
 
 
 def _last(one: SourceRecord) -> tuple[str, str, str]:

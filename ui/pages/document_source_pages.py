@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
@@ -38,7 +40,9 @@ EVERY: Mapping[str, str] = {
     "": "Only when asked", "30m": "Every 30 minutes", "6h": "Every 6 hours", "1d": "Every day", "7d": "Every week",
 }  # fmt: skip
 _UNITS = ((86_400, "day"), (3600, "hour"), (60, "minute"))
-_TYPED = ("address", "name", "kind", "every", "include", "exclude", "tags", "audience", "branch")
+_TYPED = ("address", "name", "kind", "every", "include", "exclude", "tags", "audience", "branch", "options", "secrets")
+_ON_THE_PAGE = ((re.compile(r"--with-env (?=\w)"), "under Secrets "), (re.compile(r"--with (?=\w)"), "under Options "))
+"""What a use case calls by the command line's name, and the page by another."""
 _CHANGES = ("added", "updated", "renamed", "removed", "failed")
 """Of a sync, what is worth saying even of one that found nothing else."""
 
@@ -68,9 +72,35 @@ class SourceRow:
         return ", ".join(f"{counts[kind]:,} {kind}" for kind in _CHANGES if counts.get(kind))
 
     @property
+    def detail(self) -> str:
+        return in_page_terms(self.source.detail)
+
+    @property
     def is_cut_off(self) -> bool:
         """A sync was begun and nobody is at it: the process that was ended, or a fault, which the log has."""
         return self.source.state == "syncing" and self.under_way is None
+
+
+def in_page_terms(text: str) -> str:
+    """A message with the names of the page's fields in the place of options of the command line."""
+    for option, field in _ON_THE_PAGE:
+        text = option.sub(field, text)
+    return text
+
+
+def _pairs(text: str) -> dict[str, str]:
+    """Lines of key=value, as typed into one field.
+
+    Raises:
+        InvalidInput: a line is not written so.
+    """
+    found = {}
+    for line in filter(None, map(str.strip, text.splitlines())):
+        key, _, value = (part.strip() for part in line.partition("="))
+        if not key or not value:
+            raise InvalidInput(f"'{line:.80}' is no option with a value. Write both, one a line: key=value")
+        found[key.replace("-", "_")] = value
+    return found
 
 
 def document_source_pages(kb: KnowledgeBase) -> APIRouter:
@@ -118,7 +148,8 @@ def _changes(router: APIRouter, pages: Pages) -> None:
                 audience=between_commas(given["audience"]) or None,
                 tags=between_commas(given["tags"]) or None,
                 every=given["every"],
-                options={"branch": given["branch"]} if given["branch"] else None,
+                options=_pairs(given["options"]) | ({"branch": given["branch"]} if given["branch"] else {}) or None,
+                variables=_pairs(given["secrets"]) or None,
             )
             if not form.get("now"):
                 return sent_to_address(f"{SOURCES}?done=source-named")
@@ -156,7 +187,12 @@ async def _page(
     error: ArgotError | None = None,
     given: Mapping[str, str] | None = None,
 ) -> Response:
-    shown = {"given": {name: (given or {}).get(name, "") for name in _TYPED}, "kinds": KINDS, "every": EVERY}
+    shown: dict[str, Any] = {
+        "given": {name: (given or {}).get(name, "") for name in _TYPED},
+        "kinds": KINDS,
+        "every": EVERY,
+    }
+    shown["refused"] = in_page_terms(str(error)) if error else ""
     return page("sources.html", request, who, error=error, rows=await _rows(pages, who), **shown)
 
 

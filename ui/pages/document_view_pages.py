@@ -26,7 +26,7 @@ from argot.service.usecases.document_revisions import (
 from argot.service.usecases.documents import read_original, read_source, remove
 from argot.ui.pages.document_list import derivation_told
 from argot.ui.pages.document_pages import DOCUMENTS, document_link, upload_route
-from argot.ui.pages.form_fields import between_commas
+from argot.ui.pages.form_fields import between_commas, values_by_field
 from argot.ui.pages.page_base import Pages, form_of, number, page, sent_to_address
 from argot.ui.pages.source_pages import INERT
 from argot.ui.web.authorization import Visitor, Who, needs
@@ -83,9 +83,11 @@ def _changing(router: APIRouter, pages: Pages) -> None:
         form = await form_of(request)
         given: dict[str, Any] = {name: between_commas(form.get(name, "")) for name in ("tags", "audience")}
         try:
+            if "fields" in form:
+                given["fields"] = values_by_field(form["fields"])
             saved = await document_label(kb, who.principal, document=document, **given)
         except (InvalidInput, NotAllowed) as error:
-            return await _document_page(pages, request, who, document, error, typed=form)
+            return await _document_page(pages, request, who, document, error, at="labels", typed=form)
         if not who.principal.may_read(saved.audience):
             return sent_to_address(f"{DOCUMENTS}?done=hidden")
         return sent_to_address(document_link(document, "?done=saved"))
@@ -108,7 +110,8 @@ def _changing(router: APIRouter, pages: Pages) -> None:
     async def replace(request: Request, who: Who, document: str) -> Response:
         file = (await request.form()).get("file")
         if not isinstance(file, UploadFile) or not file.filename:
-            return await _document_page(pages, request, who, document, InvalidInput("No file was chosen."))
+            error = InvalidInput("No file was chosen.")
+            return await _document_page(pages, request, who, document, error, at="replaced")
         data, name = await file.read(), file.filename
         work = document_replace(kb, who.principal, document=document, name=name, data=data)
         return await done(request, who, document, "replaced", work)
@@ -123,7 +126,7 @@ def _changing(router: APIRouter, pages: Pages) -> None:
         try:
             await work
         except (Conflict, InvalidInput, NotAllowed) as error:
-            return await _document_page(pages, request, who, document, error)
+            return await _document_page(pages, request, who, document, error, at=what)
         return sent_to_address(document_link(document, f"?done={what}"))
 
 
@@ -143,8 +146,10 @@ async def _document_page(
     document: str,
     error: ArgotError | None = None,
     *,
+    at: str = "",
     typed: dict[str, str] | None = None,
 ) -> Response:
+    """`at`: what the error came of, whose form is opened again and has it beside it."""
     part = number(request.query_params.get("part"))
     passage = request.query_params.get("passage", "")[:100]
     wanted = part if part > 0 else None
@@ -152,11 +157,12 @@ async def _document_page(
     if part > 0 and not read.passages and read.parts:
         raise NotFound("There is no such page in this document.")
     stored = {"tags": ", ".join(read.document.tags), "audience": ", ".join(sorted(read.document.audience))}
+    stored["fields"] = "\n".join(f"{one.name}: {one.value}" for one in read.given)
     # Only who manages everything may change documents, and with them see what they were.
     changes = who.principal.manages_all
     revisions = await document_revisions(pages.kb, who.principal, document=document) if changes else []
     derivation = (await derivation_told(pages.kb, who, [read.document.id])).get(read.document.id, "")
     use = await document_use(pages.kb, who.principal, document=document) if changes else None
-    shown = {"read": read, "revisions": revisions, "use": use, "given": {**stored, **(typed or {})}}
+    shown = {"read": read, "revisions": revisions, "use": use, "given": {**stored, **(typed or {})}, "at": at}
     shown |= {"derivation": derivation, "near": await document_near(pages.kb, who.principal, document=document)}
     return page("document.html", request, who, error=error, may_change=changes, **shown)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeAlias, TypedDict
 
+from argot.errors import InvalidInput
 from argot.service.usecases.glossary_history import Saved, SavedSince
 from argot.types import Context, Sense
 from argot.ui.rendering.page_filters import as_text, stored_fields
@@ -56,6 +57,21 @@ def written(given: Mapping[str, str]) -> Written:
 def between_commas(text: str) -> list[str]:
     """Names of groups or people as they are typed into one field."""
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def values_by_field(text: str) -> dict[str, list[str]]:
+    """Lines of "name: value" as they are typed into one field; a name may come several times.
+
+    Raises:
+        InvalidInput: a line has no name or no value.
+    """
+    found: dict[str, list[str]] = {}
+    for line in filter(str.strip, text.splitlines()):
+        name, _, value = (part.strip() for part in line.partition(":"))
+        if not name or not value:
+            raise InvalidInput(f"'{line.strip():.80}' is no field with a value. Write both, one a line: region: EU")
+        found.setdefault(name.lower(), []).append(value)
+    return found
 
 
 def values_of(stored: Stored, fields: Sequence[str] = FIELDS) -> dict[str, str]:

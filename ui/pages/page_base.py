@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from argot.errors import Conflict, NotAllowed
+from argot.freshness import validity
 from argot.service.json_values import dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.contexts import context_list
@@ -23,6 +24,7 @@ from argot.service.usecases.sense_results import one_line
 from argot.types import Context
 from argot.ui.web.authorization import Visitor
 from argot.ui.web.open_connections import is_said_larger
+from argot.ui.web.page_templates import environment
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -114,17 +116,9 @@ class BoundedRoute(APIRoute):
 @cache
 def templates() -> Environment:
     """The templates of `ui/pages/templates`, with the filters they use."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
     from argot.ui.rendering import page_filters
 
-    made = Environment(
-        loader=PackageLoader("argot.ui.pages"),
-        autoescape=True,  # in every file: by default Jinja escapes nothing
-        undefined=StrictUndefined,  # a misspelt name fails in the tests, and does not show as nothing
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    made = environment("argot.ui.pages")
     made.globals.update(
         HOME=HOME,
         link=glossary_link,
@@ -134,6 +128,7 @@ def templates() -> Environment:
         differences=page_filters.differences,
         stored_fields=page_filters.stored_fields,
         place_of=page_filters.place_of,
+        validity=validity,
     )
     made.filters.update(
         moment=page_filters.moment,

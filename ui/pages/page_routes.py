@@ -15,7 +15,7 @@ from argot.ui.pages.document_view_pages import document_view_pages
 from argot.ui.pages.file_pages import file_pages
 from argot.ui.pages.history_pages import change_pages
 from argot.ui.pages.library_pages import library_pages
-from argot.ui.pages.page_base import HOME
+from argot.ui.pages.page_base import HOME, templates
 from argot.ui.pages.queue_pages import queue_pages
 from argot.ui.pages.sense_pages import sense_pages
 from argot.ui.pages.term_pages import term_pages
@@ -28,6 +28,7 @@ TYPES = {"pages.css": "text/css", "htmx.min.js": "text/javascript", "uploads.js"
 
 def glossary_pages(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter()
+    templates()  # read now: by the first page the files may be those of an update
 
     @router.get(f"{HOME}/static/{{name}}")
     @needs("anonymous")

@@ -8,12 +8,15 @@ from fastapi.responses import PlainTextResponse
 from starlette.exceptions import HTTPException
 
 from argot.errors import ArgotError, Conflict, InvalidInput, Later, NotAllowed, NotFound, TooManyQuestions
+from argot.service.observability.instrumentation import request_id
 from argot.ui.web.api_errors import told_to_programs
 from argot.ui.web.authorization import VISITOR, for_programs
 from argot.ui.web.form_recovery import OutOfDate
 from argot.ui.web.kept_forms import given_back
 from argot.ui.web.page_templates import refused
 
+UNEXPECTED = "Argot could not show this: something went wrong in it. Whoever runs it finds it in the log"
+HEADS = ("/documents", "/library", "/glossary", "/people", "/account")
 # The first match counts, so the root of all errors stands last.
 _STATUS: tuple[tuple[type[ArgotError], int], ...] = (
     (NotFound, 404),
@@ -43,6 +46,11 @@ def put_errors_in_words(app: FastAPI) -> None:
             said.headers["Retry-After"] = str(error.wait)
         return said
 
+    @app.exception_handler(Exception)
+    async def unexpected(request: Request, error: Exception) -> Response:
+        """A fault of ours. It is raised on behind this answer, and logged under the request's number."""
+        return _said(request, 500, f"{UNEXPECTED} as {request_id.get()}.")
+
 
 def status_of(error: ArgotError) -> int:
     return next(status for kind, status in _STATUS if isinstance(error, kind))
@@ -60,5 +68,8 @@ def _said(request: Request, status: int, text: str) -> Response:
         return told_to_programs(status, text)
     # A script of HTMX accepts HTML too, but shows what comes in a part of the page: one line is enough there.
     if "text/html" in request.headers.get("accept", "") and "hx-request" not in request.headers:
-        return refused(status, text, request.scope.get(VISITOR))
+        # Of the pages under one head the first is the likeliest to work where another does not.
+        head = f"/{request.url.path.split('/')[1]}"
+        back = head if status == 500 and head in HEADS else ""
+        return refused(status, text, request.scope.get(VISITOR), back)
     return PlainTextResponse(text, status_code=status, headers={"Cache-Control": "no-store"})

@@ -13,19 +13,30 @@ from argot.ui.web.authorization import Visitor
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+_HEADINGS = {401: "Not allowed", 403: "Not allowed", 404: "Not found", 500: "Something went wrong"}
 
-@cache
-def _templates() -> Environment:
+
+def environment(package: str) -> Environment:
+    """The templates of a package, read now: an update of its files shows as a whole, from the next start on."""
     # Imported and made at the first page: most commands of the command line show none.
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import Environment, FunctionLoader, PackageLoader, StrictUndefined
 
-    return Environment(
-        loader=PackageLoader("argot.ui"),
+    files = PackageLoader(package)
+    made = Environment(
         autoescape=True,  # in every file: by default Jinja escapes nothing
+        auto_reload=False,
         undefined=StrictUndefined,  # a misspelt name fails in the tests, and does not show as nothing
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    read = {name: files.get_source(made, name) for name in files.list_templates()}
+    made.loader = FunctionLoader(read.get)
+    return made
+
+
+@cache
+def _templates() -> Environment:
+    return environment("argot.ui")
 
 
 def render_page(template: str, status: int = 200, headers: dict[str, str] | None = None, **values: Any) -> HTMLResponse:
@@ -36,7 +47,7 @@ def render_page(template: str, status: int = 200, headers: dict[str, str] | None
     )
 
 
-def refused(status: int, reason: str, who: Visitor | None) -> Response:
-    """The page that says why somebody may not see another."""
-    heading = {401: "Not allowed", 403: "Not allowed", 404: "Not found"}.get(status, "That was not done")
-    return render_page("refused.html", status, reason=reason, who=who, heading=heading)
+def refused(status: int, reason: str, who: Visitor | None, back: str = "") -> Response:
+    """The page that says why another is not shown. `back`: the address of one to go on with."""
+    heading = _HEADINGS.get(status, "That was not done")
+    return render_page("refused.html", status, reason=reason, who=who, heading=heading, back=back)

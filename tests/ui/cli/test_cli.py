@@ -876,7 +876,7 @@ def test_a_source_from_its_naming_to_its_end(argot: Argot, tmp_path: Path) -> No
     assert (synced.code, synced.out) == (1, "docs: 1 renamed, 2 unchanged, 1 failed\n")
     assert synced.err.startswith("failed: broken.pdf: ")
     (row,) = argot("source", "list").out.splitlines()
-    name, kind, address, every, documents, state, _ = row.split("\t")
+    name, kind, address, every, documents, state, *_ = row.split("\t")
     assert (name, kind, every, documents, state) == ("docs", "folder", "90m", "3", "synced, 1 failed")
     assert address == str(tmp_path / "docs")
     shutil.rmtree(tmp_path / "docs")
@@ -884,7 +884,8 @@ def test_a_source_from_its_naming_to_its_end(argot: Argot, tmp_path: Path) -> No
     held = argot("source", "sync", "--json")
     assert held.code == 1
     (report,) = json.loads(held.out)
-    assert (report["state"], report["removed"]) == ("held", 0)
+    assert (report["state"], report["removed"], report["waiting"], len(report["gone"])) == ("held", 0, 3, 3)
+    assert f"gone there: {', '.join(report['gone'])}" in argot("source", "list").err
     assert argot("source", "sync", "docs", "--confirm").out == "docs: 3 removed\n"
     assert argot("source", "remove", "docs").out == "Removed the source docs; 0 documents removed, 0 kept.\n"
     assert argot("source", "list").err.startswith("No sources yet.")

@@ -117,11 +117,14 @@ def test_several_are_selected_and_a_citation_leads_to_its_place(
     expect(bar).to_be_hidden()
     tab.get_by_role("button", name="Select all").press("Enter")
     tab.get_by_label("Select davit-2.md").uncheck()
+    expect(bar.locator("#ticked-count")).to_have_text("2 selected")
+    bar.locator("summary", has_text="Tags").press("Enter")
     bar.get_by_label("Tags").fill("lifting")
     tab.get_by_role("button", name="Add tags").press("Enter")
     expect(tab.get_by_text("Tagged.")).to_be_visible()
     expect(tab.locator("#results .chip", has_text="lifting")).to_have_count(2)
     tab.get_by_label("Select davit-1.md").check()
+    bar.locator("summary", has_text="Readers").press("Enter")
     bar.get_by_label("Who may read them").fill("crew")
     tab.get_by_role("button", name="Set readers").press("Enter")
     expect(tab.locator("#results .row", has_text="davit-1.md")).to_contain_text("for crew")
@@ -136,8 +139,13 @@ def test_several_are_selected_and_a_citation_leads_to_its_place(
     opened.close()
     tab.goto(f"{served.url}/documents?q=davit")
     tab.get_by_label("Select davit-0.md").check()
-    tab.get_by_role("button", name="Remove", exact=True).press("Enter")
-    expect(tab.get_by_text("They answer nobody any more")).to_be_visible()
+    tab.get_by_label("Select davit-1.md").check()
+    bar.get_by_role("button", name="Select none").press("Enter")
+    expect(bar).to_be_hidden()
+    tab.get_by_label("Select davit-0.md").check()
+    bar.locator("summary", has_text="Remove").press("Enter")
+    tab.get_by_role("button", name="Remove 1 document", exact=True).press("Enter")
+    expect(tab.get_by_text("Removed. They answer nobody any more")).to_be_visible()
     expect(tab.locator("#results .row")).to_have_count(2)
 
 
@@ -191,7 +199,7 @@ def test_a_manager_mends_replaces_and_removes_with_the_keyboard(
     tab.locator("#files").set_input_files([first])
     tab.get_by_role("button", name="Add 1 file").press("Enter")
     tab.locator("#uploads").get_by_role("link", name="mooring.md").press("Enter")
-    tab.locator("summary", has_text="Tags and readers").press("Enter")
+    tab.locator("summary", has_text="Tags, readers, fields").press("Enter")
     tab.locator("#tags").fill("ship, rope")
     tab.keyboard.press("Enter")
     expect(tab.get_by_text("Saved.")).to_be_visible()
@@ -296,7 +304,7 @@ def test_screenshots_of_the_documents(chromium: Any, tmp_path: Path) -> None:
 
 def _look(tab: Any, server: Served, shot: Callable[[str], None]) -> None:
     here = tab.url
-    tab.locator("summary", has_text="Tags and readers").click()
+    tab.locator("summary", has_text="Tags, readers, fields").click()
     shot("labels")
     tab.locator("summary", has_text="Contents").click()
     shot("contents")

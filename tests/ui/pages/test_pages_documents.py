@@ -17,6 +17,8 @@ from argot.service.usecases import document_fetch, uploads
 from argot.service.usecases.document_listing import DocumentFilter, document_find
 from argot.settings import Settings
 from argot.types import Document, Principal
+from argot.ui.pages import document_pages
+from argot.ui.pages.page_base import templates
 from argot.ui.pages.page_routes import glossary_pages
 
 ADMIN = Principal("ada", sees_all=True)
@@ -315,3 +317,55 @@ async def test_an_empty_base_says_what_to_do(tmp_path: Path) -> None:
         assert "There are no documents yet" in page
         assert "Nothing was removed" in await get(mia, "/documents/dustbin")
         assert "Add some" in await get(mia, "/library")
+
+
+async def test_a_fault_is_told_on_a_page_with_a_way_back(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr(document_pages, "documents_listed", broken)
+    async with at(kb, MIA) as client:
+        client._transport.raise_app_exceptions = False  # type: ignore[attr-defined]
+        answer = await client.get("/documents")
+        assert (answer.status_code, answer.headers["content-type"]) == (500, "text/html; charset=utf-8")
+        assert "door.css" in answer.text and "Something went wrong" in answer.text and "secret" not in answer.text
+        assert 'href="/documents"' in answer.text
+        lines = await client.get("/documents", headers={"accept": "*/*"})
+        assert (lines.status_code, lines.headers["content-type"]) == (500, "text/plain; charset=utf-8")
+
+
+def test_templates_are_read_once() -> None:
+    made = templates()
+    assert not made.auto_reload
+    assert {"documents.html", "sources.html"} <= made.loader.load_func.__self__.keys()  # type: ignore[union-attr]
+
+
+async def test_a_superseded_document_is_shown_as_such(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
+    text = b"---\ndate: 2023-02-01\nstatus: Draft\nsuperseded_by: Travel 2025\n---\n# Travel\n\nA night costs 90.\n"
+    await uploads.upload(kb, MIA, name="travel.md", data=text)
+    one = await document(kb, "travel")
+    for path in ("/documents", "/library", f"/documents/{one.id}", f"/library/{one.id}"):
+        shown = await get(mia, path)
+        assert ">draft</span>" in shown and ">superseded by Travel 2025</span>" in shown, path
+        assert "rev. 2023-02-01" in shown, path
+
+
+async def test_fields_are_given_on_the_page(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
+    one = await document(kb, "nand")
+    path = f"/documents/{one.id}"
+    assert (await post(mia, f"{path}/labels", fields="region: EU\nregion: UK\nstatus: draft")).status_code == 303
+    shown = await get(mia, path)
+    assert "region: EU\nregion: UK\nstatus: draft</textarea>" in shown and ">draft</span>" in shown
+    refused = await post(mia, f"{path}/labels", fields="region EU")
+    opened = re.search(r'<details class="act" open>.*?</form>', refused.text, re.DOTALL)
+    assert refused.status_code == 400 and opened and "is no field with a value" in opened[0]
+    await post(mia, f"{path}/labels", fields="")
+    assert "draft</span>" not in await get(mia, path)
+
+
+async def test_a_refused_replacement_opens_its_form_again(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
+    one = await document(kb, "nand")
+    file = [("file", ("other.pdf", b"%PDF-1.7 no"))]
+    refused = await mia.post(f"/documents/{one.id}/replace", data={"csrf": CSRF}, files=file)
+    (opened,) = re.findall(r'<details class="act" open>.*?</form>', refused.text, re.DOTALL)
+    assert refused.status_code == 400 and ">Replace</summary>" in opened and 'role="alert"' in opened

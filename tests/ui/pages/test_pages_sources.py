@@ -101,6 +101,7 @@ async def test_what_would_empty_a_source_waits_for_a_second_look(
     page = await synced(kb, ada)
     assert "waits for you" in page
     assert "3 documents of 4 are gone there." in page
+    assert all(f"<bdi>{name}.md</bdi>" in page for name in "abc") and "d.md" not in page
     assert len(await list_documents(kb, ADMIN)) == 4
     page = await synced(kb, ada, confirm="yes")
     assert "3 removed" in page and "waits for you" not in page
@@ -117,6 +118,17 @@ async def test_a_source_that_is_down_says_why_and_is_tried_again(
     assert "nothing was removed" in page and "Try again now" in page
     away.rename(folder)
     assert "in step" in await synced(kb, ada)
+
+
+async def test_of_many_that_are_gone_twenty_are_named(kb: KnowledgeBase, ada: httpx.AsyncClient, folder: Path) -> None:
+    for number in range(18):
+        (folder / f"e{number}.md").write_text(f"# Bollard {number}\n\nBollard {number} stands.\n")
+    await source_add(kb, ADMIN, address=str(folder))
+    await synced(kb, ada)
+    for path in folder.iterdir():  # noqa: ASYNC240
+        path.unlink()
+    page = await synced(kb, ada)
+    assert page.count("<bdi>", page.index("Gone: "), page.index(" and 2 more.")) == 20
 
 
 @pytest.mark.parametrize("documents", ["keep", "remove"])
@@ -157,3 +169,16 @@ async def test_folders_take_an_admin_and_the_page_a_manager_of_everything(kb: Kn
     async with at_desk(glossary_pages(kb), NINA) as nina:
         assert (await nina.get(PAGE)).status_code == 403
         assert "/documents/sources" not in (await nina.get("/documents")).text
+
+
+async def test_options_are_given_and_spoken_of_as_the_page_calls_them(
+    kb: KnowledgeBase, ada: httpx.AsyncClient
+) -> None:
+    mail = {"address": "imaps://mail.example.org/INBOX", "kind": "imap"}
+    refused = unescape((await post(ada, PAGE, **mail)).text)
+    assert "under Options user=NAME under Secrets password=VARIABLE" in refused and "--with" not in refused
+    assert "is no option with a value" in unescape((await post(ada, PAGE, **mail, options="user")).text)
+    made = await post(ada, PAGE, **mail, options="user=ann\nencrypted = no", secrets="password=MAIL_PASSWORD")
+    assert made.headers["location"] == f"{PAGE}?done=source-named"
+    (found,) = await source_list(kb, ADMIN)
+    assert found.options == {"user": "ann", "encrypted": "no", "password": {"variable": "MAIL_PASSWORD"}}

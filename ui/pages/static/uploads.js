@@ -223,21 +223,34 @@ if (form) {
   });
 }
 
-// One button ticks all documents of the list, and unticks them when all are ticked. The list comes anew as one searches.
+// One button ticks all documents of the list, another none, and a line counts them. The list comes anew as one searches.
 function offerTicks() {
   const ticked = document.querySelector('.ticked');
   if (!ticked || document.querySelector('#tick-all')) return;
-  const button = document.createElement('button');
-  button.type = 'button';
-  button.id = 'tick-all';
-  button.className = 'plain';
-  button.textContent = 'Select all';
-  button.addEventListener('click', () => {
-    const boxes = [...ticked.querySelectorAll('[name=document]')];
-    const all = boxes.every((one) => one.checked);
-    boxes.forEach((one) => { one.checked = !all; });
-  });
-  ticked.prepend(button);
+  const boxes = [...ticked.querySelectorAll('[name=document]')];
+  const count = ticked.querySelector('#ticked-count');
+  const none = ticked.querySelector('#tick-none');
+  const remove = ticked.querySelector('[value=remove]');
+  const all = document.createElement('button');
+  all.type = 'button';
+  all.id = 'tick-all';
+  all.className = 'plain';
+  all.textContent = 'Select all';
+  function tell() {
+    const number = boxes.filter((one) => one.checked).length;
+    count.textContent = `${number} selected`;
+    remove.textContent = number === 1 ? 'Remove 1 document' : `Remove ${number} documents`;
+  }
+  function tickEach(checked) {
+    boxes.forEach((one) => { one.checked = checked; });
+    tell();
+  }
+  all.addEventListener('click', () => tickEach(true));
+  none.addEventListener('click', () => { tickEach(false); all.focus(); });
+  none.hidden = false;
+  ticked.addEventListener('change', tell);
+  ticked.prepend(all);
+  tell();
 }
 offerTicks();
 document.body.addEventListener('htmx:afterSwap', offerTicks);

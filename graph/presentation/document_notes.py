@@ -1,30 +1,18 @@
-"""How fresh a source is, as it says itself: shown at every citation of it, on every surface."""
+"""What is said below an answer of the documents it rests on: where two disagree, where one replaces another."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from itertools import permutations
 
-from argot.corpus.document_status import is_telling
+from argot.freshness import freshness
 from argot.tools.answering.disagreements import Disagreement
-from argot.tools.answering.succession import successors, successors_named
+from argot.tools.answering.succession import successors
 from argot.tools.text.document_subject import unlike_fields, without_revision
 from argot.types import Document
 
 _LONGEST = 80
 """Characters of what a document says of itself: it is quoted beside other things."""
-
-
-def freshness(document: Document) -> str:
-    """As in "rev. 2025-03-01, draft, owner: Ann"; empty where the document says nothing of the kind.
-
-    That it is in force is not said: whatever is cited is expected to be.
-    """
-    said = [f"rev. {document.date}"] if document.date else []
-    said += [value[:1].lower() + value[1:_LONGEST] for value in document.values("status") if is_telling(value)]
-    said += [f"superseded by {value[:_LONGEST]}" for value in successors_named(document)]
-    said += [f"owner: {value[:_LONGEST]}" for value in document.values("owner")[:1]]
-    return ", ".join(said)
 
 
 def places_told(documents: Iterable[Document]) -> dict[str, str]:

@@ -6,11 +6,11 @@ from 1. Boxes are in points (1/72 inch) with the origin in the top left corner o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
-from urllib.parse import unquote
+
+from argot.document_names import listed_name_in, name_in
 
 Audience = frozenset[str]
 """Who may read something: names of groups, or `@name` for one person. Empty: everyone."""
@@ -147,38 +147,12 @@ class ParsedDocument:
     fields: tuple[DocumentField, ...] = ()
 
 
-_UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_MEMBER = re.compile(r"[^/]+\.(?:zip|tar|tgz|tar\.(?:gz|bz2|xz))!/.+$", re.IGNORECASE)
-
-
-def plain_text(name: str) -> str:
-    """A name without control characters, and without those that turn the direction of what follows: they let a file
-    look like one of another kind.
-    """
-    return _UNSHOWN.sub("", name)
-
-
 def distinct_tags(tags: Iterable[str]) -> tuple[str, ...]:
     """Each tag once, sorted: "Winter" and "winter" are one, and the first spelling stays."""
     first: dict[str, str] = {}
     for tag in tags:
         first.setdefault(tag.casefold(), tag)
     return tuple(sorted(first.values()))
-
-
-def name_in(uri: str) -> str:
-    """The last part of a URI, as people would write it: what they call the document."""
-    # The address of a page may end in a slash ("https://wiki/plan/"), and a file's name hold "%20".
-    last = uri.rstrip("/").rsplit("/", 1)[-1]
-    # As Confluence addresses its pages; it looks at the number alone.
-    title = last.partition("&title=")[2] if last.startswith("viewpage.action?") else ""
-    return plain_text(unquote(title or last))
-
-
-def listed_name_in(uri: str) -> str:
-    """The same; of a file in an archive with the archive before it, as in "manuals.zip!/bilge.md"."""
-    member = _MEMBER.search(uri)
-    return plain_text(unquote(member[0])) if member else name_in(uri)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,8 @@ from argot.corpus.corpus import Corpus, IngestEvent, Source
 from argot.corpus.document_ids import content_hash
 from argot.corpus.ingestion.document_changes import remove_document
 from argot.corpus.store.row_mapping import DOCUMENT_COLUMNS, DOCUMENT_TABLES, document_of
-from argot.types import Document, Principal, name_in
+from argot.document_names import name_in
+from argot.types import Document, Principal
 
 NOTED_TOGETHER = 64
 """Documents: each note is a transaction. What a kill loses of them is read again, and found unchanged."""

@@ -13,8 +13,8 @@ from urllib.parse import quote
 
 from argot.corpus.ingestion.source import Source
 from argot.corpus.readers import SUFFIXES
+from argot.document_names import plain_text
 from argot.files import NotAFile
-from argot.types import plain_text
 
 SUFFIXES_OF_ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 MOST_BYTES = 500_000_000

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from argot.corpus.store.source_metadata import SourceMetadata
-from argot.types import plain_text
+from argot.document_names import plain_text
 
 __all__ = ["Source", "SourceMetadata"]
 

@@ -7,8 +7,8 @@ from pathlib import PurePosixPath
 from argot.corpus.ingestion.source import Source
 from argot.corpus.readers import SUFFIXES, media_type_of
 from argot.corpus.store.blobs import Blobs
+from argot.document_names import name_in
 from argot.errors import UnreadableDocument
-from argot.types import name_in
 
 
 def stored_source(blobs: Blobs, uri: str, content_hash: str, media_type: str) -> Source:

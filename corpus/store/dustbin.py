@@ -15,8 +15,9 @@ from argot.clock import timestamp
 from argot.corpus.store.document_fields import put_given
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.store.row_mapping import stored_audience
+from argot.document_names import name_in
 from argot.errors import InvalidInput, NotFound
-from argot.types import Audience, DocumentField, Principal, name_in
+from argot.types import Audience, DocumentField, Principal
 
 _REVISION_COLUMNS = "id, document, content_hash, state, superseded_by, media_type, markdown, size, added_at"
 

@@ -15,11 +15,12 @@ from urllib.parse import quote
 
 from pydantic import BeforeValidator
 
+from argot.document_names import listed_name_in
 from argot.errors import InvalidInput
 from argot.service.blocking_work import stream
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Reader, Text, usecase
-from argot.types import Audience, Document, Principal, listed_name_in
+from argot.types import Audience, Document, Principal
 
 if TYPE_CHECKING:
     from argot.corpus.corpus import IngestEvent, Source

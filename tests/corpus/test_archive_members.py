@@ -10,8 +10,8 @@ import pytest
 from argot.corpus.ingestion.archive_members import MOST_BYTES, members_of
 from argot.corpus.ingestion.source import Source
 from argot.corpus.ingestion.sources import sources_in
+from argot.document_names import name_in
 from argot.files import NotAFile
-from argot.types import name_in
 
 FILES = {
     "handbook/valves.md": b"# Valves\n\nThey open at 12 bar.\n",

@@ -1,0 +1,31 @@
+"""Names of documents as people see them, from what they are addressed by."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import unquote
+
+_UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_MEMBER = re.compile(r"[^/]+\.(?:zip|tar|tgz|tar\.(?:gz|bz2|xz))!/.+$", re.IGNORECASE)
+
+
+def plain_text(name: str) -> str:
+    """A name without control characters, and without those that turn the direction of what follows: they let a file
+    look like one of another kind.
+    """
+    return _UNSHOWN.sub("", name)
+
+
+def name_in(uri: str) -> str:
+    """The last part of a URI, as people would write it: what they call the document."""
+    # The address of a page may end in a slash ("https://wiki/plan/"), and a file's name hold "%20".
+    last = uri.rstrip("/").rsplit("/", 1)[-1]
+    # As Confluence addresses its pages; it looks at the number alone.
+    title = last.partition("&title=")[2] if last.startswith("viewpage.action?") else ""
+    return plain_text(unquote(title or last))
+
+
+def listed_name_in(uri: str) -> str:
+    """The same; of a file in an archive with the archive before it, as in "manuals.zip!/bilge.md"."""
+    member = _MEMBER.search(uri)
+    return plain_text(unquote(member[0])) if member else name_in(uri)

@@ -126,6 +126,8 @@ def _add_addresses(
         return
     for report in reports:
         say(f"{report.kind}: {line(report.name)}: {line(report.detail)}")
+        for notice in report.notices:
+            note(line(notice))
 
 
 def remove(
@@ -239,6 +241,8 @@ def _summarise(result: AddReport) -> None:
     counts = {name: count for name in COUNTED if (count := getattr(result, name))}
     for problem in result.problems:
         note(f"{problem.kind}: {line(problem.name)}: {line(problem.detail)}")
+    for notice in result.notices:
+        note(line(notice))
     for one in result.near:
         note(f"{line(one.name)} is nearly the same as {line(one.detail)}")
     say(", ".join(f"{count} {name}" for name, count in counts.items()) or "Nothing to add there.")

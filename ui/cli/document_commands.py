@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import unquote, urlsplit
 
 import typer
 
@@ -80,6 +81,9 @@ def add(
     # `Path("")` is the current folder: an unset variable in a script would put all of it in.
     if "" in paths:
         raise InvalidInput("An empty path was given. For the folder you are in, write: argot add .")
+    for path in paths:
+        if path.startswith("file:"):
+            raise InvalidInput(f"Give the path itself: argot add {unquote(urlsplit(path).path)}")
     if any(map(_is_address, paths)):
         _add_addresses(paths, audience, tag, json_=json_, home=home)
         return

@@ -8,9 +8,10 @@ from difflib import SequenceMatcher
 
 from argot.corpus.store.row_mapping import Revision
 from argot.errors import Conflict, InvalidInput, NotFound
-from argot.service.json_values import given_audience
+from argot.service.json_values import dataclass_fields, given_audience
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.questions import Fields
+from argot.service.usecases.unknown_readers import reader_notices
 from argot.service.usecases.uploads import Data, UploadReport, plain_name, put_in
 from argot.service.usecases.usecase_registry import Reader, Text, usecase
 from argot.types import Document, DocumentField, Principal
@@ -47,6 +48,13 @@ class Comparison:
     differences: list[Difference]
 
 
+@dataclass(frozen=True, slots=True)
+class LabelledDocument(Document):
+    """A document with its new labels. `notices`: what is to be known of the readers that were given."""
+
+    notices: tuple[str, ...] = ()
+
+
 @usecase("manager", everywhere=True)
 async def document_label(
     kb: KnowledgeBase,
@@ -56,7 +64,7 @@ async def document_label(
     audience: list[Reader] | None = None,
     tags: list[Text] | None = None,
     fields: Fields | None = None,
-) -> Document:
+) -> LabelledDocument:
     """Change who may read a document (by id, name or URI), its tags and the fields given to it. What is left out stays.
 
     `fields`, as `{"region": ["EU"]}`, take the place of those given before, and of those read from the file that are
@@ -66,7 +74,8 @@ async def document_label(
     plain = None if tags is None else [one.strip() for one in tags if one.strip()]
     given = None if fields is None else _usable(fields)
     async with kb.writing:
-        return await kb.blocking(corpus.relabel, principal, document, given_audience(audience), plain, given)
+        saved = await kb.blocking(corpus.relabel, principal, document, given_audience(audience), plain, given)
+    return LabelledDocument(**dataclass_fields(saved), notices=tuple(await reader_notices(kb, audience)))
 
 
 def _usable(fields: Mapping[str, Sequence[str]]) -> list[DocumentField]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, get_args
 from weakref import WeakKeyDictionary
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from argot.corpus.connectors.source_store import SourceKind, SourceRecord, SourceStore, SyncProblem, SyncState
 from argot.errors import Conflict
@@ -38,7 +39,14 @@ logger = logging.getLogger(__name__)
 
 KINDS: tuple[SourceKind, ...] = get_args(SourceKind)
 
-SourceName = Annotated[Text, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+
+def _source_name(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name):
+        raise ValueError("use 1 to 64 letters of a to z, digits, '.', '_' or '-', beginning with a letter or digit")
+    return name
+
+
+SourceName = Annotated[Text, AfterValidator(_source_name)]
 Address = Annotated[Text, Field(max_length=2000)]
 SomePatterns = Annotated[list[Text], Field(max_length=100)]
 

@@ -6,7 +6,7 @@ import asyncio
 import base64
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from weakref import WeakKeyDictionary
@@ -18,6 +18,7 @@ from argot.service.blocking_work import HandOver, progress_events, stream
 from argot.service.json_values import PassageShown, given_audience, jsonable, passage_shown
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
+from argot.service.usecases.unknown_readers import reader_notices
 from argot.service.usecases.usecase_registry import Event, Finished, Reader, Text, usecase
 from argot.types import THREAD, Document, Passage, Principal
 
@@ -47,7 +48,10 @@ class AddProblem:
 
 @dataclass(frozen=True, slots=True)
 class AddReport:
-    """How many files came to what. `near`: those that went in, and are nearly the same as others."""
+    """How many files came to what. `near`: those that went in, and are nearly the same as others.
+
+    `notices`: what is to be known of the readers that were given.
+    """
 
     added: int
     updated: int
@@ -57,6 +61,7 @@ class AddReport:
     failed: int
     problems: list[AddProblem]
     near: list[AddProblem]
+    notices: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +155,7 @@ async def add(
                 if event.near:
                     near.append(AddProblem("near", event.name, event.near))
                 yield ingest_event(event)
-    yield Finished(AddReport(**counts, problems=problems, near=near))
+    yield Finished(AddReport(**counts, problems=problems, near=near, notices=await reader_notices(kb, audience)))
 
 
 @usecase("manager", everywhere=True)

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from argot.corpus.connectors.source_store import SourceKind, SourceRecord
 from argot.errors import InvalidInput, NotAllowed
-from argot.files import resolved
+from argot.files import is_system, resolved, system_reason
 from argot.service.identity.people import role_of
 from argot.settings import ENV_PREFIX
 from argot.types import Principal
@@ -18,6 +18,10 @@ from argot.types import Principal
 MAIL = ("imap", "imaps")
 WEB = ("http", "https")
 """Schemes of addresses."""
+_BY_SSH = re.compile(r"(ssh|git|git\+ssh)://|[\w.-]+@[\w.-]+:(?!//)", re.IGNORECASE)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+_OF_THIS_MACHINE = re.compile(r"(.+\.)?localhost\.?|[\d.]+|.*:.*", re.IGNORECASE)
+"""Hosts that tell where they lie without a look at the network: names of this machine, and numbers."""
 EXPORTS = ("confluence", "sharepoint")
 """Kinds that a ZIP archive can be, too."""
 SHORTEST_SECONDS = 60
@@ -145,10 +149,16 @@ def check_address(home: Path, record: SourceRecord) -> None:
     """
     if record.kind == "loader":
         _check_loader(record.address)
+    elif _BY_SSH.match(record.address):
+        raise InvalidInput(f"Repositories are read by https. Write '{record.address}' as https://HOST/PATH.git")
     elif "://" in record.address:
         _check_url(record)
     elif record.kind == "imap":
         raise InvalidInput(f"'{record.address}' is no folder of mail. Write it as imaps://mail.example.org/INBOX")
+    elif scheme := _SCHEME.match(record.address):
+        raise InvalidInput(
+            f"'{scheme[0]}' begins no address of a source. Give the path of a folder, or an address as https://..."
+        )
     elif record.kind == "web":
         raise InvalidInput(f"'{record.address}' is no address of a web site. Write it as https://wiki.example.org/")
     else:
@@ -165,19 +175,36 @@ def _check_url(record: SourceRecord) -> None:
             "The address holds a name or a password, which is not to be stored. Give them as "
             "--with user=NAME --with-env password=VARIABLE"
         )
+    if record.options.get("private") != "yes" and _OF_THIS_MACHINE.fullmatch(parts.hostname):
+        _check_public(parts.hostname)
     if record.kind == "imap" and (missing := {"user", "password"} - record.options.keys()):
         raise InvalidInput(
             f"Mail takes a {' and a '.join(sorted(missing))}: --with user=NAME --with-env password=VARIABLE"
         )
 
 
+def _check_public(host: str) -> None:
+    from argot.corpus.connectors.listing import SourceDown
+    from argot.corpus.connectors.public_network import checked_addresses
+
+    try:
+        checked_addresses(host, 443)
+    except SourceDown as error:
+        raise InvalidInput(str(error)) from error
+
+
 def _check_path(home: Path, record: SourceRecord) -> None:
     folder = Path(record.address)
     if not folder.is_absolute():
         raise InvalidInput(f"'{folder}' is no whole path. Write it from the root on: /srv/{folder}")
+    if folder.is_file() and record.kind not in EXPORTS:
+        export = f", or name its kind: --kind {' or '.join(EXPORTS)}" if folder.suffix.casefold() == ".zip" else ""
+        raise InvalidInput(f"{folder} is a file. Add it with: argot add {folder}{export}")
     if not folder.is_dir() and (record.kind not in EXPORTS or not folder.is_file()):
         raise InvalidInput(f"There is no folder {folder}.")
     found, own = resolved(folder), resolved(home)
+    if is_system(found):
+        raise InvalidInput(f"{system_reason(found)}.")
     if found.is_relative_to(own) or own.is_relative_to(found):
         raise InvalidInput(f"The folder {folder} and that of the knowledge base, {home}, must not lie in each other.")
 

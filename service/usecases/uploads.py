@@ -19,6 +19,7 @@ from argot.document_names import listed_name_in
 from argot.errors import InvalidInput
 from argot.service.blocking_work import stream
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.unknown_readers import reader_notices
 from argot.service.usecases.usecase_registry import Reader, Text, usecase
 from argot.types import Audience, Document, Principal
 
@@ -65,9 +66,12 @@ class MemberReport:
 class UploadReport(MemberReport):
     """What became of a file, or of an archive: then `files` are those in it, and `kind` is that of the first of added,
     updated, unchanged and duplicate that one of them came to.
+
+    `notices`: what is to be known of the readers that were given.
     """
 
     files: list[MemberReport] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
 
 
 @usecase("manager", everywhere=True)
@@ -123,7 +127,7 @@ async def put_in(
     if last is None or last.kind not in IN:
         why = last.detail.rstrip(".") if last else "nothing came of it"
         raise InvalidInput(f"{source.name} was not added: {why}.")
-    return UploadReport(last.kind, source.name, last.detail, last.document)
+    return UploadReport(last.kind, source.name, last.detail, last.document, notices=await reader_notices(kb, audience))
 
 
 async def _put_members_in(
@@ -153,7 +157,7 @@ async def _put_members_in(
     if kind is None:
         reasons = "".join(f"; {one.name}: {one.detail.rstrip('.')}" for one in files[:REASONS] if len(files) > 1)
         raise InvalidInput(f"{archive.name} was not added: {detail.rstrip('.')}{reasons}.")
-    return UploadReport(kind, archive.name, detail, None, files)
+    return UploadReport(kind, archive.name, detail, None, files, await reader_notices(kb, audience))
 
 
 async def _events(

@@ -358,3 +358,12 @@ async def test_what_is_no_date_is_refused(kb: KnowledgeBase) -> None:
         await do(kb, MIA, "document_find", added_after="yesterday")
     for when in ("2025", "2025-03-01", "2025-03-01T09:30:00Z"):
         assert "gangway.md" in names(await do(kb, MIA, "document_find", added_after=when))
+
+
+async def test_readers_that_nobody_is_are_named(kb: KnowledgeBase) -> None:
+    kb.people.add("ann", ("deck",))
+    assert (await put(kb, audience=["deck", "@ann"])).notices == []
+    (told,) = (await put(kb, name="secret.md", data=SECOND, audience=["@nobody"])).notices
+    assert told == "no group or person '@nobody' exists: nobody but administrators reads it now"
+    labelled = await do(kb, ROOT, "document_label", document="gangway.md", audience=["bridge"])
+    assert labelled["name"] == "gangway.md" and "'bridge'" in labelled["notices"][0]

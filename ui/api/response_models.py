@@ -93,6 +93,7 @@ class UploadShown(MemberShown):
     """The same; `files` are those in an archive, of which each may also be skipped or failed."""
 
     files: list[MemberShown]
+    notices: list[str]
 
 
 class Me(Shown):

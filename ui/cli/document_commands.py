@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import unquote, urlsplit
 
 import typer
 
@@ -80,6 +81,9 @@ def add(
     # `Path("")` is the current folder: an unset variable in a script would put all of it in.
     if "" in paths:
         raise InvalidInput("An empty path was given. For the folder you are in, write: argot add .")
+    for path in paths:
+        if path.startswith("file:"):
+            raise InvalidInput(f"Give the path itself: argot add {unquote(urlsplit(path).path)}")
     if any(map(_is_address, paths)):
         _add_addresses(paths, audience, tag, json_=json_, home=home)
         return
@@ -126,6 +130,8 @@ def _add_addresses(
         return
     for report in reports:
         say(f"{report.kind}: {line(report.name)}: {line(report.detail)}")
+        for notice in report.notices:
+            note(line(notice))
 
 
 def remove(
@@ -239,6 +245,8 @@ def _summarise(result: AddReport) -> None:
     counts = {name: count for name in COUNTED if (count := getattr(result, name))}
     for problem in result.problems:
         note(f"{problem.kind}: {line(problem.name)}: {line(problem.detail)}")
+    for notice in result.notices:
+        note(line(notice))
     for one in result.near:
         note(f"{line(one.name)} is nearly the same as {line(one.detail)}")
     say(", ".join(f"{count} {name}" for name, count in counts.items()) or "Nothing to add there.")

@@ -126,6 +126,8 @@ def label(
     said = "".join(f", {line(one.name)} {line(one.value)}" for one in found.fields)
     tags_text = ", ".join(map(line, found.tags)) or "none"
     say(f"{line(found.name)}: tags {tags_text}, for {groups_text(found.audience)}{said}.")
+    for notice in found.notices:
+        note(line(notice))
 
 
 @documents.command(

@@ -275,7 +275,10 @@ def _kind(given: str | None) -> SourceKind | None:
 
 def _whole(address: str) -> str:
     """A path is made absolute: the process that reads it may work in another folder."""
-    return address if "://" in address else str(Path(address).expanduser().absolute())
+    # What is no path is named as it was typed when it is refused.
+    if "://" in address or (":" in address and not Path(address).exists()):
+        return address
+    return str(Path(address).expanduser().absolute())
 
 
 def _pairs(given: list[str] | None) -> dict[str, str] | None:

@@ -83,7 +83,8 @@ def _list(router: APIRouter, pages: Pages) -> None:
             if len(wanted) != 1:
                 raise InvalidInput("Send one file at a time.")
             report = await _put_in(pages.kb, who, wanted[0], labels, form.get("folder", ""))
-            return JSONResponse({**_told(report), "files": list(map(_told, report.files))})
+            told = {**_told(report), "detail": "; ".join(filter(None, (report.detail, *report.notices)))}
+            return JSONResponse({**told, "files": list(map(_told, report.files))})
         if not wanted or len(wanted) > MOST_TOGETHER:
             reason = f"At most {MOST_TOGETHER} files can be sent together." if wanted else "No file was chosen."
             return await list_page(request, who, error=InvalidInput(reason), given=form)
@@ -92,6 +93,9 @@ def _list(router: APIRouter, pages: Pages) -> None:
             try:
                 report = await _put_in(pages.kb, who, one, labels)
                 outcomes += map(_told, report.files or [report])
+                outcomes += [
+                    {"kind": "notice", "name": report.name, "detail": one, "href": ""} for one in report.notices
+                ]
             except (InvalidInput, NotAllowed) as error:
                 name = one if isinstance(one, str) else sent_name(one)
                 outcomes.append({"kind": "failed", "name": name, "detail": str(error), "href": ""})

@@ -90,7 +90,7 @@ def _changing(router: APIRouter, pages: Pages) -> None:
             return await _document_page(pages, request, who, document, error, at="labels", typed=form)
         if not who.principal.may_read(saved.audience):
             return sent_to_address(f"{DOCUMENTS}?done=hidden")
-        return sent_to_address(document_link(document, "?done=saved"))
+        return sent_to_address(document_link(document, "?done=saved-unknown" if saved.notices else "?done=saved"))
 
     @router.post("/remove")
     @needs("manager")

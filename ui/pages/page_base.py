@@ -54,6 +54,7 @@ HEADERS = {
 DONE = {
     "draft": "Saved as a draft. It answers nobody until it is approved.",
     "saved": "Saved.",
+    "saved-unknown": "Saved. No group or person exists of one of these names: nobody reads it by that now.",
     "approved": "Approved. From now on questions understand it.",
     "retired": "Retired. It answers nobody any more, and can be approved again.",
     "alias": "Added as another name.",

@@ -898,6 +898,7 @@ def test_a_source_from_its_naming_to_its_end(argot: Argot, tmp_path: Path) -> No
         (["add", ""], "Give an address or --loader"),
         (["add", "docs", "--loader", "WikipediaLoader"], "Give an address or --loader"),
         (["add", "docs"], "There is no folder"),
+        (["add", "git@example.org:a/b.git"], "'git@example.org:a/b.git'"),
         (["add", "https://wiki.example.org", "--kind", "wiki"], "--kind"),
         (["add", "https://wiki.example.org", "--with", "password=x"], "--with-env password=VARIABLE"),
         (["sync", "--confirm"], "Name it"),
@@ -909,6 +910,11 @@ def test_a_wrong_source_is_said_to_be(argot: Argot, arguments: list[str], said: 
     argot("init")
     done = argot("source", *arguments)
     assert done.code and said in done.err
+
+
+def test_a_path_is_added_as_itself(argot: Argot) -> None:
+    done = argot("add", "file:///srv/a%20b")
+    assert done.code and "Give the path itself: argot add /srv/a b" in done.err
 
 
 def test_a_question_of_some_documents_and_what_is_nearly_the_same(argot: Argot, tmp_path: Path) -> None:

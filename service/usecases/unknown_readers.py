@@ -1,0 +1,19 @@
+"""Readers that nobody is: said of where they are given, and no error, for groups may come later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from argot.service.knowledge_base import KnowledgeBase
+from argot.types import MANAGERS
+
+
+async def reader_notices(kb: KnowledgeBase, audience: Iterable[str] | None) -> list[str]:
+    """What is to be said of an audience as it was given: a notice for each reader that does not exist."""
+    if not audience:
+        return []
+    users = await kb.blocking(kb.people.users)
+    known = {MANAGERS, *(f"@{one.name}" for one in users), *(group for one in users for group in one.groups)}
+    unknown = sorted(set(audience) - known)
+    rest = "reads it now" if unknown == sorted(set(audience)) else "comes to read it by that"
+    return [f"no group or person '{one}' exists: nobody but administrators {rest}" for one in unknown]

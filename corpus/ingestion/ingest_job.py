@@ -326,7 +326,8 @@ class Adding:
             yield parts
 
     def _detail(self, member: ReadRevision) -> str:
-        detail = "; ".join((f"{len(member.new.passages)} passages", *member.new.document.warnings))
+        number = len(member.new.passages)
+        detail = "; ".join(("1 passage" if number == 1 else f"{number} passages", *member.new.document.warnings))
         if self._deriver is not None and not member.new.derived_by:
             detail += "; without derived texts, because the language model did not answer: add it again later"
         return detail

@@ -14,6 +14,7 @@ from argot.ui.cli.command_base import (
     Audience,
     Home,
     Json,
+    counted,
     error_console,
     examples,
     groups_text,
@@ -149,7 +150,7 @@ def remove(
     with knowledge_base(home) as client:
         removed = client.call(remove_case, document=reference(document), forever=forever)
         kept = any(one.id == removed.id for one in client.call(removed_list))
-    say(f"Removed {line(removed.name)} ({removed.id}), {removed.passages} passages.")
+    say(f"Removed {line(removed.name)} ({removed.id}), {counted(removed.passages, 'passage')}.")
     if kept:
         note(f"It can be brought back with: argot documents restore {removed.id}")
 
@@ -168,7 +169,7 @@ def list_documents(json_: Json = False, as_user: AsUser = None, home: Home = Non
         for one in documents
     ]
     table(["id", "name", "title", "passages", "audience", "added"], rows)
-    note(f"{len(documents)} documents" if documents else "No documents yet. Put some in with: argot add PATHS")
+    note(counted(len(documents), "document") if documents else "No documents yet. Put some in with: argot add PATHS")
 
 
 def show(document: Document, json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
@@ -185,7 +186,7 @@ def show(document: Document, json_: Json = False, as_user: AsUser = None, home: 
     about = found.document
     say(f"{line(about.title)}\n{line(about.uri)}")
     say(f"{about.id}, revision {about.revision_id} of {about.added_at[:10]}")
-    say(f"{len(found.passages)} passages, for {groups_text(about.audience)}")
+    say(f"{counted(len(found.passages), 'passage')}, for {groups_text(about.audience)}")
     for name, value in [("date", about.date), *((one.name, one.value) for one in about.fields)]:
         if value:
             say(f"{line(name)}: {line(value)}")
@@ -212,7 +213,7 @@ def reindex(home: Home = None) -> None:
     ):
         bar = Bar(progress, "indexing")
         result = client.watched(bar.move).call(reindex_case)
-    say(f"Indexed {result.passages} passages.")
+    say(f"Indexed {counted(result.passages, 'passage')}.")
 
 
 def reference(document: str) -> str:

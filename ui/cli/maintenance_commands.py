@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from argot.ui.cli.command_base import Home, Json, examples, knowledge_base, note, say, say_json, settings_for
+from argot.ui.cli.command_base import Home, Json, counted, examples, knowledge_base, note, say, say_json, settings_for
 
 
 def register(app: typer.Typer) -> None:
@@ -80,4 +80,4 @@ def restore(
     say(f"Restored {restored.files} files, {restored.bytes / 1e6:.1f} MB. Rebuilding the vectors.")
     with knowledge_base(home) as client:
         result = client.call(reindex)
-    say(f"Indexed {result.passages} passages.")
+    say(f"Indexed {counted(result.passages, 'passage')}.")

@@ -32,6 +32,8 @@ from argot.ui.pages.source_pages import INERT
 from argot.ui.web.authorization import Visitor, Who, needs
 
 SHOWN_DIFFERENCES = 200
+PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+"""What every browser shows, and what can hold no script."""
 
 
 def document_view_pages(kb: KnowledgeBase) -> APIRouter:
@@ -57,6 +59,15 @@ def _reading(router: APIRouter, pages: Pages) -> None:
         except ArgotError as error:
             return PlainTextResponse(str(error), status_code=404, headers=INERT)
         return Response(base64.b64decode(drawn.base64), media_type=drawn.media_type, headers=INERT)
+
+    @router.get("/picture")
+    @needs("manager")
+    async def whole_picture(who: Who, document: str) -> Response:
+        """A file that is a picture, to be shown beside what was read of it."""
+        found = await read_original(pages.kb, who.principal, document=document)
+        if found.media_type not in PICTURES:
+            raise NotFound("This document is no picture that a browser shows.")
+        return Response(base64.b64decode(found.base64), media_type=found.media_type, headers=INERT)
 
     @router.get("/markdown")
     @needs("manager")
@@ -164,5 +175,6 @@ async def _document_page(
     derivation = (await derivation_told(pages.kb, who, [read.document.id])).get(read.document.id, "")
     use = await document_use(pages.kb, who.principal, document=document) if changes else None
     shown = {"read": read, "revisions": revisions, "use": use, "given": {**stored, **(typed or {})}, "at": at}
+    shown |= {"raw": request.query_params.get("text") == "raw", "pictures": PICTURES}
     shown |= {"derivation": derivation, "near": await document_near(pages.kb, who.principal, document=document)}
     return page("document.html", request, who, error=error, may_change=changes, **shown)

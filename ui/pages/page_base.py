@@ -137,6 +137,7 @@ def templates() -> Environment:
         sentence=page_filters.sentence,
         file_kind=page_filters.file_kind,
         count=page_filters.count,
+        laid_out=page_filters.laid_out_text,
         one_line=one_line,
     )
     return made

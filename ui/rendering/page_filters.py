@@ -5,13 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
-from typing import Any, Protocol
+from functools import cache
+from typing import TYPE_CHECKING, Any, Protocol
 
 from markupsafe import Markup
 
 from argot.locations import place
 from argot.service.json_values import dataclass_fields
 from argot.types import Context, Sense
+from argot.ui.rendering.safe_markdown import quoted
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
 MOST_COMPARED = 3000
 """Words on each side. Comparing takes time with the product of both; longer texts are shown whole."""
@@ -112,6 +117,20 @@ def place_of(passage: HasPlace) -> str:
 def count(number: int, one: str, many: str = "") -> str:
     """A number with its noun: 1 question, 3 questions, 12,000 questions."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+@cache
+def _renderer() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    # Lines of a document stay lines: a scan or a mail has no empty ones between them.
+    made = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable("table")
+    return made.disable(["image", "link", "autolink", "reference", "html_block", "html_inline"])
+
+
+def laid_out_text(markdown: str) -> Markup:
+    """Markdown of a document as HTML that does nothing: no link, no picture, no HTML of its own."""
+    return Markup(_renderer().render(quoted(markdown)))  # noqa: S704  the renderer escapes all text
 
 
 def bars(counts: Sequence[int], weeks: Sequence[str], of: str) -> Markup:

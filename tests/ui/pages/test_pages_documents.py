@@ -106,7 +106,7 @@ async def test_files_are_put_in_and_what_fails_is_told(kb: KnowledgeBase, mia: h
         added = await send(mia, good, script=True, **labels)
         assert added.status_code == 200
         found = added.json()
-        assert (found["kind"], found["name"], found["detail"]) == ("added", "gangway.md", "1 passages")
+        assert (found["kind"], found["name"], found["detail"]) == ("added", "gangway.md", "1 passage")
         refused = await send(mia, bad, script=True)
         assert (refused.status_code, refused.headers["content-type"]) == (400, "text/plain; charset=utf-8")
         assert refused.text.startswith("broken.pdf was not added: damaged")
@@ -369,3 +369,16 @@ async def test_a_refused_replacement_opens_its_form_again(kb: KnowledgeBase, mia
     refused = await mia.post(f"/documents/{one.id}/replace", data={"csrf": CSRF}, files=file)
     (opened,) = re.findall(r'<details class="act" open>.*?</form>', refused.text, re.DOTALL)
     assert refused.status_code == 400 and ">Replace</summary>" in opened and 'role="alert"' in opened
+
+
+async def test_what_was_read_is_laid_out_or_shown_as_text(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
+    text = "# Limits\n\n**Bold** [link](https://evil.example) ![x](https://evil.example/x.png) <b>tag</b>\n\n"
+    text += "| a | b |\n|---|---|\n| 1 | 2 |\n"
+    await uploads.upload(kb, MIA, name="limits.md", data=text.encode())
+    path = f"/documents/{(await document(kb, 'limits')).id}"
+    shown = await get(mia, path)
+    assert "<strong>Bold</strong>" in shown and "<td>1</td>" in shown
+    assert '<a href="http' not in shown and "<b>" not in shown and '<img src="http' not in shown
+    raw = await get(mia, path, text="raw")
+    assert "**Bold**" in raw and "<strong>Bold" not in raw
+    assert (await mia.get(f"{path}/picture")).status_code == 404

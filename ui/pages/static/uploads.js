@@ -113,7 +113,7 @@ if (form) {
             row.append(name, element('span', 'aside', [said[file.kind] || (file.kind === 'skipped' ? 'Passed over' : file.kind), file.detail].filter(Boolean).join(': ')));
             one.row.after(row);
           }
-          done(finish(one, found.kind, [said[found.kind] || found.kind, found.detail.replace(/^1 passages/, '1 passage')].filter(Boolean).join(': '), found.href));
+          done(finish(one, found.kind, [said[found.kind] || found.kind, found.detail].filter(Boolean).join(': '), found.href));
         } else {
           const text = request.getResponseHeader('Content-Type') || '';
           done(finish(one, 'failed', text.startsWith('text/plain') ? request.responseText : 'It could not be sent. Reload the page.'));

@@ -15,7 +15,7 @@ _DATE = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?", re.ASCII)
 _FIRST_DAY = "0000-01-01"
 
 
-def is_calendar_date(text: str) -> bool:
+def is_partial_date(text: str) -> bool:
     """Whether it is a day, month or year as 2025-03-01, 2025-03 or 2025, which sort as texts."""
     if not _DATE.fullmatch(text):
         return False
@@ -28,7 +28,7 @@ def is_calendar_date(text: str) -> bool:
 
 def _moment(text: str) -> str:
     text = text.strip()
-    if not text or is_calendar_date(text):
+    if not text or is_partial_date(text):
         return text
     try:
         # In an address, `+` stands for a space.

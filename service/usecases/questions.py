@@ -15,7 +15,7 @@ from argot.results import AskEvent, AskResult, Jargon
 from argot.service.glossary_review.miss_loop import after_answer
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.threads.thread_store import AnswerSettings, Thread, Threads
-from argot.service.usecases.moments import is_calendar_date
+from argot.service.usecases.moments import is_partial_date
 from argot.service.usecases.profiles import Switches, profile_for
 from argot.service.usecases.search_choice import with_search
 from argot.service.usecases.usecase_registry import Count, Number, Text, usecase
@@ -175,7 +175,7 @@ def answer_settings(
     Raises:
         InvalidInput: `since` is no date.
     """
-    if since and not is_calendar_date(since):
+    if since and not is_partial_date(since):
         raise InvalidInput(f"'{since:.40}' is no date. Write it as 2025-03-01, 2025-03 or 2025.")
     pairs = tuple(
         (name.strip().lower(), " ".join(one.split())) for name, some in (fields or {}).items() for one in some

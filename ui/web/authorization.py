@@ -237,5 +237,7 @@ def allowed(entry: AddressRule | None, who: Visitor | None) -> tuple[int, str] |
         return None
     if who is None:
         return 401, NO_KEY if entry.program else "You are not signed in. Reload the page."
-    takes = "an administrator" if entry.access == "admin" else "a manager of the glossary"
-    return 403, f"This page is for {takes}. Ask an administrator for the role '{entry.access}'."
+    of = "documents" if "/documents" in entry.path else "the glossary"
+    takes = "an administrator" if entry.access == "admin" else f"a manager of {of}"
+    what = "address" if for_programs(entry.path) else "page"
+    return 403, f"This {what} is for {takes}. Ask an administrator for the role '{entry.access}'."

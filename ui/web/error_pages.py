@@ -41,7 +41,7 @@ def put_errors_in_words(app: FastAPI) -> None:
 
     @app.exception_handler(ArgotError)
     async def ours(request: Request, error: ArgotError) -> Response:
-        said = _said(request, status_of(error), str(error))
+        said = _said(request, status_of(error), _without_command(str(error)))
         if isinstance(error, Later):
             said.headers["Retry-After"] = str(error.wait)
         return said
@@ -61,6 +61,11 @@ def validation_problems(error: RequestValidationError) -> str:
     # Five at most: a long list sent in the wrong form has one for each of its items.
     problems = "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in error.errors()[:5])
     return f"That cannot be used. {problems}."
+
+
+def _without_command(text: str) -> str:
+    """A page and a program cannot use what the command line is told to run."""
+    return text.removesuffix(" See them all with: argot list")
 
 
 def _said(request: Request, status: int, text: str) -> Response:

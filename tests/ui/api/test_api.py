@@ -536,7 +536,10 @@ async def test_a_document_goes_in_answers_and_comes_out(site: Site) -> None:
         assert (await ann.get(f"/api/passages/{passage}")).json()["document"] == "kettle.md"
         assert (await ann.delete(f"/api/documents/{document['id']}")).status_code == 403
         assert (await mona.delete(f"/api/documents/{document['id']}")).status_code == 200
-        assert (await ann.get(f"/api/documents/{document['id']}")).status_code == 404
+        gone = await ann.get(f"/api/documents/{document['id']}")
+        assert gone.status_code == 404 and "There is no document" in gone.text and "argot list" not in gone.text
+        refused = await ann.post("/api/documents", files={"file": ("kettle.md", text)})
+        assert "This address is for a manager of documents" in refused.text
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_twelve_files_two_of_them_bad(open_page: Callable[..., Any], served: Ser
     tab.locator("#new-tags").fill("gangways")
     tab.get_by_role("button", name="Leave out gangway-8.md").click()
     tab.get_by_role("button", name="Add 11 files").click()
-    expect(tab.locator("#upload-status")).to_have_text("11 files sent, 2 not added", timeout=PATIENCE)
+    expect(tab.locator("#upload-status")).to_have_text("11 files sent: 9 added, 2 not added", timeout=PATIENCE)
     expect(rows.filter(has_text="broken.pdf")).to_contain_text("was not added: damaged")
     expect(rows.filter(has_text="odd.xyz")).to_contain_text("unknown format '.xyz'")
     expect(rows.filter(has_text="gangway-3.md")).to_contain_text("Added: 1 passage")

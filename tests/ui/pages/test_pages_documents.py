@@ -295,7 +295,8 @@ async def test_an_asker_sees_contents_of_what_they_may_read_and_nothing_else(kb:
         assert "Word Line" in shown
         assert "4.5 V" not in shown
         assert f'href="/?about={nand.id}"' in shown
-        assert (await ann.get(f"/library/{secret.id}")).status_code == 404
+        missing = await ann.get(f"/library/{secret.id}", headers={"Accept": "text/html"})
+        assert missing.status_code == 404 and "argot list" not in missing.text and "All documents" in missing.text
 
 
 async def test_who_manages_some_contexts_sees_documents_and_changes_none(kb: KnowledgeBase) -> None:

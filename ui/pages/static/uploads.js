@@ -216,7 +216,11 @@ if (form) {
     }
     sending = false;
     const failed = all.filter((one) => one.row.classList.contains('failed')).length;
-    status.textContent = failed ? `${counted(all.length)} sent, ${failed} not added` : `${counted(all.length)} sent`;
+    const known = all.filter((one) => ['duplicate', 'unchanged'].some((kind) => one.row.classList.contains(kind))).length;
+    // What is left of those sent went in.
+    const told = [known && `${known} in already`, failed && `${failed} not added`].filter(Boolean);
+    if (told.length) told.unshift(`${all.length - known - failed} added`);
+    status.textContent = [`${counted(all.length)} sent`, told.join(', ')].filter(Boolean).join(': ');
     refresh();
     const search = document.querySelector('#q');
     if (search) search.dispatchEvent(new Event('search'));

@@ -59,6 +59,8 @@ def test_twelve_files_two_of_them_bad(open_page: Callable[..., Any], served: Ser
     expect(tab.locator("#upload-status")).to_have_text("11 files sent: 9 added, 2 not added", timeout=PATIENCE)
     expect(rows.filter(has_text="broken.pdf")).to_contain_text("was not added: damaged")
     expect(rows.filter(has_text="odd.xyz")).to_contain_text("unknown format '.xyz'")
+    expect(rows.filter(has_text="odd.xyz")).not_to_contain_text("Argot reads")
+    expect(tab.locator("#formats")).to_contain_text("Argot reads .")
     expect(rows.filter(has_text="gangway-3.md")).to_contain_text("Added: 1 passage")
     # The list below has followed by itself.
     expect(tab.locator("#results .row", has_text="gangway-3.md")).to_be_visible()

@@ -58,11 +58,23 @@ if (form) {
     });
   }
 
+  // Which formats are read is the same for every file of another: it is said below the list, once.
+  function saidOnce(text) {
+    const formats = text.match(/ ?Argot reads \.\w+(?:, \.\w+)+\.?/);
+    if (!formats) return text;
+    if (!form.querySelector('#formats')) {
+      const said = element('p', 'aside', formats[0].trim());
+      said.id = 'formats';
+      list.after(said);
+    }
+    return text.replace(formats[0], '');
+  }
+
   function finish(one, kind, text, href) {
     one.row.classList.add(kind);
     one.row.querySelectorAll('progress').forEach((bar) => bar.remove());
     one.away.remove();
-    one.detail.textContent = text;
+    one.detail.textContent = saidOnce(text);
     if (href) {
       const link = element('a', 'term', one.name.textContent);
       link.href = href;

@@ -409,7 +409,11 @@ def test_names_in_archives_lead_nowhere(kind: str, corpus: Corpus, tmp_path: Pat
                 archive.addfile(special)
     before = {one for one in tmp_path.rglob("*") if tmp_path / "kb" not in one.parents}
     events = add(corpus, *sources_in([path]))
-    assert {one.kind for one in events} == {"added"} and len(events) == len(NAMES)
+    assert len(events) == len(NAMES)
+    # What leads out of the archive is left out of a name, after which several may be the same.
+    assert {(one.kind, one.detail) for one in events if one.kind != "added"} == {
+        ("skipped", "another file in the archive has its name")
+    }
     assert {one for one in tmp_path.rglob("*") if tmp_path / "kb" not in one.parents} == before
     assert not [one for one in (tmp_path / "kb").rglob("*") if "escape" in one.name or "nnn" in one.name]
     for document in corpus.store.documents(ROOT):

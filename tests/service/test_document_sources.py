@@ -98,7 +98,7 @@ async def test_what_lies_on_the_server_takes_an_admin(kb: KnowledgeBase, folder:
     (folder / "space.zip").write_bytes(b"PK")
     made = await source_add(kb, ADMIN, address=str(folder / "space.zip"), kind="confluence")
     assert (made.name, made.kind) == ("space.zip", "confluence")
-    with pytest.raises(InvalidInput, match="no folder"):
+    with pytest.raises(InvalidInput, match="Add it with: argot add"):
         await source_add(kb, ADMIN, address=str(folder / "space.zip"), name="x")
     made = await source_add(kb, MANAGER, address=wiki, options={"pages": "20"})
     assert (made.name, made.kind) == ("wiki.example.org", "web")

@@ -19,7 +19,7 @@ _HEADINGS = {401: "Not allowed", 403: "Not allowed", 404: "Not found", 500: "Som
 def environment(package: str) -> Environment:
     """The templates of a package, read now: an update of its files shows as a whole, from the next start on."""
     # Imported and made at the first page: most commands of the command line show none.
-    from jinja2 import Environment, FunctionLoader, PackageLoader, StrictUndefined
+    from jinja2 import DictLoader, Environment, PackageLoader, StrictUndefined
 
     files = PackageLoader(package)
     made = Environment(
@@ -29,8 +29,7 @@ def environment(package: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    read = {name: files.get_source(made, name) for name in files.list_templates()}
-    made.loader = FunctionLoader(read.get)
+    made.loader = DictLoader({name: files.get_source(made, name)[0] for name in files.list_templates()})
     return made
 
 

@@ -128,7 +128,7 @@ async def test_tags_narrow_the_search_and_the_answer_says_so(kb: KnowledgeBase, 
     assert narrow["tags"] == ["no"] and any("tagged “no”" in note for note in narrow["notes"])
     nothing = await call(kb, "ann", "ask", question=TARIFF, tags=["nobody has this"])
     assert (nothing["status"], nothing["passages"]) == ("abstained", [])
-    assert nothing["answer"].startswith("No document that you may read is tagged “nobody has this”")
+    assert nothing["answer"].startswith("None of the documents that you may read is tagged “nobody has this”")
 
 
 async def test_settings_are_kept_with_the_conversation_and_with_no_other(kb: KnowledgeBase, tmp_path: Path) -> None:

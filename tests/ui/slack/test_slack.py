@@ -504,12 +504,17 @@ async def test_what_slack_did_not_sign_just_now_is_refused(slack: Service, secre
     import time
 
     channel = slack.channel()
-    before = len(slack.fake.log)
+
+    # The service asks by itself who it is, when it comes to it.
+    def calls() -> int:
+        return sum(name != "auth.test" for name, _ in slack.fake.log)
+
+    before = calls()
     body = slack.fake.message(VOLTAGE, channel=channel)
     answer = await slack.fake.send(slack.client, body, at=time.time() - age, secret=secret)
     assert answer.status_code == 401
     await slack.quiet()
-    assert slack.fake.said(channel) == [] and len(slack.fake.log) == before
+    assert slack.fake.said(channel) == [] and calls() == before
 
 
 @pytest.mark.parametrize(

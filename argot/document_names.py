@@ -6,7 +6,8 @@ import re
 from urllib.parse import unquote
 
 _UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_MEMBER = re.compile(r"[^/]+\.(?:zip|tar|tgz|tar\.(?:gz|bz2|xz))!/.+$", re.IGNORECASE)
+ARCHIVE_SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+_MEMBER = re.compile(rf"[^/]+(?:{'|'.join(map(re.escape, ARCHIVE_SUFFIXES))})!/.+$", re.IGNORECASE)
 
 
 def plain_text(name: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from argot.corpus.chunking.surroundings import text_after, text_before
-from argot.freshness import freshness
+from argot.tools.answering.freshness import freshness
 from argot.types import Audience, Document, Passage
 
 if TYPE_CHECKING:

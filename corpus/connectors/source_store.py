@@ -85,6 +85,9 @@ class StoredItem:
         return self.document is not None and self.outcome != "duplicate"
 
 
+RETRY_SECONDS = 60
+"""Doubled by each failure."""
+DAY_SECONDS = 86_400
 _COLUMNS = """s.name, s.kind, s.address, s.options, s.audience, s.tags, s.every, s.added_at, s.state,
     s.detail, s.tried_at, s.synced_at, s.failures,
     (SELECT count(*) FROM source_items AS i WHERE i.source = s.name AND i.document IS NOT NULL
@@ -92,6 +95,11 @@ _COLUMNS = """s.name, s.kind, s.address, s.options, s.audience, s.tags, s.every,
     (SELECT count(*) FROM source_items AS i WHERE i.source = s.name AND i.outcome = 'failed'),
     s.last_sync"""
 _ITEM_COLUMNS = "uri, stamp, outcome, document, content_hash, detail, failures, tried_at, tried_stamp"
+
+
+def retry_seconds(failures: int, longest: int = DAY_SECONDS) -> int:
+    """How long something that failed so often in a row waits: two minutes, then four, and so on, up to the longest."""
+    return min(RETRY_SECONDS << min(failures, 20), longest)
 
 
 class SourceStore:

@@ -21,7 +21,15 @@ from functools import partial
 from argot.clock import timestamp, utc_now
 from argot.corpus.connectors.listing import Connector, ListedDocument, SourceDown
 from argot.corpus.connectors.renaming import rename_rows
-from argot.corpus.connectors.source_store import Outcome, SourceRecord, SourceStore, StoredItem, SyncProblem, SyncState
+from argot.corpus.connectors.source_store import (
+    Outcome,
+    SourceRecord,
+    SourceStore,
+    StoredItem,
+    SyncProblem,
+    SyncState,
+    retry_seconds,
+)
 from argot.corpus.corpus import Corpus, IngestEvent, Source
 from argot.corpus.document_ids import content_hash
 from argot.corpus.ingestion.document_changes import remove_document
@@ -32,9 +40,6 @@ from argot.types import Document, Principal
 NOTED_TOGETHER = 64
 """Documents: each note is a transaction. What a kill loses of them is read again, and found unchanged."""
 PROGRESS_SECONDS = 0.5
-RETRY_SECONDS = 60
-"""Doubled by each failure of a document."""
-DAY_SECONDS = 86_400
 SHOWN_PROBLEMS = 100
 SHOWN_GONE = 20
 OUTCOMES: Mapping[str, Outcome] = {
@@ -354,8 +359,7 @@ def retry_at(item: StoredItem, stamp: str) -> datetime | None:
     """
     if item.outcome != "failed" or not stamp or item.tried_stamp != stamp:
         return None
-    wait = min(RETRY_SECONDS * 2 ** min(item.failures, 20), DAY_SECONDS)
-    later = datetime.fromisoformat(item.tried_at) + timedelta(seconds=wait)
+    later = datetime.fromisoformat(item.tried_at) + timedelta(seconds=retry_seconds(item.failures))
     return later if utc_now() < later else None
 
 

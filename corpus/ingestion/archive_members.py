@@ -13,10 +13,9 @@ from urllib.parse import quote
 
 from argot.corpus.ingestion.source import Source
 from argot.corpus.readers import SUFFIXES
-from argot.document_names import plain_text
+from argot.document_names import ARCHIVE_SUFFIXES, plain_text
 from argot.files import NotAFile
 
-SUFFIXES_OF_ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 MOST_BYTES = 500_000_000
 """Of an archive: it is held in memory while its files are read."""
 MOST_FILES = 100_000
@@ -26,7 +25,7 @@ _LARGE = "unpack it, and add the folder"
 
 
 def is_archive(name: str) -> bool:
-    return name.casefold().endswith(SUFFIXES_OF_ARCHIVES)
+    return name.casefold().endswith(ARCHIVE_SUFFIXES)
 
 
 def members_of(archive: Source) -> Iterator[Source]:

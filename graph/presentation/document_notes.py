@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from itertools import permutations
 
-from argot.freshness import freshness
 from argot.tools.answering.disagreements import Disagreement
+from argot.tools.answering.freshness import freshness
 from argot.tools.answering.succession import successors
 from argot.tools.text.document_subject import unlike_fields, without_revision
 from argot.types import Document

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from argot.freshness import freshness
 from argot.graph.presentation.document_notes import places_told
 from argot.graph.state import CitationRecord, TurnPart
 from argot.results import Citation, FoundPassage
+from argot.tools.answering.freshness import freshness
 from argot.types import Document, Passage
 
 Visible = Mapping[str, tuple[Passage, Document]]

@@ -11,7 +11,13 @@ import logging
 from datetime import datetime, timedelta
 
 from argot.clock import utc_now
-from argot.corpus.connectors.source_store import SourceRecord, SourceStore
+from argot.corpus.connectors.source_store import (
+    DAY_SECONDS,
+    RETRY_SECONDS,
+    SourceRecord,
+    SourceStore,
+    retry_seconds,
+)
 from argot.errors import Conflict, NotFound
 from argot.service.identity.people import local_principal
 from argot.service.knowledge_base import KnowledgeBase
@@ -23,9 +29,6 @@ logger = logging.getLogger(__name__)
 FIRST_SECONDS = 10.0
 """After a start: whoever comes first is not to wait for it."""
 LOOK_SECONDS = 20.0
-RETRY_SECONDS = 60
-"""Doubled by each failure."""
-DAY_SECONDS = 86_400
 
 
 async def keep_in_step(kb: KnowledgeBase) -> None:
@@ -66,5 +69,5 @@ def is_sync_due(record: SourceRecord, now: datetime) -> bool:
         return True
     wait = record.every
     if record.failures:
-        wait = min(RETRY_SECONDS * 2 ** min(record.failures, 20), max(record.every, DAY_SECONDS))
+        wait = retry_seconds(record.failures, longest=max(record.every, DAY_SECONDS))
     return now >= datetime.fromisoformat(record.tried_at) + timedelta(seconds=wait)

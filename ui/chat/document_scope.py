@@ -7,8 +7,8 @@ import re
 import chainlit as cl
 from chainlit.context import context
 
-from argot.freshness import freshness
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.document_listing import freshness
 from argot.service.usecases.document_passages import document_contents
 from argot.ui.chat.answer_settings import AnswerSettingsPanel
 from argot.ui.chat.brand import NAME

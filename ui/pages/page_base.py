@@ -15,10 +15,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from argot.errors import Conflict, NotAllowed
-from argot.freshness import validity
 from argot.service.json_values import dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.contexts import context_list
+from argot.service.usecases.document_listing import validity
 from argot.service.usecases.glossary_impact import CombinedImpact
 from argot.service.usecases.sense_results import one_line
 from argot.types import Context

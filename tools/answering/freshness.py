@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from argot.document_status import is_telling
+from argot.tools.answering.succession import successors_named
 from argot.types import Document
 
-SUPERSEDED_BY = "superseded_by"
 _LONGEST = 80
 """Characters of what a document says of itself: it is quoted beside other things."""
 
@@ -24,6 +24,4 @@ def freshness(document: Document) -> str:
 def validity(document: Document) -> list[str]:
     """Why it is not simply in force, as in ["draft"] or ["superseded by Travel policy 2025"]; empty where it is."""
     said = [value[:1].lower() + value[1:_LONGEST] for value in document.values("status") if is_telling(value)]
-    own = {document.title.casefold(), document.name.casefold(), document.uri.casefold()}
-    named = (value for value in document.values(SUPERSEDED_BY) if value.casefold() not in own)
-    return said + [f"superseded by {value[:_LONGEST]}" for value in named]
+    return said + [f"superseded by {value[:_LONGEST]}" for value in successors_named(document)]

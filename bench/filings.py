@@ -1,10 +1,10 @@
 """How well are whole filings read and searched? Run: ARGOT_DATASETS=DIR python bench/filings.py [--home DIR]
 
-The PDFs of FinanceBench that are given, whole, each by Argot's reader, as PDFium's plain text, and as pdfminer's, which
-markitdown gives. First the share of the numbers of a question's evidence that stand on the page it names, then how
-often one of the three best passages is of that page: the same cutting, embedder, search and re-ranker over each
-reading, within the filing that the question is about and over all filings. A number in a running header or footer (a
-page's own among them) is no content to Argot's reader.
+The PDFs of FinanceBench that are given, whole, each by Argot's reader, as PDFium's plain text, and by markitdown where
+that is installed (page by page, for its output names no pages). First the share of the numbers of a question's evidence
+that stand on the page it names, then how often one of the three best passages is of that page: the same cutting,
+embedder, search and re-ranker over each reading, within the filing that the question is about and over all filings. A
+number in a running header or footer (a page's own among them) is no content to Argot's reader.
 
 `--home` keeps what was embedded (some minutes for each reading) for another run. Nothing is random between runs.
 """
@@ -17,8 +17,9 @@ import json
 import re
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 
@@ -82,11 +83,26 @@ def plain_text(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     return _of_pages(_page_texts(data), name)
 
 
-def by_pdfminer(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """markitdown's PDF converter takes its text from here; a form feed ends each page."""
-    from pdfminer.high_level import extract_text
+def by_markitdown(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
+    from markitdown import MarkItDown, StreamInfo
 
-    return _of_pages(extract_text(io.BytesIO(data)).split("\f")[:-1], name)
+    convert, pages = MarkItDown().convert_stream, []
+    for page in _single_pages(data):
+        pages.append(convert(io.BytesIO(page), stream_info=StreamInfo(extension=".pdf")).markdown)
+    return _of_pages(pages, name)
+
+
+def _single_pages(data: bytes) -> Iterator[bytes]:
+    document = pypdfium2.PdfDocument(data)
+    try:
+        for number in range(len(document)):
+            single, file = pypdfium2.PdfDocument.new(), io.BytesIO()
+            single.import_pages(document, [number])
+            single.save(file)
+            single.close()
+            yield file.getvalue()
+    finally:
+        document.close()
 
 
 def _page_texts(data: bytes) -> list[str]:
@@ -108,7 +124,7 @@ def _of_pages(texts: Sequence[str], name: str) -> ParsedDocument:
 READERS: Mapping[str, Reader] = {
     "Argot": read_pdf,
     "PDFium's plain text": plain_text,
-    "pdfminer's text": by_pdfminer,
+    "markitdown": by_markitdown,
 }
 
 
@@ -202,6 +218,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--home", type=Path, help="a folder to keep what was embedded in")
     parser.add_argument("--numbers", action="store_true", help="without searching")
+    parser.add_argument("--reader", action="append", choices=READERS, help="one of them alone; may be given again")
     parser.add_argument("--words", action="store_true", help="search by words alone, without embedding")
     given = parser.parse_args()
     profile = Profile(search_semantic=not given.words)
@@ -212,7 +229,8 @@ def main() -> None:
     print(f"{len(questions)} questions on {len({q.document for q in questions})} of {len(files)} filings")
     limits = ReadLimits(seconds=600)
     with tempfile.TemporaryDirectory() as temporary:
-        for name, reader in READERS.items():
+        for name in given.reader or [one for one in READERS if one != "markitdown" or find_spec(one)]:
+            reader = READERS[name]
             begun = time.process_time()
             parsed = {path.stem: reader(path.read_bytes(), path.name, limits) for path in files}
             seconds = time.process_time() - begun

@@ -10,6 +10,7 @@ import io
 import os
 import re
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -31,7 +32,11 @@ OFF = "Reading scans is switched off: set ARGOT_OCR_LANGUAGES, e.g. to eng."
 DPI = 300
 """What tesseract reads best."""
 SECONDS_A_PAGE = 60
-"""By the clock: an ordinary page takes one to three."""
+"""Of a processor; an ordinary page takes one to three. By the clock it may be far longer on a busy machine: files are
+read behind everything else.
+"""
+_LONGEST_WAIT = 20 * SECONDS_A_PAGE
+_BOUNDED = f'ulimit -t {SECONDS_A_PAGE}; exec "$0" "$@"'
 _LEAST_SURE = 30
 """Of 100: what it is less sure of is mostly a smudge, a line or a picture."""
 _LEGIBLE = 85
@@ -121,25 +126,31 @@ def recognised(picture: Image, languages: str, name: str, points: float) -> OcrP
 def _table(picture: Image, languages: str, name: str) -> str:
     data = io.BytesIO()
     picture.save(data, "PPM")
-    command = [PROGRAM, "stdin", "stdout", "-l", languages, "--dpi", str(DPI), "tsv"]
+    command = ["/bin/sh", "-c", _BOUNDED, PROGRAM, "stdin", "stdout", "-l", languages, "--dpi", str(DPI), "tsv"]
     try:
         # One thread: several wait for each other longer than they save.
-        done = subprocess.run(  # noqa: S603  (no shell; the languages are checked where they are set)
+        done = subprocess.run(  # noqa: S603  (the shell only sets the bound; the languages are arguments, and checked)
             command,
             input=data.getvalue(),
             capture_output=True,
-            timeout=SECONDS_A_PAGE,
+            timeout=_LONGEST_WAIT,
             check=False,
             env={**os.environ, "OMP_THREAD_LIMIT": "1"},
         )
     except subprocess.TimeoutExpired as error:
-        raise UnreadableDocument(name, f"a page of it took tesseract more than {SECONDS_A_PAGE} seconds") from error
+        raise _too_long(name) from error
     except OSError as error:
         raise UnreadableDocument(name, f"tesseract cannot be started: {error.strerror}", INSTALL) from error
+    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        raise _too_long(name)
     if done.returncode:
         said = " ".join(done.stderr.decode("utf-8", "replace").split())[:200]
         raise UnreadableDocument(name, f"tesseract failed: {said}", _language_remedy(languages.split("+")))
     return done.stdout.decode("utf-8", "replace")
+
+
+def _too_long(name: str) -> UnreadableDocument:
+    return UnreadableDocument(name, f"a page of it took tesseract more than {SECONDS_A_PAGE} seconds")
 
 
 @dataclass(frozen=True, slots=True)

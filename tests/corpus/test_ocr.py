@@ -14,7 +14,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from argot.corpus.chunking.passages import cuts_of
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers import read_document
+from argot.corpus.readers import ocr, read_document
 from argot.corpus.readers.ocr import described_ocr, is_installed
 from argot.corpus.readers.reader_process import read_in_child
 from argot.errors import NoText, NotFound, UnreadableDocument
@@ -228,3 +228,13 @@ def test_empty_pages_are_no_scans() -> None:
     canvas.showPage()
     canvas.save()
     assert "empty" in refusal(buffer.getvalue(), "a.pdf").reason or not is_installed()
+
+
+def test_a_page_that_takes_too_much_of_a_processor_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    endless = tmp_path / "tesseract"
+    endless.write_text("#!/bin/sh\nwhile :; do :; done\n")
+    endless.chmod(0o755)
+    monkeypatch.setattr(ocr, "PROGRAM", str(endless))
+    monkeypatch.setattr(ocr, "_BOUNDED", ocr._BOUNDED.replace("60", "1"))
+    with pytest.raises(UnreadableDocument, match="a page of it took tesseract more than 60 seconds"):
+        ocr.recognised(Image.new("RGB", (40, 40), "white"), "eng", "scan.png", 0.24)

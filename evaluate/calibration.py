@@ -99,7 +99,7 @@ def calibrated_measure(
         InvalidInput: people gave no TRUE or FALSE, or there are too few questions to choose a threshold on.
     """
     _require_labels(name, {"TRUE": "TRUE"}, answers)
-    values = likeness(name, answers, settings)
+    values = measured_likeness(name, answers, settings)
     chosen_on: list[int] = []
     reported = list(range(len(answers)))
     if name == "exact-match":
@@ -131,7 +131,7 @@ def calibrated_measure(
     )
 
 
-def likeness(name: MeasureName, answers: Sequence[LabelledAnswer], settings: Settings) -> list[float]:
+def measured_likeness(name: MeasureName, answers: Sequence[LabelledAnswer], settings: Settings) -> list[float]:
     """The measure of each answer against its reference."""
     if name == "bertscore":
         scores = bert_scores([one.answer for one in answers], [one.reference for one in answers], settings)

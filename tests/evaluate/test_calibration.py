@@ -19,7 +19,7 @@ from argot.evaluate.judge_agreement import (
     observed_agreement,
     pairwise_agreement,
 )
-from argot.service.operations.calibration import calibrate
+from argot.service.operations.judge_calibration import calibrate
 from argot.service.operations.measured_models import JudgeChoice
 from argot.settings import Settings
 from argot.ui.cli.main import app

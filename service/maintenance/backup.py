@@ -44,7 +44,8 @@ CHUNK = 1024 * 1024
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _COPIES = ".backup-"
 _MEMBER = re.compile(
-    r"(?:corpus|glossary|people|threads)\.db|blobs/(?:[A-Za-z0-9_-]{1,128}/){0,3}[A-Za-z0-9_.-]{1,128}"
+    rf"{'|'.join(map(re.escape, layout.DATABASES))}"
+    r"|blobs/(?:[A-Za-z0-9_-]{1,128}/){0,3}[A-Za-z0-9_.-]{1,128}"
     r"|profiles/[a-z0-9-]{1,60}\.toml"
 )
 

@@ -40,7 +40,7 @@ def ordinal_alpha(units: Iterable[Sequence[int]]) -> float | None:
 def _ordinal_distances(totals: dict[int, float]) -> dict[tuple[int, int], float]:
     """The square of how many values lie between two, half of each of the two counted."""
     ranked = sorted(totals)
-    found = {}
+    found: dict[tuple[int, int], float] = {}
     for first, low in enumerate(ranked):
         for last in range(first, len(ranked)):
             high = ranked[last]

@@ -100,7 +100,8 @@ async def rating_ask(
     kb: KnowledgeBase, principal: Principal, *, study: Text
 ) -> AsyncIterator[Event | Finished[StudySummary]]:
     """Ask the questions of a study through its profiles, as far as answers are missing. It may be stopped at any time,
-    and called again: what is answered stays. Events: `asking` with `done`, `total`, `question` and `profile`.
+    and called again: what is answered stays. Events: `asking` with `done`, `total`, `question` and `name`, the
+    profile's.
 
     Nothing is asked back: of several senses or documents the best one counts.
     """
@@ -109,7 +110,7 @@ async def rating_ask(
     missing = [(item, profile) for item in items for profile in _unanswered(found, item)]
     total = len(items) * len(found.profiles)
     for done, (item, profile) in enumerate(missing, total - len(missing)):
-        yield {"kind": "asking", "done": done, "total": total, "question": item.question, "profile": profile}
+        yield {"kind": "asking", "done": done, "total": total, "question": item.question, "name": profile}
         result = await _asked(kb, principal, item.question, profile)
         answer = Answer(profile, result.answer, sources_of(result))
         await kb.blocking(kb.ratings.add_answer, item.id, answer)
@@ -119,7 +120,7 @@ async def rating_ask(
 def sources_of(result: AskResult) -> Sources:
     """All that an answer could draw on: passages that it does not cite may be in its words, too."""
     documents = dict.fromkeys(one.uri for one in result.passages)
-    stated = (one.sense_id for one in (*result.jargon, *result.sentences))
+    stated = [*(one.sense_id for one in result.jargon), *(one.sense_id for one in result.sentences)]
     return Sources(tuple(documents), tuple(dict.fromkeys(filter(None, stated))))
 
 

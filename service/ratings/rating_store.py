@@ -16,7 +16,7 @@ from typing import Any
 
 from argot.clock import timestamp
 from argot.errors import Conflict, NotAllowed, NotFound
-from argot.service.ratings.study import Answer, Aspect, Item, Judgement, NewItem, Rating, Sources, Study
+from argot.service.ratings.study import Answer, Aspect, Judgement, NewItem, Rating, Sources, Study, StudyItem
 from argot.service.storage.shared_database import Database
 
 ERASED = "erased person"
@@ -124,7 +124,7 @@ class RatingStore:
 
     # -- questions and answers -----------------------------------------------------------------------------------------
 
-    def items(self, study: Study) -> list[Item]:
+    def items(self, study: Study) -> list[StudyItem]:
         """Its questions in order, each with the answers there are so far."""
         with self.database.reader() as connection:
             rows = connection.execute(f"{_ITEMS} WHERE study = ? ORDER BY place", (study.id,)).fetchall()
@@ -208,7 +208,7 @@ class RatingStore:
 
     # -- people --------------------------------------------------------------------------------------------------------
 
-    def kept_of(self, names: Sequence[str]) -> list[tuple[Study, Item, Rating]]:
+    def kept_of(self, names: Sequence[str]) -> list[tuple[Study, StudyItem, Rating]]:
         """Every rating of these names, with what it is about."""
         found = []
         for study in self.studies():
@@ -270,8 +270,8 @@ def _study(row: sqlite3.Row) -> Study:
     return Study(**{**kept, "profiles": tuple(json.loads(row["profiles"]))})
 
 
-def _item(row: sqlite3.Row, answers: Sequence[Answer]) -> Item:
-    return Item(**dict(row), answers=tuple(answers))
+def _item(row: sqlite3.Row, answers: Sequence[Answer]) -> StudyItem:
+    return StudyItem(**dict(row), answers=tuple(answers))
 
 
 def _answer(row: sqlite3.Row) -> Answer:

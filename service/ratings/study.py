@@ -61,7 +61,7 @@ class NewItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Item(NewItem):
+class StudyItem(NewItem):
     """A question as it is stored: `place` counts from 1 within its study."""
 
     id: int

@@ -10,7 +10,7 @@ from typing import Any
 
 from argot.errors import InvalidInput
 from argot.service.ratings.answer_order import blind_order
-from argot.service.ratings.study import Answer, Item, NewItem, Rating, Sources, Study
+from argot.service.ratings.study import Answer, NewItem, Rating, Sources, Study, StudyItem
 
 FEWEST_SYSTEMS, MOST_SYSTEMS = 2, 6
 MOST_ITEMS = 10_000
@@ -96,12 +96,12 @@ def _text(row: Mapping[str, Any], name: str, longest: int) -> str:
 # -- ratings ----------------------------------------------------------------------------------------------------------
 
 
-def ratings_jsonl(study: Study, items: Sequence[Item], ratings: Sequence[Rating]) -> str:
+def ratings_jsonl(study: Study, items: Sequence[StudyItem], ratings: Sequence[Rating]) -> str:
     """One line for each saved rating, with the question, the answers by system and what was said of each."""
     return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in _rows(study, items, ratings))
 
 
-def ratings_csv(study: Study, items: Sequence[Item], ratings: Sequence[Rating]) -> str:
+def ratings_csv(study: Study, items: Sequence[StudyItem], ratings: Sequence[Rating]) -> str:
     """One line for each answer that somebody rated: a column for each aspect."""
     aspects = [one.name for one in study.aspects]
     head = ("item", "question", "system", "shown_as", "rater", *aspects, "rank", "cannot_judge", "comment", "at")
@@ -117,7 +117,7 @@ def ratings_csv(study: Study, items: Sequence[Item], ratings: Sequence[Rating]) 
     return written.getvalue()
 
 
-def _rows(study: Study, items: Sequence[Item], ratings: Sequence[Rating]) -> Iterator[dict[str, Any]]:
+def _rows(study: Study, items: Sequence[StudyItem], ratings: Sequence[Rating]) -> Iterator[dict[str, Any]]:
     by_id = {one.id: one for one in items}
     for rating in ratings:
         if rating.said is None:

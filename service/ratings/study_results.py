@@ -8,7 +8,7 @@ from itertools import combinations
 from statistics import fmean
 
 from argot.service.ratings.agreement import ordinal_alpha
-from argot.service.ratings.study import HIGHEST, LOWEST, Item, Judgement, Rating, Study
+from argot.service.ratings.study import HIGHEST, LOWEST, Judgement, Rating, Study, StudyItem
 
 RANK = "Rank"
 ROUNDS, SEED = 2000, 7
@@ -28,7 +28,7 @@ class SystemMean:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class SystemPair:
     """How often raters put one answer of two above the other."""
 
     first: str
@@ -39,7 +39,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class AspectResults:
     """One aspect, or the ranks: each system, each pair of them, and the raters' agreement.
 
     `alpha`: Krippendorff's, ordinal; None where no answer has two ratings, or all ratings are the same.
@@ -47,7 +47,7 @@ class Measured:
 
     name: str
     systems: list[SystemMean]
-    pairs: list[Pair]
+    pairs: list[SystemPair]
     alpha: float | None
 
 
@@ -58,14 +58,14 @@ class StudyResults:
     ratings: int
     rated: int
     passed: int
-    measured: list[Measured]
+    measured: list[AspectResults]
 
 
 Value = Callable[[Judgement, str], int | None]
 """What a judgement gives a system."""
 
 
-def study_results(study: Study, items: Sequence[Item], ratings: Sequence[Rating]) -> StudyResults:
+def study_results(study: Study, items: Sequence[StudyItem], ratings: Sequence[Rating]) -> StudyResults:
     saved = [(one.item, one.said) for one in ratings if one.said is not None]
     judged = [(item, said) for item, said in saved if not said.cannot_judge]
     systems = list(dict.fromkeys(sorted(answer.system for item in items for answer in item.answers)))
@@ -82,14 +82,14 @@ def _scored(aspect: str) -> Value:
 
 def _measured(
     name: str, value: Value, judged: Sequence[tuple[int, Judgement]], systems: Sequence[str], most: int, *, best: int
-) -> Measured:
+) -> AspectResults:
     """`best`: 1 where the larger value is the better one, else -1."""
     means = [mean for system in systems if (mean := _mean(system, value, judged, most))]
     pairs = [
-        Pair(first, second, *_compared(value, judged, first, second, best))
+        SystemPair(first, second, *_compared(value, judged, first, second, best))
         for first, second in combinations([one.system for one in means], 2)
     ]
-    return Measured(name, means, pairs, ordinal_alpha(_units(value, judged, systems)))
+    return AspectResults(name, means, pairs, ordinal_alpha(_units(value, judged, systems)))
 
 
 def _mean(system: str, value: Value, judged: Sequence[tuple[int, Judgement]], most: int) -> SystemMean | None:

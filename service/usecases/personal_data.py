@@ -11,7 +11,7 @@ from argot.service.identity.people import LOCAL_NAME
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
 from argot.service.ratings.answer_order import blind_order, by_letter
-from argot.service.ratings.study import Item, Judgement, Rating, Study
+from argot.service.ratings.study import Judgement, Rating, Study, StudyItem
 from argot.service.usecases.threads import ThreadRead, delete_thread, thread_read
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import Principal
@@ -161,7 +161,7 @@ def _ratings(kb: KnowledgeBase, names: list[str]) -> RatingsKept:
     return RatingsKept(kb.ratings.invitations_of(names), kept)
 
 
-def _rating(study: Study, item: Item, rating: Rating) -> RatingKept:
+def _rating(study: Study, item: StudyItem, rating: Rating) -> RatingKept:
     # By letters: a rater must not learn from an export which system wrote what.
     order = blind_order(item.answers, study.seed, rating.rater, item.place)
     said, draft = (one and by_letter(one, order) for one in (rating.said, rating.draft))

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 
 from argot.errors import NotFound
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.ratings.study import Answer, Item, Study
+from argot.service.ratings.study import Answer, Study, StudyItem
 from argot.types import Principal
 
 
-def ready_items(study: Study, items: Sequence[Item]) -> list[Item]:
+def ready_items(study: Study, items: Sequence[StudyItem]) -> list[StudyItem]:
     """Those that every profile of the study has answered. Others are shown to nobody yet: answers would still come."""
     wanted = set(study.profiles)
     return [one for one in items if one.answers and wanted <= {answer.system for answer in one.answers}]
 
 
-def items_for(kb: KnowledgeBase, principal: Principal, study: Study, items: Sequence[Item]) -> list[Item]:
+def items_for(kb: KnowledgeBase, principal: Principal, study: Study, items: Sequence[StudyItem]) -> list[StudyItem]:
     """The questions that this person may rate: they may read all that the answers rest on. Blocks."""
     # What askers share by a thumb they share with managers of all contexts alone (docs/chat.md).
     if study.origin == "thumbs" and not principal.manages_all:

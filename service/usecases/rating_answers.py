@@ -11,7 +11,7 @@ from pydantic import Field
 from argot.errors import InvalidInput, NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.ratings.answer_order import blind_order, by_letter, by_system
-from argot.service.ratings.study import LONGEST_COMMENT, Answer, Aspect, Item, Judgement, Points, Rating, Study
+from argot.service.ratings.study import LONGEST_COMMENT, Answer, Aspect, Judgement, Points, Rating, Study, StudyItem
 from argot.service.usecases.rating_access import items_for
 from argot.service.usecases.usecase_registry import Count, Text, usecase
 from argot.types import Principal
@@ -152,7 +152,7 @@ class _Desk:
         rated = sum(self._said(one) is not None for one in self.items)
         return StudyToRate(self.study.name, self.study.about, self.study.closed_at is not None, rated, len(self.items))
 
-    def item(self, place: int) -> Item:
+    def item(self, place: int) -> StudyItem:
         for one in self.items:
             if one.place == place:
                 return one
@@ -163,10 +163,10 @@ class _Desk:
         left = [one.place for one in self.items if self._said(one) is None]
         return next((place for place in left if place > after), left[0] if left else None)
 
-    def order(self, item: Item) -> dict[str, Answer]:
+    def order(self, item: StudyItem) -> dict[str, Answer]:
         return blind_order(item.answers, self.study.seed, self.rater, item.place)
 
-    def task(self, item: Item) -> RatingTask:
+    def task(self, item: StudyItem) -> RatingTask:
         order, rating = self.order(item), self.ratings.get(item.id)
         given = (rating.draft or rating.said if rating else None) or Judgement()
         return RatingTask(
@@ -183,13 +183,13 @@ class _Desk:
             places=[PlaceToRate(one.place, self._said(one) is not None, self._begun(one)) for one in self.items],
         )
 
-    def _said(self, item: Item) -> Judgement | None:
+    def _said(self, item: StudyItem) -> Judgement | None:
         return self._rating(item).said
 
-    def _begun(self, item: Item) -> bool:
+    def _begun(self, item: StudyItem) -> bool:
         return self._rating(item).draft is not None
 
-    def _rating(self, item: Item) -> Rating:
+    def _rating(self, item: StudyItem) -> Rating:
         return self.ratings.get(item.id) or Rating(item.id, self.rater, None, "")
 
 

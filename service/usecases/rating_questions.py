@@ -14,7 +14,7 @@ from pydantic import Field
 from argot.errors import InvalidInput, TooManyQuestions
 from argot.results import AskResult
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.ratings.study import Answer, Item, NewItem, Sources, Study
+from argot.service.ratings.study import Answer, NewItem, Sources, Study, StudyItem
 from argot.service.ratings.study_files import MOST_SYSTEMS, plain_questions
 from argot.service.threads.thread_store import AnswerSettings
 from argot.service.usecases.conversations import memory_graph
@@ -81,7 +81,7 @@ async def rating_create_from_thumbs(
         return [
             NewItem(
                 result.stand_alone_question or result.question,
-                answers=(Answer(f"given ({result.profile or 'default'})", result.answer, sources_of(result)),),
+                answers=(Answer(f"given ({result.profile or 'default'})", result.answer, answer_sources(result)),),
                 thread=one.said.thread,
                 turn=one.said.turn,
             )
@@ -112,19 +112,19 @@ async def rating_ask(
     for done, (item, profile) in enumerate(missing, total - len(missing)):
         yield {"kind": "asking", "done": done, "total": total, "question": item.question, "name": profile}
         result = await _asked(kb, principal, item.question, profile)
-        answer = Answer(profile, result.answer, sources_of(result))
+        answer = Answer(profile, result.answer, answer_sources(result))
         await kb.blocking(kb.ratings.add_answer, item.id, answer)
     yield Finished(await kb.blocking(summary, kb, found))
 
 
-def sources_of(result: AskResult) -> Sources:
+def answer_sources(result: AskResult) -> Sources:
     """All that an answer could draw on: passages that it does not cite may be in its words, too."""
     documents = dict.fromkeys(one.uri for one in result.passages)
     stated = [*(one.sense_id for one in result.jargon), *(one.sense_id for one in result.sentences)]
     return Sources(tuple(documents), tuple(dict.fromkeys(filter(None, stated))))
 
 
-def _unanswered(study: Study, item: Item) -> list[str]:
+def _unanswered(study: Study, item: StudyItem) -> list[str]:
     there = {one.system for one in item.answers}
     return [profile for profile in study.profiles if profile not in there]
 

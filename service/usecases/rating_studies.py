@@ -14,13 +14,13 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
 from argot.service.ratings.study import ASPECTS, MOST_ASPECTS, Aspect, NewItem, Origin, Study
 from argot.service.ratings.study_files import answered_questions, ratings_csv, ratings_jsonl
-from argot.service.ratings.study_results import RANK, StudyResults
+from argot.service.ratings.study_results import RANK, AspectResults, StudyResults
 from argot.service.threads.thread_export import file_name
 from argot.service.usecases.rating_access import items_for, ready_items
 from argot.service.usecases.usecase_registry import ParameterGroup, Text, usecase
 from argot.types import Principal
 
-__all__ = ["ASPECTS", "Aspect"]
+__all__ = ["ASPECTS", "Aspect", "AspectResults"]
 
 Name = Annotated[Text, Field(min_length=1, max_length=200)]
 RatingForm = Literal["jsonl", "csv"]

@@ -27,9 +27,8 @@ from argot.ui.cli.command_base import (
 from argot.ui.cli.document_commands import Bar
 
 if TYPE_CHECKING:
-    from argot.service.ratings.study_results import Measured
     from argot.service.transport.knowledge_base_client import Client
-    from argot.service.usecases.rating_studies import Aspect, StudyShown, StudySummary
+    from argot.service.usecases.rating_studies import Aspect, AspectResults, StudyShown, StudySummary
 
 ratings = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Studies: people rate answers blindly.")
 
@@ -263,7 +262,7 @@ def _show(found: StudyShown) -> None:
             _show_measured(one)
 
 
-def _show_measured(one: Measured) -> None:
+def _show_measured(one: AspectResults) -> None:
     alpha = "–" if one.alpha is None else f"{one.alpha:.3f}"
     say(f"\n{line(one.name)} (Krippendorff's alpha {alpha})")
     rows: list[list[object]] = []

@@ -24,9 +24,12 @@ def mean_bar(mean: float, interval: tuple[float, float] | None, most: int) -> Ma
     told = f"{mean:.2f} of {most}"
     if interval:
         low, high = interval
-        line = Markup('<path class="interval" d="M{0} 9H{1}M{0} 5V13M{1} 5V13"/>')
-        # Within the picture, also where the line stands at its very end.
-        drawn += line.format(*(min(max(at(one), 1), WIDE - 1) for one in interval))
+        # Twice, the first one broader: it is to be seen on the bar and beside it.
+        for kind in ("interval under", "interval"):
+            line = Markup('<path class="{}" d="M{} 9H{}M{} 5V13M{} 5V13"/>')
+            # Within the picture, also where the line stands at its very end.
+            left, right = (min(max(at(one), 1), WIDE - 1) for one in interval)
+            drawn += line.format(kind, left, right, left, right)
         told += f", 95 % interval {low:.2f} to {high:.2f}"
     return _FRAME.format(told, WIDE, TALL, drawn)
 

@@ -26,14 +26,14 @@ def ordinal_alpha(units: Iterable[Sequence[int]]) -> float | None:
             for pair, count in Counter(permutations(values, 2)).items():
                 coincidences[pair] = coincidences.get(pair, 0.0) + count / (len(values) - 1)
     totals: dict[int, float] = {}
-    for (value, _), count in coincidences.items():
-        totals[value] = totals.get(value, 0.0) + count
+    for (value, _), weight in coincidences.items():
+        totals[value] = totals.get(value, 0.0) + weight
     n = sum(totals.values())
     distances = _ordinal_distances(totals)
     by_chance = sum(totals[a] * totals[b] * distance for (a, b), distance in distances.items())
     if not by_chance:
         return None
-    observed = sum(count * distances[pair] for pair, count in coincidences.items())
+    observed = sum(weight * distances[pair] for pair, weight in coincidences.items())
     return 1 - (n - 1) * observed / by_chance
 
 

@@ -13,7 +13,7 @@ from argot.service.ratings.answer_order import blind_order
 from argot.service.ratings.study import Answer, NewItem, Rating, Sources, Study, StudyItem
 
 FEWEST_SYSTEMS, MOST_SYSTEMS = 2, 6
-MOST_ITEMS = 10_000
+MOST_ITEMS = 2_000
 LONGEST_QUESTION, LONGEST_ANSWER, LONGEST_SYSTEM = 10_000, 100_000, 100
 FIELDS = ("question", "reference", "answers", "documents")
 _EXAMPLE = '{"question": "...", "answers": {"one system": "...", "another": "..."}}'

@@ -106,7 +106,7 @@ async def converse(
         checked_question(question, kb.settings.max_question_chars)
     run = await run_context(kb, principal, answer_settings(profile, context, tags, since, fields))
     thread = _name_of(principal, past, asked[0])
-    graph = await _graph(kb)
+    graph = await memory_graph(kb)
     async with kb.turn_of(thread):
         try:
             turns, senses = await kb.blocking(_remembered, kb, principal, past)
@@ -148,7 +148,7 @@ async def search(
     wanted |= {"candidates": max(run.profile.candidates, limit)}
     run = replace(run, profile=run.profile.model_copy(update=wanted), records_misses=False)
     # `id` is unique among the searches under way, and the thread is deleted at the end.
-    thread, graph = f"search:{id(run)}", await _graph(kb)
+    thread, graph = f"search:{id(run)}", await memory_graph(kb)
     found: AskResult | None = None
     try:
         async with aclosing(ask_graph(graph, run, query, thread)) as events:
@@ -165,7 +165,7 @@ async def search(
 _graphs: WeakKeyDictionary[KnowledgeBase, ArgotGraph] = WeakKeyDictionary()
 
 
-async def _graph(kb: KnowledgeBase) -> ArgotGraph:
+async def memory_graph(kb: KnowledgeBase) -> ArgotGraph:
     """The graph over checkpoints in memory: nothing of these conversations is kept."""
     if kb not in _graphs:
         await kb.threads()  # sets what langgraph reads when it is first imported

@@ -10,6 +10,8 @@ from argot.errors import NotFound
 from argot.service.identity.people import LOCAL_NAME
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
+from argot.service.ratings.answer_order import blind_order, by_letter
+from argot.service.ratings.study import Judgement, Rating, Study, StudyItem
 from argot.service.usecases.threads import ThreadRead, delete_thread, thread_read
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import Principal
@@ -22,9 +24,28 @@ Rows: TypeAlias = dict[str, list[dict[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
+class RatingKept:
+    """What somebody said of the answers to a question, by the letters under which they saw them."""
+
+    study: str
+    question: str
+    said: Judgement | None
+    draft: Judgement | None
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class RatingsKept:
+    """The studies somebody is invited to (`study`, `invited_at`), and all their ratings."""
+
+    invitations: list[dict[str, Any]]
+    ratings: list[RatingKept]
+
+
+@dataclass(frozen=True, slots=True)
 class PersonalData:
     """Everything that is kept of a person at a moment (`at`, ISO, UTC): the rows of their account; their conversations;
-    and the rows of the glossary, by the name under which they asked.
+    the rows of the glossary, by the name under which they asked; and their ratings.
     """
 
     name: str
@@ -32,6 +53,7 @@ class PersonalData:
     people: Rows
     conversations: list[ThreadRead]
     glossary: dict[str, Rows]
+    ratings: RatingsKept
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +66,8 @@ class StillNamed:
 
 @dataclass(frozen=True, slots=True)
 class ErasedPerson:
-    """How much was erased of a person. `rows` are those of the account. `files_clean`: nothing deleted is left in the
-    files of the stores.
+    """How much was erased of a person. `rows` are those of the account, `ratings` those of rating studies.
+    `files_clean`: nothing deleted is left in the files of the stores.
     """
 
     name: str
@@ -53,6 +75,7 @@ class ErasedPerson:
     files: int
     questions: int
     rows: int
+    ratings: int
     files_clean: bool
     still_named: StillNamed
 
@@ -66,7 +89,7 @@ async def my_data(kb: KnowledgeBase, principal: Principal) -> PersonalData:
 @usecase("admin")
 async def user_export(kb: KnowledgeBase, principal: Principal, *, name: Text) -> PersonalData:
     """Everything that is kept of a person: account, groups, sessions, keys, notices, Slack links, conversations with
-    feedback and names of files, questions that met unknown terms, and what they did in the glossary.
+    feedback and names of files, questions that met unknown terms, what they did in the glossary, and their ratings.
 
     Passages are in it as far as the person may read them. Passwords and keys are not: only their hashes are kept.
 
@@ -76,7 +99,8 @@ async def user_export(kb: KnowledgeBase, principal: Principal, *, name: Text) ->
     user = await kb.blocking(kb.people.find, name)
     # Rows may be left under a name that is no user's: one from Slack, or that of the person at this machine.
     found = await _exported(kb, user.principal if user else Principal(name, sees_all=name == LOCAL_NAME))
-    if not user and not (found.people or found.conversations or found.glossary):
+    rated = found.ratings.ratings or found.ratings.invitations
+    if not user and not (found.people or found.conversations or found.glossary or rated):
         raise _nobody(name)
     return found
 
@@ -86,7 +110,8 @@ async def user_erase(kb: KnowledgeBase, principal: Principal, *, name: Text) -> 
     """Erase a person: shut out at once, then conversations with their files and feedback, questions that met unknown
     terms, notices, Slack links, keys, sessions and the account. It cannot be undone.
 
-    The glossary's history stays, and names them "erased person". `still_named`: documents and senses whose readers
+    The glossary's history stays, and names them "erased person". So do the points and ranks that they gave in rating
+    studies, without their comments. `still_named`: documents and senses whose readers
     name them; a new user of the same name could read those.
 
     Raises:
@@ -108,10 +133,11 @@ async def user_erase(kb: KnowledgeBase, principal: Principal, *, name: Text) -> 
     await kb.chores_done()
     questions = await kb.blocking(kb.glossary.privacy.erase_person, names)
     rows = await kb.blocking(kb.people.erase, names)
-    if not (conversations or files or questions or rows):
+    ratings = await kb.blocking(kb.ratings.erase, names)
+    if not (conversations or files or questions or rows or ratings):
         raise _nobody(name)
     whole = await scrubbed(kb)
-    return ErasedPerson(name, conversations, files, questions, rows, whole, await _still_named(kb, name))
+    return ErasedPerson(name, conversations, files, questions, rows, ratings, whole, await _still_named(kb, name))
 
 
 async def _exported(kb: KnowledgeBase, principal: Principal) -> PersonalData:
@@ -126,7 +152,20 @@ async def _exported(kb: KnowledgeBase, principal: Principal) -> PersonalData:
         await kb.blocking(kb.people.kept_of, names),
         [await _conversation(kb, principal, thread) for thread in found],
         {each: kept for each, kept in asked.items() if kept},
+        await kb.blocking(_ratings, kb, names),
     )
+
+
+def _ratings(kb: KnowledgeBase, names: list[str]) -> RatingsKept:
+    kept = [_rating(*one) for one in kb.ratings.kept_of(names)]
+    return RatingsKept(kb.ratings.invitations_of(names), kept)
+
+
+def _rating(study: Study, item: StudyItem, rating: Rating) -> RatingKept:
+    # By letters: a rater must not learn from an export which system wrote what.
+    order = blind_order(item.answers, study.seed, rating.rater, item.place)
+    said, draft = (one and by_letter(one, order) for one in (rating.said, rating.draft))
+    return RatingKept(study.name, item.question, said, draft, rating.at)
 
 
 async def _conversation(kb: KnowledgeBase, principal: Principal, thread: Thread) -> ThreadRead:

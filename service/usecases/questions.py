@@ -99,6 +99,7 @@ def ask_again(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> Async
         if last is None:
             raise Conflict(f"Nothing was asked in thread '{thread}' yet. Ask a question.")
         await (await kb.threads()).forget_feedback(principal.name, thread, last.result.turn)
+        await kb.blocking(kb.ratings.forget_shared, thread, last.result.turn)
         return ask_graph(graph, run, last.result.question, thread, again=True)
 
     return _turn_events(kb, principal, thread, asking)

@@ -80,7 +80,7 @@ async def thread_delete(kb: KnowledgeBase, principal: Principal, *, thread: Text
 
 
 async def delete_thread(kb: KnowledgeBase, owner: str, thread: str) -> Thread:
-    """Delete a thread with its files and notices.
+    """Delete a thread with its files and notices, and what rating studies took from it.
 
     What several deletions share is left to the caller: the questions in the managers' queue, and `scrubbed`.
     """
@@ -92,6 +92,7 @@ async def delete_thread(kb: KnowledgeBase, owner: str, thread: str) -> Thread:
         await forget_files(kb, thread)
         deleted = await threads.delete(owner, thread)
     await kb.blocking(kb.people.notices.forget, owner, thread)
+    await kb.blocking(kb.ratings.forget_shared, thread)
     return deleted
 
 
@@ -124,7 +125,11 @@ async def feedback(
         raise NotFound(
             f"Thread '{thread}' has no answer number {turn}, or not any more. Reload the page and try again."
         )
-    return await threads.give_feedback(principal.name, thread, turn, value, comment, shared=share, trace=trace)
+    said = await threads.give_feedback(principal.name, thread, turn, value, comment, shared=share, trace=trace)
+    if not (value and share):
+        # What they shared before may have gone into a rating study.
+        await kb.blocking(kb.ratings.forget_shared, thread, turn)
+    return said
 
 
 @usecase("manager", everywhere=True)

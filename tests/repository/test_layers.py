@@ -132,7 +132,7 @@ def test_the_drawing_is_that_of_the_imports() -> None:
 # -- surfaces and packages --------------------------------------------------------------------------------------------
 
 
-STORES = {"people", "threads", "glossary", "document_store", "corpus", "load", "graph"}
+STORES = {"people", "threads", "ratings", "glossary", "document_store", "corpus", "load", "graph"}
 PAST_THE_USE_CASES = {
     "ui/web/authentication.py": "finds out who is asking: before that there is nobody on whose behalf to ask",
     "ui/slack/lifecycle.py": "hands the Slack app's own store to its parts: its inbox, and which threads are whose",

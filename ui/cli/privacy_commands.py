@@ -57,7 +57,8 @@ def erase(
         done = client.call(user_erase, name=name)
     say(
         f"Erased {line(name)}: {done.conversations} conversations, {done.files} files,"
-        f" {done.questions} questions in the queue, {done.rows} rows of the account."
+        f" {done.questions} questions in the queue, {done.rows} rows of the account,"
+        f" {done.ratings} of rating studies."
     )
     if not done.files_clean:
         note("A store is being read just now: deleted text may stay in its log until the service stops. Erase again.")

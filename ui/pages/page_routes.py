@@ -1,4 +1,4 @@
-"""The pages of the glossary, of documents and of the library in one router, and the files they need."""
+"""The pages of the glossary, of documents, of the library and of ratings in one router, and the files they need."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from argot.ui.pages.history_pages import change_pages
 from argot.ui.pages.library_pages import library_pages
 from argot.ui.pages.page_base import HOME, templates
 from argot.ui.pages.queue_pages import queue_pages
+from argot.ui.pages.rating_pages import rating_pages
+from argot.ui.pages.rating_study_pages import rating_study_pages
 from argot.ui.pages.sense_pages import sense_pages
 from argot.ui.pages.term_pages import term_pages
 from argot.ui.web.authorization import needs
@@ -42,6 +44,6 @@ def glossary_pages(kb: KnowledgeBase) -> APIRouter:
     glossary = (term_pages, sense_pages, queue_pages, change_pages, context_pages, file_pages)
     # In this order: any name below /documents may be a document's.
     documents = (document_pages, document_source_pages, document_view_pages)
-    for made in (*glossary, *documents, library_pages):
+    for made in (*glossary, *documents, library_pages, rating_study_pages, rating_pages):
         router.include_router(made(kb))
     return router

@@ -1,0 +1,49 @@
+"""Krippendorff's alpha: how far raters agree beyond what chance gives, with any number of raters and missing values.
+
+After Klaus Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), with the ordinal metric.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import permutations
+
+
+def ordinal_alpha(units: Iterable[Sequence[int]]) -> float | None:
+    """1: they agree in all; 0: as by chance; below: they disagree systematically.
+
+    Args:
+        units: for each thing that was rated the values it was given, of however many raters. One value alone says
+            nothing of agreement, and is left out.
+
+    Returns:
+        None where no thing has two values, or all values are the same: there is nothing to agree about.
+    """
+    coincidences: dict[tuple[int, int], float] = {}
+    for values in units:
+        if len(values) > 1:
+            for pair, count in Counter(permutations(values, 2)).items():
+                coincidences[pair] = coincidences.get(pair, 0.0) + count / (len(values) - 1)
+    totals: dict[int, float] = {}
+    for (value, _), weight in coincidences.items():
+        totals[value] = totals.get(value, 0.0) + weight
+    n = sum(totals.values())
+    distances = _ordinal_distances(totals)
+    by_chance = sum(totals[a] * totals[b] * distance for (a, b), distance in distances.items())
+    if not by_chance:
+        return None
+    observed = sum(weight * distances[pair] for pair, weight in coincidences.items())
+    return 1 - (n - 1) * observed / by_chance
+
+
+def _ordinal_distances(totals: dict[int, float]) -> dict[tuple[int, int], float]:
+    """The square of how many values lie between two, half of each of the two counted."""
+    ranked = sorted(totals)
+    found: dict[tuple[int, int], float] = {}
+    for first, low in enumerate(ranked):
+        for last in range(first, len(ranked)):
+            high = ranked[last]
+            between = sum(totals[value] for value in ranked[first : last + 1]) - (totals[low] + totals[high]) / 2
+            found[low, high] = found[high, low] = between**2
+    return found

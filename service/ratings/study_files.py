@@ -1,0 +1,145 @@
+"""Files of studies: questions with answers to be rated, questions to be asked, and ratings to take elsewhere."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from argot.errors import InvalidInput
+from argot.service.ratings.answer_order import blind_order
+from argot.service.ratings.study import Answer, NewItem, Rating, Sources, Study, StudyItem
+
+FEWEST_SYSTEMS, MOST_SYSTEMS = 2, 6
+MOST_ITEMS = 2_000
+LONGEST_QUESTION, LONGEST_ANSWER, LONGEST_SYSTEM = 10_000, 100_000, 100
+FIELDS = ("question", "reference", "answers", "documents")
+_EXAMPLE = '{"question": "...", "answers": {"one system": "...", "another": "..."}}'
+
+
+def answered_questions(text: str, found: Callable[[str], str]) -> list[NewItem]:
+    """The lines of a JSONL file: `question`, `answers` by system, and, if wanted, `reference` and `documents`.
+
+    Args:
+        found: the URI of a document, by what a line calls it.
+
+    Raises:
+        InvalidInput: a line is wrong; the message names it.
+    """
+    return _items(text, lambda row: _answered(row, found))
+
+
+def plain_questions(text: str) -> list[NewItem]:
+    """Questions to be asked: one a line, as it stands or as JSON with `question` and, if wanted, `reference`."""
+    return _items(text, lambda row: NewItem(_text(row, "question", LONGEST_QUESTION), _reference(row)))
+
+
+def _items(text: str, read: Callable[[Mapping[str, Any]], NewItem]) -> list[NewItem]:
+    items: list[NewItem] = []
+    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            items.append(read(_row(line)))
+        except InvalidInput as error:
+            raise InvalidInput(f"Line {number}: {error}") from None
+    if not items or len(items) > MOST_ITEMS:
+        raise InvalidInput(f"The file holds {len(items):,} questions. A study takes 1 to {MOST_ITEMS:,}.")
+    return items
+
+
+def _row(line: str) -> Mapping[str, Any]:
+    if not line.lstrip().startswith("{"):
+        return {"question": line.strip()}
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"it is no JSON ({error}). Write one object a line: {_EXAMPLE}") from None
+    if unknown := row.keys() - set(FIELDS):
+        raise InvalidInput(f"it has a field '{min(unknown):.60}'. The fields are {', '.join(FIELDS)}.")
+    return dict(row)
+
+
+def _answered(row: Mapping[str, Any], found: Callable[[str], str]) -> NewItem:
+    question, given = _text(row, "question", LONGEST_QUESTION), row.get("answers")
+    if not isinstance(given, dict) or not FEWEST_SYSTEMS <= len(given) <= MOST_SYSTEMS:
+        raise InvalidInput(f"'answers' takes those of {FEWEST_SYSTEMS} to {MOST_SYSTEMS} systems: {_EXAMPLE}")
+    if any(not name.strip() or len(name) > LONGEST_SYSTEM for name in given):
+        raise InvalidInput(f"the name of a system is empty, or longer than {LONGEST_SYSTEM} characters.")
+    named = row.get("documents", [])
+    if not isinstance(named, list) or not all(isinstance(one, str) for one in named):
+        raise InvalidInput("'documents' takes a list of names, as argot list shows them.")
+    sources = Sources(tuple(found(one) for one in named))
+    answers = tuple(Answer(name, _text(given, name, LONGEST_ANSWER), sources) for name in given)
+    return NewItem(question, _reference(row), answers)
+
+
+def _reference(row: Mapping[str, Any]) -> str:
+    return _text(row, "reference", LONGEST_ANSWER) if row.get("reference") else ""
+
+
+def _text(row: Mapping[str, Any], name: str, longest: int) -> str:
+    value = row.get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidInput(f"'{name:.60}' is missing, empty or no text. Write: {_EXAMPLE}")
+    if len(value) > longest:
+        raise InvalidInput(f"'{name:.60}' has {len(value):,} characters, and may have {longest:,}.")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InvalidInput(f"'{name:.60}' is not valid Unicode text.") from None
+    return value.strip()
+
+
+# -- ratings ----------------------------------------------------------------------------------------------------------
+
+
+def ratings_jsonl(study: Study, items: Sequence[StudyItem], ratings: Sequence[Rating]) -> str:
+    """One line for each saved rating, with the question, the answers by system and what was said of each."""
+    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in _rows(study, items, ratings))
+
+
+def ratings_csv(study: Study, items: Sequence[StudyItem], ratings: Sequence[Rating]) -> str:
+    """One line for each answer that somebody rated: a column for each aspect."""
+    aspects = [one.name for one in study.aspects]
+    head = ("item", "question", "system", "shown_as", "rater", *aspects, "rank", "cannot_judge", "comment", "at")
+    written = io.StringIO()
+    table = csv.writer(written)
+    table.writerow(map(_cell, head))
+    for row in _rows(study, items, ratings):
+        for letter, system in row["order"].items():
+            scores = row["scores"].get(system, {})
+            values = (row["item"], row["question"], system, letter, row["rater"], *map(scores.get, aspects))
+            end = (row["ranks"].get(system), int(row["cannot_judge"]), row["comment"], row["at"])
+            table.writerow(map(_cell, (*values, *end)))
+    return written.getvalue()
+
+
+def _rows(study: Study, items: Sequence[StudyItem], ratings: Sequence[Rating]) -> Iterator[dict[str, Any]]:
+    by_id = {one.id: one for one in items}
+    for rating in ratings:
+        if rating.said is None:
+            continue
+        item, said = by_id[rating.item], rating.said
+        order = blind_order(item.answers, study.seed, rating.rater, item.place)
+        yield {
+            "study": study.name,
+            "item": item.place,
+            "question": item.question,
+            "reference": item.reference,
+            "answers": {one.system: one.text for one in item.answers},
+            "order": {letter: one.system for letter, one in order.items()},
+            "rater": rating.rater,
+            "scores": said.scores,
+            "ranks": said.ranks,
+            "cannot_judge": said.cannot_judge,
+            "comment": said.comment,
+            "at": rating.at,
+        }
+
+
+def _cell(value: object) -> object:
+    # Opened in a spreadsheet, a text that begins so would be worked out as a formula.
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value

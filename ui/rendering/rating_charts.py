@@ -1,0 +1,55 @@
+"""Small pictures of ratings as inline SVG: a mean with its interval, and how often each value was given.
+
+Each says the same in words for whoever cannot see it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+WIDE, TALL = 220, 18
+_FRAME = Markup('<svg class="rating-bar" role="img" aria-label="{}" viewBox="0 0 {} {}">{}</svg>')
+
+
+def mean_bar(mean: float, interval: tuple[float, float] | None, most: int) -> Markup:
+    """A bar from 1 to `most`, the scale's end, with the interval as a line over its end."""
+
+    def at(value: float) -> float:
+        return round((value - 1) / max(most - 1, 1) * WIDE, 1)
+
+    drawn = Markup('<rect class="ground" width="{}" height="{}" rx="3"/>').format(WIDE, TALL)
+    drawn += Markup('<rect class="mean" width="{}" height="{}" rx="3"/>').format(at(mean), TALL)
+    told = f"{mean:.2f} of {most}"
+    if interval:
+        low, high = interval
+        # Twice, the first one broader: it is to be seen on the bar and beside it.
+        for kind in ("interval under", "interval"):
+            line = Markup('<path class="{}" d="M{} 9H{}M{} 5V13M{} 5V13"/>')
+            # Within the picture, also where the line stands at its very end.
+            left, right = (min(max(at(one), 1), WIDE - 1) for one in interval)
+            drawn += line.format(kind, left, right, left, right)
+        told += f", 95 % interval {low:.2f} to {high:.2f}"
+    return _FRAME.format(told, WIDE, TALL, drawn)
+
+
+def shares_bar(counts: Sequence[int]) -> Markup:
+    """How often each value was given, from 1 on, as parts of one bar."""
+    total = sum(counts) or 1
+    drawn, left = Markup(""), 0.0
+    for value, count in enumerate(counts, 1):
+        wide = count / total * WIDE
+        if count:
+            # As strong as the value is far up the scale: told by opacity, so that it shows on light and on dark.
+            strong = round(0.2 + 0.8 * (value - 1) / max(len(counts) - 1, 1), 2)
+            part = Markup(
+                '<rect class="share" opacity="{}" x="{:.1f}" width="{:.1f}" height="{}"><title>{}</title></rect>'
+            )
+            drawn += part.format(strong, left, wide, TALL, f"{value}: {count}")
+            if wide > 16:
+                text = Markup('<text x="{:.1f}" y="13" class="{}">{}</text>')
+                drawn += text.format(left + wide / 2, "on-strong" if strong > 0.55 else "on-faint", value)
+        left += wide
+    told = ", ".join(f"{value}: {count}" for value, count in enumerate(counts, 1))
+    return _FRAME.format(f"how often each was given: {told}", WIDE, TALL, drawn)

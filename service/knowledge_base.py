@@ -10,7 +10,7 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -318,11 +318,15 @@ class KnowledgeBase:
 
         For what nobody waits for. What goes wrong in it is logged, and harms nobody.
         """
+        self.chore(lambda: asyncio.to_thread(function, *args, **kwargs))
+
+    def chore(self, work: Callable[[], Awaitable[object]]) -> None:
+        """The same of what is awaited."""
 
         async def chore() -> None:
             async with self._one_chore:
                 try:
-                    await asyncio.to_thread(function, *args, **kwargs)
+                    await work()
                 except Exception:
                     logger.exception("what was to be done after an answer was not done")
 

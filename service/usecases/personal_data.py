@@ -10,6 +10,7 @@ from argot.errors import NotFound
 from argot.service.identity.people import LOCAL_NAME
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
+from argot.service.threads.question_log import KeptQuestion, questions_kept
 from argot.service.usecases.threads import ThreadRead, delete_thread, thread_read
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import Principal
@@ -24,7 +25,7 @@ Rows: TypeAlias = dict[str, list[dict[str, Any]]]
 @dataclass(frozen=True, slots=True)
 class PersonalData:
     """Everything that is kept of a person at a moment (`at`, ISO, UTC): the rows of their account; their conversations;
-    and the rows of the glossary, by the name under which they asked.
+    the rows of the glossary, by the name under which they asked; and what was noted of how each question went.
     """
 
     name: str
@@ -32,6 +33,7 @@ class PersonalData:
     people: Rows
     conversations: list[ThreadRead]
     glossary: dict[str, Rows]
+    asked: list[KeptQuestion]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,7 @@ async def _exported(kb: KnowledgeBase, principal: Principal) -> PersonalData:
         await kb.blocking(kb.people.kept_of, names),
         [await _conversation(kb, principal, thread) for thread in found],
         {each: kept for each, kept in asked.items() if kept},
+        [one for each in names for one in await questions_kept(threads, each)],
     )
 
 

@@ -23,9 +23,9 @@ MOST_REASONS = 50
 
 OUTCOMES: Mapping[str, OutcomeName] = {
     "answered": "answered",
+    **dict.fromkeys(UNANSWERED, "unanswered"),
     "needs_choice": "asked back",
     "small_talk": "small talk",
-    **dict.fromkeys(UNANSWERED, "unanswered"),
     **dict.fromkeys(FAILED, "failed"),
 }
 _SUMS = """

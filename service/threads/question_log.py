@@ -95,4 +95,5 @@ async def note_asked(threads: Threads, asked: AskedQuestion) -> None:
 async def questions_kept(threads: Threads, owner: str) -> list[KeptQuestion]:
     """What is kept of this person's questions, the oldest first."""
     rows = await threads.read(_OF, (owner,))
-    return [KeptQuestion(*row[:-1], json.loads(row[-1])) for row in rows]
+    names = KeptQuestion.__slots__
+    return [KeptQuestion(**{**dict(zip(names, row, strict=True)), "terms": json.loads(row[-1])}) for row in rows]

@@ -11,16 +11,16 @@ from pydantic import AfterValidator
 
 from argot.clock import utc_now
 from argot.errors import InvalidInput
-from argot.service.insight.insight_results import Insight, TermCount
+from argot.service.insight.insight_results import DayCount, Insight, TermCount
 from argot.service.insight.question_counts import first_day, question_counts, thumbs
 from argot.service.insight.unanswered_groups import by_subject, open_questions
-from argot.service.insight.used_documents import used_documents
+from argot.service.insight.used_documents import STEP, used_documents
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Count, Text, usecase
 from argot.sqlite import damage_named, open_connection
 from argot.types import Principal
 
-__all__ = ["Insight"]
+__all__ = ["STEP", "DayCount", "Insight"]
 
 USUAL_DAYS = 30
 MOST_MISSED = 20

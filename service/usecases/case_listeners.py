@@ -1,4 +1,4 @@
-"""Who is told of every use case that ends: the metrics, and for questions what `insight` is made of."""
+"""Who is told of every use case that ends: the metrics; of questions also what `insight` reads, and traces."""
 
 from __future__ import annotations
 
@@ -22,9 +22,14 @@ _SEARCHES = "search"
 """The use case that finds passages and answers nothing."""
 
 
-def listeners(kb: KnowledgeBase) -> list[Listener]:
-    found: list[Listener] = [_QuestionNotes(kb)]
-    return found if kb.metrics is None else [kb.metrics, *found]
+def listeners(kb: KnowledgeBase, *, asks: bool) -> list[Listener]:
+    """Of one run of a use case, which begins now."""
+    found: list[Listener] = [] if kb.metrics is None else [kb.metrics]
+    if asks:
+        found.append(_QuestionNotes(kb))
+        if kb.tracing is not None:
+            found.append(kb.tracing.question())
+    return found
 
 
 class _QuestionNotes:
@@ -34,7 +39,7 @@ class _QuestionNotes:
         self._kb = kb
 
     def case_ended(self, run: Watched, outcome: str) -> None:
-        if not run.asks or run.name == _SEARCHES or (run.result is None and not _failed(run, outcome)):
+        if run.name == _SEARCHES or (run.result is None and not _failed(run, outcome)):
             return
         kb, asked = self._kb, _asked(run, outcome)
 

@@ -103,7 +103,7 @@ def by_subject(questions: Sequence[OpenQuestion], known: Known) -> Unanswered:
 def _clusters(questions: Sequence[OpenQuestion]) -> Iterable[tuple[list[OpenQuestion], list[float]]]:
     """Groups by average linkage (Sokal and Michener 1958), each with how near its members are to its middle."""
     import numpy
-    from scipy.cluster.hierarchy import fcluster, linkage
+    from scipy.cluster.hierarchy import fcluster, linkage  # type: ignore[import-untyped]
 
     if not questions:
         return []

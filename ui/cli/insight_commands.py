@@ -59,9 +59,9 @@ def insight(
 
 def _counts(found: Insight) -> None:
     counts = found.counts
-    rows = [[one.name, f"{one.questions:,}", f"{one.share:.0%}"] for one in counts.outcomes]
-    table(["outcome", "questions", "share"], rows)
-    table(["surface", "questions"], [[name, f"{number:,}"] for name, number in counts.surfaces.items()])
+    # Numbers as they are: in a pipe the values are for programs.
+    table(["outcome", "questions", "share"], [[one.name, one.questions, f"{one.share:.0%}"] for one in counts.outcomes])
+    table(["surface", "questions"], [[name, number] for name, number in counts.surfaces.items()])
     waits = [("first word", counts.first_word), ("whole answer", counts.whole_answer)]
     table(["wait", "half at most", "95 of 100 at most"], [[name, _told(of.p50), _told(of.p95)] for name, of in waits])
     used = counts.model
@@ -84,13 +84,13 @@ def _subjects(found: Insight) -> None:
     if found.unanswered.unnamed:
         say(f"  {found.unanswered.unnamed:,} in no group here, for nobody has shared the wording")
     if found.missed:
-        table(["term missed", "questions"], [[line(one.term), f"{one.questions:,}"] for one in found.missed])
+        table(["term missed", "questions"], [[line(one.term), one.questions] for one in found.missed])
 
 
 def _documents(found: Insight) -> None:
     documents = found.documents
     if documents.cited:
-        table(["document cited", "answers"], [[line(one.name), f"{one.answers:,}"] for one in documents.cited])
+        table(["document cited", "answers"], [[line(one.name), one.answers] for one in documents.cited])
     say(f"Documents that no answer has ever cited: {documents.never:,}")
     for one in documents.never_cited:
         say(f"  {line(one.name)}")

@@ -17,6 +17,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.operations.retention import erase_old
 from argot.service.threads.question_log import AskedQuestion, note_asked
 from argot.service.threads.thread_store import MIGRATIONS, Threads
+from argot.service.usecases import catalogue
 from argot.service.usecases.conversations import Message, converse
 from argot.service.usecases.glossary_impact import thread_share
 from argot.service.usecases.insight import insight
@@ -231,3 +232,11 @@ async def test_a_store_of_the_version_before_goes_on(tmp_path: Path) -> None:
     await note_asked(threads, AskedQuestion("t1", 0, "2027-01-01T10:11:12+00:00", "chat", "answered", 1.0))
     assert await threads.read("SELECT thread, day FROM asked", ()) == [("t1", "2027-01-01")]
     await threads.close()
+
+
+async def test_it_goes_over_the_wire_and_comes_back_as_what_it_was(kb: KnowledgeBase) -> None:
+    thread = await asked(kb, ANN, WORLD_CUP)
+    await feedback(kb, ANN, thread=thread, turn=0, value=-1, comment="no football", share=True)
+    found = await insight(kb, ADA)
+    sent = json.loads(json.dumps(await catalogue.result(kb, ADA, "insight", since=found.since)))
+    assert insight.result_of(sent) == found

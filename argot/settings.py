@@ -171,6 +171,14 @@ class Settings(BaseSettings):
     metrics_networks: str = Field(
         "", max_length=2000, description="addresses or networks that read /metrics without signing in, between commas"
     )
+    trace_endpoint: str = Field(
+        "",
+        pattern=r"^(https?://[^/\s]+\S*)?$",
+        description="where traces of questions are sent by OpenTelemetry (OTLP over HTTP); empty: nowhere",
+    )
+    trace_contents: bool = Field(
+        False, description="traces hold what was asked, found and answered; else names of stages, counts and times"
+    )
     log_level: str = Field(
         "WARNING", pattern="^(DEBUG|INFO|WARNING|ERROR)$", description="DEBUG, INFO, WARNING or ERROR"
     )

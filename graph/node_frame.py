@@ -15,6 +15,7 @@ from langgraph.types import Overwrite
 from argot.graph.run_context import ContextSource, RunContext
 from argot.graph.state import State, SubjectRecord, TurnPart
 from argot.results import ModelCall
+from argot.tracing import ASKS_BACK, TracedStep, traced
 
 GATHER_SECONDS = 0.025
 """Pieces of an answer within so long go out as one: forty times a second reads as one stream."""
@@ -83,7 +84,8 @@ def stage(node: Node, source: ContextSource | None = None, *, switched: bool = F
         tell(StageReport(kind="stage", name=name, text=""))
         started = time.perf_counter()
         try:
-            step = await node(state, run)
+            with traced("stage", name) as followed:
+                step = await _followed(node(state, run), followed)
         except GraphBubbleUp:  # an interrupt: the asker is asked something, and the node will run again
             tell(StageReport(kind="stage", name=name, text="asks back", seconds=time.perf_counter() - started))
             raise
@@ -101,6 +103,17 @@ def stage(node: Node, source: ContextSource | None = None, *, switched: bool = F
 
     run_stage.__name__, run_stage.__doc__ = name, node.__doc__
     return run_stage
+
+
+async def _followed(work: Awaitable[Step], followed: TracedStep) -> Step:
+    """The stage's step. That it asks the asker something is no failure of it."""
+    try:
+        step = await work
+    except GraphBubbleUp:
+        followed.noted[ASKS_BACK] = True
+        raise
+    followed.said["argot.found"] = step.found
+    return step
 
 
 def tell_piece(text: str) -> None:

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -21,6 +21,7 @@ from argot.profile_files import SavedProfiles
 from argot.service.admission_control import Gate, Limits
 from argot.service.identity.people import People, local_principal
 from argot.service.identity.sessions import DAY, HOUR, Lifetimes
+from argot.service.observability.trace_export import TraceExport, export_of
 from argot.service.storage import home_folder as layout
 from argot.service.storage import restore
 from argot.service.storage.damage import check_database
@@ -72,6 +73,8 @@ class KnowledgeBase:
         self.profiles = SavedProfiles(home)
         self.metrics: Metrics | None = None
         """What is counted of everything done; None where nobody reads it."""
+        self.tracing: TraceExport | None = None
+        """Where traces of questions are sent; None: nowhere."""
         self._guard = threading.RLock()
         self._corpus: Corpus | None = None
         self._store: CorpusStore | None = None
@@ -111,10 +114,12 @@ class KnowledgeBase:
             for name in layout.DATABASES:
                 check_database(home / name)
             _note_stores(home)
+            opened = cls(home, settings, lock)
+            opened.tracing = export_of(settings)
         except BaseException:
             lock.release()
             raise
-        return cls(home, settings, lock)
+        return opened
 
     async def __aenter__(self) -> KnowledgeBase:
         return self
@@ -131,6 +136,8 @@ class KnowledgeBase:
             await asyncio.gather(*self._jobs, return_exceptions=True)
             await self.chores_done()
             await self._close_model()
+            if self.tracing:
+                await asyncio.to_thread(self.tracing.close)
             if self._threads:
                 await self._threads.close()
             # In threads, because closing writes what is still in the logs.
@@ -329,11 +336,15 @@ class KnowledgeBase:
 
         For what nobody waits for. What goes wrong in it is logged, and harms nobody.
         """
+        self.chore(lambda: asyncio.to_thread(function, *args, **kwargs))
+
+    def chore(self, work: Callable[[], Awaitable[object]]) -> None:
+        """The same of what is awaited."""
 
         async def chore() -> None:
             async with self._one_chore:
                 try:
-                    await asyncio.to_thread(function, *args, **kwargs)
+                    await work()
                 except Exception:
                     logger.exception("what was to be done after an answer was not done")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
@@ -53,6 +54,13 @@ _BY_WEEK = """
 SELECT misses.term, miss_questions.asked, miss_questions.principal
 FROM misses JOIN miss_questions ON miss_questions.miss = misses.id ORDER BY miss_questions.asked
 """
+_COMMONEST = """
+SELECT misses.term, count(*) AS number FROM miss_questions JOIN misses ON misses.id = miss_questions.miss
+WHERE miss_questions.asked >= :since AND miss_questions.asked < :before AND misses.dismissed IS NULL
+GROUP BY misses.id ORDER BY number DESC, misses.term LIMIT :most
+"""
+_SHARED_QUESTIONS = "SELECT DISTINCT thread, question FROM miss_questions WHERE shared AND question != ''"
+_AMONG = "SELECT key FROM misses WHERE key IN (SELECT value FROM json_each(:keys))"
 _DISMISS = "UPDATE misses SET dismissed = ?, dismissed_by = ?, why = ? WHERE key = ? AND dismissed IS NULL"
 
 
@@ -164,6 +172,27 @@ class Misses:
             if principal.is_manager or row["principal"] == principal.name:
                 counts[week_of(datetime.fromisoformat(row["asked"])), row["term"]] += 1
         return [WeekOfMisses(week, term, count) for (week, term), count in sorted(counts.items())]
+
+    def commonest(self, principal: Principal, since: str, before: str, most: int) -> list[tuple[str, int]]:
+        """The terms that questions missed most from `since` on and before `before`, each with their number; without
+        those that were dismissed. Empty for who manages nothing.
+        """
+        if not principal.is_manager:
+            return []
+        rows = self._connections.select(_COMMONEST, since=since, before=before, most=most)
+        return [(row["term"], row["number"]) for row in rows]
+
+    def shared_questions(self, principal: Principal) -> set[tuple[str, str]]:
+        """Thread and wording of the questions that their askers let managers read."""
+        if not principal.is_manager:
+            return set()
+        return {(row["thread"], row["question"]) for row in self._connections.select(_SHARED_QUESTIONS)}
+
+    def missed_among(self, terms: Sequence[str]) -> set[str]:
+        """Of these terms those that some question missed."""
+        keys = {term: normalise(term) for term in terms}
+        found = {row["key"] for row in self._connections.select(_AMONG, keys=json.dumps(list(keys.values())))}
+        return {term for term, key in keys.items() if key in found}
 
     def askers_of(self, term: str) -> list[Asker]:
         """Who asked for the term (or its plural) in vain and was not told yet that it has a meaning, first to last.

@@ -9,18 +9,16 @@ from __future__ import annotations
 import logging
 import secrets
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from pydantic import SecretStr
 
-from argot.errors import ArgotError, Later
+from argot.clock import timestamp
+from argot.errors import ArgotError, Conflict, InvalidInput, InvalidSettings, Later, NotAllowed, NotFound
 from argot.results import AskResult
-
-if TYPE_CHECKING:
-    from argot.service.observability.metrics import Metrics
 
 logger = logging.getLogger(__name__)
 
@@ -31,6 +29,8 @@ request_id: ContextVar[str] = ContextVar("request_id", default="")
 said_now: ContextVar[tuple[str, ...]] = ContextVar("said_now", default=())
 secrets_now: ContextVar[tuple[str, ...]] = ContextVar("secrets_now", default=())
 
+ASKED_AMISS = (InvalidInput, InvalidSettings, NotFound, NotAllowed, Conflict)
+"""Errors that say what is wrong with a request."""
 MOST_SAID = 20_000
 """Characters of a parameter."""
 MOST_TEXTS = 20
@@ -41,14 +41,22 @@ def new_request_id() -> str:
     return secrets.token_hex(6)
 
 
+class Listener(Protocol):
+    """Is told of each use case that has ended: `outcome` is the status of a question, else done, error, refused or
+    stopped.
+    """
+
+    def case_ended(self, run: Watched, outcome: str) -> None: ...
+
+
 @contextmanager
-def watch(metrics: Metrics | None, name: str, parameters: Mapping[str, Any], *, asks: bool) -> Iterator[Watched]:
+def watch(listeners: Iterable[Listener], name: str, parameters: Mapping[str, Any], *, asks: bool) -> Iterator[Watched]:
     """Watches one use case; it is told of each event (`Watched.saw`), and sees how the case ends."""
     said_now.set(tuple(text for value in parameters.values() for text in _latest(_texts(value))))
     hidden = (value.get_secret_value() for value in parameters.values() if isinstance(value, SecretStr))
     # Without empty ones, which would be found between any two letters.
     secrets_now.set(tuple(filter(None, hidden)))
-    watched = Watched(name, asks, surface.get())
+    watched = Watched(name, asks, surface.get(), str(parameters.get("thread") or ""))
     outcome = ""
     try:
         yield watched
@@ -56,7 +64,7 @@ def watch(metrics: Metrics | None, name: str, parameters: Mapping[str, Any], *, 
     except ArgotError as error:
         # Being asked to come back later is no error.
         outcome = "refused" if isinstance(error, Later) else "error"
-        watched.error = type(error).__name__
+        watched.error, watched.asked_amiss = type(error).__name__, isinstance(error, ASKED_AMISS)
         raise
     except Exception as error:
         outcome, watched.error = "error", type(error).__name__
@@ -64,8 +72,8 @@ def watch(metrics: Metrics | None, name: str, parameters: Mapping[str, Any], *, 
     finally:
         # Some who ask go as soon as they have the result: that is no stop.
         outcome = outcome or (watched.status if "result" in watched.kinds else "stopped")
-        if metrics is not None:
-            metrics.case_ended(watched, outcome)
+        for listener in listeners:
+            listener.case_ended(watched, outcome)
         if asks:
             logger.info("question %s", outcome, extra={"fields": watched.fields(outcome)})
 
@@ -88,16 +96,20 @@ def _latest(texts: Sequence[str]) -> Iterator[str]:
 
 
 class Watched:
-    """What is known of one run of a use case. Seconds since it was asked for, the wait for its turn included."""
+    """What is known of one run of a use case. Seconds since it was asked for, the wait for its turn included.
 
-    def __init__(self, name: str, asks: bool, surface: str) -> None:
-        self.name, self.asks, self.surface = name, asks, surface
+    `thread`: the conversation it was asked for in, if one was named.
+    """
+
+    def __init__(self, name: str, asks: bool, surface: str, thread: str = "") -> None:
+        self.name, self.asks, self.surface, self.thread = name, asks, surface, thread
+        self.at = timestamp("seconds")
         self.began = time.perf_counter()
         self.first: float | None = None
         self.result: AskResult | None = None
         self.kinds: dict[str, int] = {}
         self.stages: list[tuple[str, float]] = []
-        self.error = ""
+        self.error, self.asked_amiss = "", False
 
     @property
     def seconds(self) -> float:

@@ -187,7 +187,7 @@ class JsonLines(Lines):
 
 
 class Cleaner:
-    """Takes out of a text what does not belong into a log."""
+    """Takes out of a text what does not belong into a log, or what is secret alone."""
 
     def __init__(self, known: Iterable[str] = ()) -> None:
         # The longest first, for one secret may be part of another.
@@ -197,12 +197,16 @@ class Cleaner:
         # Cut before it is cleaned: cleaning takes time in proportion to the text.
         if len(text) > LONGEST:
             text = f"{text[:LONGEST]} (cut)"
+        text = self.without_secrets(text)
+        said = [runs for one in said_now.get() if (runs := _runs(one))]
+        return "\n".join(_without(line, said) for line in text.split("\n")) if said else text
+
+    def without_secrets(self, text: str) -> str:
+        """The text without keys and passwords, known ones and what looks like one."""
         for secret in (*self._known, *secrets_now.get()):
             if secret in text:
                 text = text.replace(secret, HIDDEN)
-        text = _SECRETS.sub(HIDDEN, _NAMED.sub(rf"\1{HIDDEN}", text))
-        said = [runs for one in said_now.get() if (runs := _runs(one))]
-        return "\n".join(_without(line, said) for line in text.split("\n")) if said else text
+        return _SECRETS.sub(HIDDEN, _NAMED.sub(rf"\1{HIDDEN}", text))
 
 
 def secrets_of(settings: Settings) -> list[str]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from argot.clock import timestamp
 from argot.errors import NotFound
 from argot.results import AskResult
+from argot.service.threads.question_schema import SCHEMA as ASKED
 from argot.sqlite import damage_named, open_connection, open_database
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ MIGRATIONS = (
     CREATE INDEX threads_by_owner ON threads (owner, used);
     CREATE INDEX threads_by_use ON threads (used)
     """,
+    ASKED,
 )
 """`used` orders threads by last use; clocks can be reset."""
 
@@ -311,6 +313,18 @@ class Threads:
         """The ids of this person's threads into which something was put."""
         sql = "SELECT DISTINCT t.id FROM threads AS t JOIN files AS f ON f.thread = t.id WHERE t.owner = ?"
         return [id_ for (id_,) in await self._rows(sql, (owner,))]
+
+    async def read(self, sql: str, parameters: Sequence[Any]) -> list[Any]:
+        """The rows of a short query."""
+        return await self._rows(sql, parameters)
+
+    async def note(self, sql: str, values: Mapping[str, Any]) -> None:
+        """One statement that a loss of power may take back."""
+        with damage_named(self.path):
+            async with self.saver.lock:
+                if self.saver.conn.in_transaction:
+                    await self.saver.conn.rollback()
+                await self.saver.conn.execute(sql, values)
 
     async def _rows(self, sql: str, parameters: Sequence[Any]) -> list[Any]:
         with damage_named(self.path):

@@ -12,6 +12,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
 from argot.service.ratings.answer_order import blind_order, by_letter
 from argot.service.ratings.study import Judgement, Rating, Study, StudyItem
+from argot.service.threads.question_log import KeptQuestion, questions_kept
 from argot.service.usecases.threads import ThreadRead, delete_thread, thread_read
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import Principal
@@ -45,7 +46,8 @@ class RatingsKept:
 @dataclass(frozen=True, slots=True)
 class PersonalData:
     """Everything that is kept of a person at a moment (`at`, ISO, UTC): the rows of their account; their conversations;
-    the rows of the glossary, by the name under which they asked; and their ratings.
+    the rows of the glossary, by the name under which they asked; their ratings; and what was noted of how each
+    question went.
     """
 
     name: str
@@ -54,6 +56,7 @@ class PersonalData:
     conversations: list[ThreadRead]
     glossary: dict[str, Rows]
     ratings: RatingsKept
+    asked: list[KeptQuestion]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +156,7 @@ async def _exported(kb: KnowledgeBase, principal: Principal) -> PersonalData:
         [await _conversation(kb, principal, thread) for thread in found],
         {each: kept for each, kept in asked.items() if kept},
         await kb.blocking(_ratings, kb, names),
+        [one for each in names for one in await questions_kept(threads, each)],
     )
 
 

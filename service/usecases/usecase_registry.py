@@ -40,6 +40,7 @@ from argot.errors import InvalidInput, NotAllowed
 from argot.results import AskEvent, AskResult
 from argot.service.identity.people import RANKS, Role, require_name, role_of
 from argot.service.observability.instrumentation import Watched, watch
+from argot.service.usecases.case_listeners import listeners
 from argot.types import Principal
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ class _Declared:
         # The role first: whoever may not do it is told nothing of its parameters.
         self._require_role(principal)
         checked = self.checked(given)
-        with watch(kb.metrics, self.name, checked, asks=self.asks) as watched:
+        with watch(listeners(kb, asks=self.asks), self.name, checked, asks=self.asks) as watched:
             # Checked before it takes a place: what is no valid question costs nobody's time.
             place = kb.gate.place(principal) if self.asks else nullcontext()
             yield _Run(self.arguments(checked), watched, place)

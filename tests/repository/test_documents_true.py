@@ -269,8 +269,8 @@ def test_every_address_that_is_named_is_served() -> None:
 
 
 OURS = {
-    "/health", "/ready", "/metrics", "/account", "/people", "/glossary", "/documents", "/library", "/slack/events",
-    "/api/openapi.json",
+    "/health", "/ready", "/metrics", "/account", "/people", "/glossary", "/documents", "/library", "/insight",
+    "/slack/events", "/api/openapi.json",
 }  # fmt: skip
 
 

@@ -74,7 +74,7 @@ def test_every_secret_of_the_settings_is_known() -> None:
 
 
 def test_a_password_of_the_request_at_hand_is_hidden_however_it_looks() -> None:
-    with watch(None, "user_add", {"name": "ann", "password": SecretStr("plain words here")}, asks=False):
+    with watch([], "user_add", {"name": "ann", "password": SecretStr("plain words here")}, asks=False):
         assert "plain words" not in Lines(SETTINGS).format(record("failed with plain words here"))
 
 
@@ -86,7 +86,7 @@ def test_who_goes_with_the_result_has_stopped_nothing() -> None:
             self.last = outcome
 
     def asking(*events: AskEvent) -> Iterator[None]:
-        with watch(ends, "ask", {}, asks=True) as watched:  # type: ignore[arg-type]
+        with watch([ends], "ask", {}, asks=True) as watched:  # type: ignore[arg-type]
             for event in events:
                 watched.saw(event.kind, data=event.data)
             yield
@@ -106,7 +106,7 @@ def test_what_somebody_said_is_left_out_of_errors() -> None:
         raise ValueError(f"cannot parse {question[:38]!r}... at 3")
     except ValueError as error:
         caught = error
-    with watch(None, "ask", {"question": question, "thread": None}, asks=False):
+    with watch([], "ask", {"question": question, "thread": None}, asks=False):
         for form in (Lines(SETTINGS), JsonLines(SETTINGS)):
             line = form.format(record("a question could not be answered", error=caught))
             assert "Hamburg" not in line
@@ -121,7 +121,7 @@ def test_what_somebody_said_is_left_out_of_errors() -> None:
 def test_what_stands_in_a_conversation_is_left_out_too(case: str) -> None:
     said = "Who was dismissed from the Hamburg office in March?"
     given: dict[str, Any] = {"messages": [Message(role="user", content=said)]}
-    with watch(None, case, given if case == "converse" else {"question": "?", "heard": [said]}, asks=False):
+    with watch([], case, given if case == "converse" else {"question": "?", "heard": [said]}, asks=False):
         line = Lines(SETTINGS).format(record("cannot parse: %s", said[:38]))
     assert "Hamburg" not in line and WITHHELD in line
 

@@ -90,7 +90,7 @@ async def test_the_canary_stands_in_every_store_before(kb: KnowledgeBase) -> Non
 async def test_an_export_has_everything_and_no_secret(kb: KnowledgeBase) -> None:
     ann = await lived(kb)
     exported = await do(kb, LOCAL, "user_export", name="ann")
-    assert exported.keys() == {"name", "at", "people", "conversations", "glossary", "ratings"}
+    assert exported.keys() == {"name", "at", "people", "conversations", "glossary", "ratings", "asked"}
     assert {"users", "memberships", "managed", "sessions", "keys", "slack_people"} <= exported["people"].keys()
     questions = [turn["question"] for one in exported["conversations"] for turn in one["turns"]]
     assert len(questions) == 3 and sum(SENTENCE in question for question in questions) == 2

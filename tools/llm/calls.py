@@ -20,6 +20,7 @@ from argot.tools.llm.faults import Fault, not_served
 from argot.tools.llm.limits import Clock, ends_in_blanks
 from argot.tools.llm.structured_output import is_whole, parse_object
 from argot.tools.llm.writing_systems import in_fewer_characters, is_wide
+from argot.tracing import Noted, current_trace, trace_call
 
 IN_WORDS = "\n\nReply with one JSON object and nothing else. It fits this JSON schema:\n"
 INVALID_REPLIES = 2
@@ -104,9 +105,13 @@ class Call:
         """One attempt, which leaves its record however it ends."""
         started = time.monotonic()
         failed = ""
+        trace = current_trace()
+        reply: list[str] = []
         try:
             async with aclosing(self._attempt()) as pieces:
                 async for piece in pieces:
+                    if trace is not None and trace.contents:
+                        reply.append(piece)
                     yield piece
         except Exception as error:
             failed = self.run.server.fault(error).clause
@@ -119,7 +124,7 @@ class Call:
             failed = self.stopped
             raise
         finally:
-            self._record(time.monotonic() - started, failed)
+            self._record(time.monotonic() - started, failed, "".join(reply))
 
     async def _attempt(self) -> AsyncGenerator[str, None]:
         self._completion = None
@@ -207,7 +212,7 @@ class Call:
             return replace(fault, clause=not_served(served.model, served.listed))
         return fault
 
-    def _record(self, seconds: float, failed: str) -> None:
+    def _record(self, seconds: float, failed: str, reply: str) -> None:
         completion = self._completion
         call = ModelCall(
             prompt=self.prompt.name,
@@ -220,6 +225,32 @@ class Call:
         self.run.calls.append(call)
         if self.run.server.told is not None:
             self.run.server.told(call)
+        if current_trace() is not None:
+            self._trace(call, reply)
+
+    def _trace(self, call: ModelCall, reply: str) -> None:
+        """The call as OpenTelemetry's conventions for generative AI name its parts."""
+        noted: dict[str, Noted] = {"gen_ai.operation.name": "chat", "argot.prompt": call.prompt}
+        completion = self._completion
+        if completion is not None:
+            noted |= {
+                "gen_ai.provider.name": "vllm" if completion.usage_throughout else "openai",
+                "gen_ai.request.model": completion.model,
+                "gen_ai.request.max_tokens": completion.max_tokens,
+                "gen_ai.usage.input_tokens": call.prompt_tokens,
+                "gen_ai.usage.output_tokens": call.completion_tokens,
+                "argot.first_token_seconds": call.first_token_seconds,
+            }
+        messages = completion.messages if completion is not None else self.messages
+        said = {"gen_ai.input.messages": _told(messages), "gen_ai.output.messages": _told([("assistant", reply)])}
+        if call.failed:
+            said["argot.failed"] = call.failed
+        trace_call(call.seconds, call.prompt, "ModelCallFailed" if call.failed else "", noted, said)
+
+
+def _told(messages: Messages) -> str:
+    parts = [{"role": role, "parts": [{"type": "text", "content": text}]} for role, text in messages]
+    return json.dumps(parts, ensure_ascii=False)
 
 
 def response_format(name: str, schema: dict[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from argot.profile import Profile
 from argot.protocols import Vectors
+from argot.tracing import traced
 from argot.types import ALL_DOCUMENTS, DerivedText, Hit, Principal, QuestionScope, Triple
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def hybrid_search(  # noqa: PLR0917
     lists = [
         found
         for query, vector in zip(merged, vectors, strict=True)
-        for found in _search(corpus, principal, query, vector, profile, searched)
+        for found in _followed_search(corpus, principal, query, vector, profile, searched)
     ]
     fused = fuse(lists, profile.rrf_k)
     best = sorted(fused, key=lambda id_: (-fused[id_].score, id_))
@@ -92,6 +93,21 @@ def hybrid_search(  # noqa: PLR0917
             if searched is None or document.id in searched:
                 hits.append(Hit(passage, document, fused[id_].score, fused[id_].ranks))
     return hits
+
+
+def _followed_search(  # noqa: PLR0917
+    corpus: Corpus,
+    principal: Principal,
+    query: WeightedQuery,
+    vector: Vectors | None,
+    profile: Profile,
+    searched: frozenset[str] | None,
+) -> list[RankedList]:
+    with traced("search", "search") as followed:
+        lists = list(_search(corpus, principal, query, vector, profile, searched))
+        followed.noted |= {"argot.lists": len(lists), "argot.found": sum(len(one.found) for one in lists)}
+        followed.said["argot.query"] = query.text
+    return lists
 
 
 def _searched(

@@ -110,6 +110,7 @@ ADDRESSES = (
     Address("POST", "/sources/{name}/start", "source_sync_start", "Sources"),
     Address("GET", "/sources/progress", "source_progress", "Sources", list[Shown]),
     Address("DELETE", "/sources/{name}", "source_remove", "Sources"),
+    Address("GET", "/insight", "insight", "Insight"),
     Address("GET", "/profiles", "profile_list", "Profiles", list[Shown]),
     Address("GET", "/profiles/{name}", "profile_show", "Profiles"),
     Address("POST", "/profiles", "profile_save", "Profiles"),

@@ -16,7 +16,7 @@ from argot.ui.web.kept_forms import given_back
 from argot.ui.web.page_templates import refused
 
 UNEXPECTED = "Argot could not show this: something went wrong in it. Whoever runs it finds it in the log"
-HEADS = ("/documents", "/library", "/glossary", "/people", "/account")
+HEADS = ("/documents", "/library", "/glossary", "/people", "/account", "/insight")
 # The first match counts, so the root of all errors stands last.
 _STATUS: tuple[tuple[type[ArgotError], int], ...] = (
     (NotFound, 404),

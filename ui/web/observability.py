@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 METRICS = "/metrics"
 # What the metrics count by. A fixed handful: a label of every path would be a time series of every path.
 SURFACES = (("/v1/", "openai"), ("/api/", "api"), ("/slack/", "slack"), ("/ws/", "chat"))
-PAGES = ("/glossary", "/people", "/account", "/documents")
+PAGES = ("/glossary", "/people", "/account", "/documents", "/insight")
 
 
 class RequestObserver:

@@ -1,0 +1,108 @@
+"""What a question's way consists of, step by step, for whoever follows it: stages, searches, calls to the model.
+
+Nothing is kept where nobody began a trace. What people or documents say goes into `said`, and that is kept only where
+the trace is to hold contents; what is in `noted` tells nothing of it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Literal
+
+StepKind = Literal["stage", "search", "model"]
+Noted = str | int | float
+ASKS_BACK = "argot.asks_back"
+"""Noted of a stage that stopped to ask the asker something, which is no failure."""
+MOST_STEPS = 500
+"""Of one question."""
+
+
+@dataclass(slots=True)
+class TracedStep:
+    """`began`, `ended`: nanoseconds since 1970. `parent`: its place among the trace's steps; None: the question itself.
+
+    `failed`: the class of what went wrong; empty: nothing.
+    """
+
+    kind: StepKind
+    name: str
+    began: int
+    parent: int | None = None
+    ended: int = 0
+    failed: str = ""
+    noted: dict[str, Noted] = field(default_factory=dict)
+    said: dict[str, str] = field(default_factory=dict)
+
+
+class Trace:
+    """The steps of one question, until it is closed."""
+
+    def __init__(self, *, contents: bool) -> None:
+        self.contents = contents
+        self.began = time.time_ns()
+        self.steps: list[TracedStep] = []
+        self._closed = False
+
+    def add(self, step: TracedStep) -> int | None:
+        """Its place among the steps; None: it is none any more."""
+        if self._closed or len(self.steps) >= MOST_STEPS:
+            return None
+        self.steps.append(step)
+        return len(self.steps) - 1
+
+    def close(self) -> list[TracedStep]:
+        """The steps; none is added from now on. Work that outlives the question may still hold the trace."""
+        self._closed = True
+        return self.steps
+
+
+_trace: ContextVar[Trace | None] = ContextVar("trace", default=None)
+_parent: ContextVar[int | None] = ContextVar("parent", default=None)
+
+
+def begin_trace(*, contents: bool) -> Trace:
+    """A trace of what is done from here on, in this task and in those that it starts."""
+    trace = Trace(contents=contents)
+    _trace.set(trace)
+    _parent.set(None)
+    return trace
+
+
+def current_trace() -> Trace | None:
+    return _trace.get()
+
+
+@contextmanager
+def traced(kind: StepKind, name: str) -> Iterator[TracedStep]:
+    """Around one step. What fails in it marks the step as failed, and goes on."""
+    step = TracedStep(kind, name, time.time_ns())
+    trace = _trace.get()
+    if trace is None:
+        yield step
+        return
+    step.parent = _parent.get()
+    outer = _parent.set(trace.add(step))
+    try:
+        yield step
+    except BaseException as error:
+        step.failed = "" if ASKS_BACK in step.noted else type(error).__name__
+        raise
+    finally:
+        step.ended = time.time_ns()
+        _parent.reset(outer)
+        if not trace.contents:
+            step.said.clear()
+
+
+def trace_call(seconds: float, name: str, failed: str, noted: Mapping[str, Noted], said: Mapping[str, str]) -> None:
+    """A call to the language model that has just ended."""
+    trace = _trace.get()
+    if trace is not None:
+        ended = time.time_ns()
+        words = dict(said) if trace.contents else {}
+        began = ended - int(seconds * 1e9)
+        trace.add(TracedStep("model", name, began, _parent.get(), ended, failed, dict(noted), words))

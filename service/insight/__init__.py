@@ -1,0 +1,1 @@
+"""What is asked and how it went, from what is stored."""

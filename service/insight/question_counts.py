@@ -1,0 +1,119 @@
+"""What is added up of a period's questions, by SQLite, over an index that holds every column it needs."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from argot.service.insight.insight_results import (
+    DayCount,
+    ModelUse,
+    OutcomeName,
+    OutcomeShare,
+    QuestionCounts,
+    ThumbReason,
+    Thumbs,
+    Wait,
+)
+from argot.service.threads.question_log import FAILED, UNANSWERED
+
+MOST_REASONS = 50
+
+OUTCOMES: Mapping[str, OutcomeName] = {
+    "answered": "answered",
+    **dict.fromkeys(UNANSWERED, "unanswered"),
+    "needs_choice": "asked back",
+    "small_talk": "small talk",
+    **dict.fromkeys(FAILED, "failed"),
+}
+_SUMS = """
+SELECT day, surface, status, count(*), sum(asked_back), sum(calls), sum(failed_calls), sum(sent), sum(received)
+FROM asked WHERE day BETWEEN :since AND :until GROUP BY day, surface, status
+"""
+# How long it takes to greet back, or to fail, says nothing of answers. Two columns of floats: to rank them in SQLite
+# takes four times as long.
+_WAITS = """
+SELECT first_word, seconds FROM asked
+WHERE day BETWEEN :since AND :until AND status IN ('answered', 'abstained', 'query_miss')
+"""
+_THUMBS = "SELECT value, count(*) FROM feedback WHERE value != 0 AND at >= :since AND at < :after GROUP BY value"
+_REASONS = """
+SELECT value, comment, coalesce(json_extract(nullif(trace, ''), '$.question'), ''), at FROM feedback
+WHERE value != 0 AND shared AND at >= :since AND at < :after ORDER BY at DESC LIMIT :most
+"""
+
+
+def question_counts(connection: sqlite3.Connection, since: str, until: str) -> QuestionCounts:
+    """What was asked from one day to the other, both included."""
+    period = {"since": since, "until": until}
+    rows = connection.execute(_SUMS, period).fetchall()
+    total = sum(row[3] for row in rows)
+    outcomes: Counter[OutcomeName] = Counter()
+    for row in rows:
+        outcomes[OUTCOMES.get(row[2], "failed")] += row[3]
+    first_word, whole_answer = _waits(connection, period)
+    return QuestionCounts(
+        questions=total,
+        days=_days(rows),
+        surfaces=dict(_surfaces(rows).most_common()),
+        outcomes=[
+            OutcomeShare(name, outcomes[name], outcomes[name] / total if total else 0.0)
+            for name in dict.fromkeys(OUTCOMES.values())
+        ],
+        asked_back=sum(row[4] for row in rows),
+        first_word=first_word,
+        whole_answer=whole_answer,
+        model=ModelUse(*(sum(row[place] for row in rows) for place in range(5, 9))),
+    )
+
+
+def thumbs(connection: sqlite3.Connection, since: str, after: str, *, in_words: bool) -> Thumbs:
+    """The thumbs given from `since` on and before the day `after`; reasons only where they are to be told."""
+    period: dict[str, Any] = {"since": since, "after": after, "most": MOST_REASONS}
+    counts = dict(connection.execute(_THUMBS, period).fetchall())
+    reasons = [ThumbReason(*row) for row in connection.execute(_REASONS, period)] if in_words else []
+    return Thumbs(counts.get(1, 0), counts.get(-1, 0), reasons)
+
+
+def first_day(connection: sqlite3.Connection) -> str:
+    """Of the first question that was noted; empty: none was."""
+    return str(connection.execute("SELECT min(day) FROM asked").fetchone()[0] or "")
+
+
+def _days(rows: Iterable[Any]) -> list[DayCount]:
+    by_day: dict[str, list[Any]] = {}
+    for row in rows:
+        by_day.setdefault(row[0], []).append(row)
+    return [
+        DayCount(
+            day,
+            sum(row[3] for row in some),
+            sum(row[3] for row in some if row[2] in UNANSWERED),
+            dict(_surfaces(some).most_common()),
+        )
+        for day, some in by_day.items()
+    ]
+
+
+def _surfaces(rows: Iterable[Any]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for row in rows:
+        counts[row[1]] += row[3]
+    return counts
+
+
+def _waits(connection: sqlite3.Connection, period: Mapping[str, str]) -> tuple[Wait, Wait]:
+    """To the first word, and to the end."""
+    import numpy
+
+    rows = numpy.array(connection.execute(_WAITS, period).fetchall(), float).reshape(-1, 2)
+    waits = []
+    for column in rows.T:
+        # None, which is NaN here, where no word came.
+        measured = column[~numpy.isnan(column)]
+        # By nearest rank, so that each is a wait that somebody had.
+        ranked = numpy.percentile(measured, (50, 95), method="inverted_cdf").tolist() if measured.size else (None, None)
+        waits.append(Wait(*ranked))
+    return waits[0], waits[1]

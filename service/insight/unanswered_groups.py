@@ -1,0 +1,161 @@
+"""Questions without an answer, grouped by what they are about.
+
+The wording of a question is its asker's own. It is shown where managers may read it already, and nowhere else: where
+the asker shared it with a thumb (managers of all contexts) or in the queue of missed terms (all managers), and to the
+asker. The others are grouped with them, and counted. A term is told of them only where at least `LEAST_ASKERS` people
+used it, and only if the manager may know the term.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from argot.corpus.keyword.stop_words import STOP_WORDS
+from argot.service.insight.insight_results import Unanswered, UnansweredGroup
+from argot.tools.text.words import folded
+
+if TYPE_CHECKING:
+    from argot.protocols import Vectors
+
+MOST_GROUPED = 1000
+"""Questions, the latest: comparing takes time with the square of their number."""
+MOST_GROUPS = 20
+MOST_EXAMPLES = 4
+MOST_TERMS = 4
+LEAST_ASKERS = 3
+NEAR = 0.45
+"""Cosine distance within which, on average, questions are of one group. Set by eye on invented questions: wordings of
+one question are within 0.3, questions of one subject mostly within 0.5.
+"""
+
+_QUESTIONS = """
+SELECT a.day, a.question, a.terms, a.embedder, a.vector, a.thread, t.owner, EXISTS (
+    SELECT 1 FROM feedback AS f WHERE f.thread = a.thread AND f.turn = a.turn AND f.shared AND f.value != 0
+)
+FROM asked AS a JOIN threads AS t ON t.id = a.thread
+WHERE a.question != '' AND a.day BETWEEN ? AND ? ORDER BY a.day DESC, a.id DESC LIMIT ?
+"""
+Known = Callable[[Collection[str]], Collection[str]]
+"""Of these terms those that the manager may know."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """A question without an answer. `readable`: the manager may read its wording."""
+
+    day: str
+    text: str
+    terms: Sequence[str]
+    embedder: str
+    vector: bytes
+    owner: str
+    readable: bool
+
+
+def open_questions(
+    connection: sqlite3.Connection,
+    since: str,
+    until: str,
+    *,
+    reader: str,
+    judged: bool,
+    queued: Collection[tuple[str, str]],
+) -> list[OpenQuestion]:
+    """The latest of a period, the newest first.
+
+    Args:
+        reader: the manager's name.
+        judged: they may read what was shared with a thumb.
+        queued: thread and wording of those that they may read in the queue of missed terms.
+    """
+    return [
+        OpenQuestion(
+            day,
+            question,
+            json.loads(terms),
+            embedder,
+            vector or b"",
+            owner,
+            owner == reader or (judged and bool(shared)) or (thread, question) in queued,
+        )
+        for day, question, terms, embedder, vector, thread, owner, shared in connection.execute(
+            _QUESTIONS, (since, until, MOST_GROUPED)
+        )
+    ]
+
+
+def by_subject(questions: Sequence[OpenQuestion], known: Known) -> Unanswered:
+    """The questions by subject, as one who may read only some of them is told of them."""
+    embedder = next((one.embedder for one in questions if one.vector), "")
+    # Vectors of two embedders cannot be compared: those of an earlier one are in no group.
+    compared = [one for one in questions if one.vector and one.embedder == embedder]
+    told = known({term for one in compared for term in one.terms}) if compared else ()
+    groups = [group for members, near in _clusters(compared) if (group := _named(members, near, told))]
+    shown = sorted(groups, key=lambda one: (-one.questions, -one.readable, one.typical))[:MOST_GROUPS]
+    return Unanswered(len(questions), shown, len(questions) - sum(one.questions for one in shown))
+
+
+def _clusters(questions: Sequence[OpenQuestion]) -> Iterable[tuple[list[OpenQuestion], list[float]]]:
+    """Groups by average linkage (Sokal and Michener 1958), each with how near its members are to its middle."""
+    import numpy
+    from scipy.cluster.hierarchy import fcluster, linkage  # type: ignore[import-untyped]
+
+    if not questions:
+        return []
+    vectors = numpy.stack([numpy.frombuffer(one.vector, numpy.float16) for one in questions]).astype(numpy.float32)
+    vectors /= numpy.maximum(numpy.linalg.norm(vectors, axis=1, keepdims=True), 1e-6)
+    if len(questions) == 1:
+        return [(list(questions), [1.0])]
+    labels = fcluster(linkage(vectors, "average", "cosine"), NEAR, "distance")
+    return [_cluster(questions, vectors, numpy.flatnonzero(labels == label).tolist()) for label in numpy.unique(labels)]
+
+
+def _cluster(
+    questions: Sequence[OpenQuestion], vectors: Vectors, places: list[int]
+) -> tuple[list[OpenQuestion], list[float]]:
+    of = vectors[places]
+    return [questions[place] for place in places], (of @ of.mean(axis=0)).tolist()
+
+
+def _named(members: Sequence[OpenQuestion], near: Sequence[float], told: Collection[str]) -> UnansweredGroup | None:
+    """The group as it may be told of; None: there is nothing to name it by."""
+    order = sorted(range(len(members)), key=lambda place: -near[place])
+    texts = list(dict.fromkeys(members[place].text for place in order if members[place].readable))
+    terms = _terms(members, told)
+    if not texts and not terms:
+        return None
+    return UnansweredGroup(
+        questions=len(members),
+        readable=sum(one.readable for one in members),
+        last=max(one.day for one in members),
+        typical=texts[0] if texts else "",
+        examples=texts[1 : 1 + MOST_EXAMPLES],
+        terms=terms,
+    )
+
+
+def _terms(members: Sequence[OpenQuestion], told: Collection[str]) -> list[str]:
+    """The commonest terms of the group, and then words that several of its readable questions have."""
+    count = Counter(term for one in members for term in one.terms if term in told)
+    askers: dict[str, set[str]] = {}
+    readable: set[str] = set()
+    for one in members:
+        for term in one.terms:
+            askers.setdefault(term, set()).add(one.owner)
+            if one.readable:
+                readable.add(term)
+    terms = [term for term, _ in count.most_common() if term in readable or len(askers[term]) >= LEAST_ASKERS]
+    said = {term.casefold() for term in terms}
+    wordings = {one.text for one in members if one.readable}
+    words = Counter(word for text in wordings for word in dict.fromkeys(folded(text)))
+    common = [
+        word
+        for word, number in words.most_common()
+        if number > 1 and len(word) > 2 and word not in STOP_WORDS and word not in said
+    ]
+    return [*terms, *common][:MOST_TERMS]

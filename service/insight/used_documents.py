@@ -1,0 +1,25 @@
+"""Which documents answers cite, and which none ever did, of those that somebody may read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from argot.corpus.store.citation_counts import cited_between, never_cited
+from argot.service.insight.insight_results import DocumentCount, DocumentsUsed
+
+if TYPE_CHECKING:
+    from argot.corpus.store.document_store import CorpusStore
+    from argot.types import Principal
+
+MOST_CITED = 20
+STEP = 50
+"""Documents never cited, on a page."""
+
+
+def used_documents(store: CorpusStore, principal: Principal, since: str, until: str, start: int) -> DocumentsUsed:
+    """What answers from one day to the other (both included) cite, and a page of what none ever did."""
+    cited, number = cited_between(store, principal, since, until, MOST_CITED)
+    unused, never = never_cited(store, principal, start, STEP)
+    return DocumentsUsed(
+        [DocumentCount(*one) for one in cited], number, never, start, [DocumentCount(*one, 0) for one in unused]
+    )

@@ -1,0 +1,205 @@
+"""Traces of questions to whoever set an endpoint (`trace_endpoint`), by OpenTelemetry's protocol over HTTP.
+
+A question is a trace: the question itself, the stages of its journey, and within them searches and calls to the
+language model, named as OpenTelemetry's conventions for generative AI name them. Without `trace_contents` no word of a
+question, a document or an answer is in it, only names of stages, counts and times.
+
+It is sent by a thread of its own, from a queue that drops what does not fit. An endpoint that is down or slow is told
+of once in the log, and keeps nobody waiting.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from argot import __version__
+from argot.errors import MissingExtra
+from argot.service.observability.instrumentation import Watched
+from argot.service.observability.logs import Cleaner, secrets_of
+from argot.settings import Settings
+from argot.tracing import Trace, TracedStep, begin_trace
+
+if TYPE_CHECKING:
+    from opentelemetry.context import Context
+    from opentelemetry.sdk.trace import ReadableSpan, Span
+    from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+
+logger = logging.getLogger(__name__)
+
+QUEUED = 4096
+"""Spans that wait to be sent; a question has about twenty."""
+AT_ONCE = 512
+EVERY_MS = 2000
+SEND_SECONDS = 5
+STOP_SECONDS = 3.0
+"""A stop waits no longer for what is still to be sent."""
+MOST_CHARS = 20_000
+"""Of a text in a span."""
+_PATH = "/v1/traces"
+# What they say of each failure is said here, once.
+_LIBRARY_LOGS = ("opentelemetry.exporter.otlp", "opentelemetry.sdk")
+
+
+def traces_url(endpoint: str) -> str:
+    """The address that traces are sent to: that of the setting, with the usual path where it has none."""
+    return endpoint if urlsplit(endpoint).path.strip("/") else endpoint.rstrip("/") + _PATH
+
+
+def export_of(settings: Settings) -> TraceExport | None:
+    """None where no endpoint is set: then nothing is imported.
+
+    Raises:
+        MissingExtra: OpenTelemetry is not installed.
+    """
+    return TraceExport(settings) if settings.trace_endpoint else None
+
+
+class TraceExport:
+    """Where the questions of one process are sent to."""
+
+    def __init__(self, settings: Settings) -> None:
+        try:
+            from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+            from opentelemetry.sdk.resources import Resource
+            from opentelemetry.sdk.trace import TracerProvider
+            from opentelemetry.sdk.trace.export import BatchSpanProcessor
+        except ImportError as error:
+            raise MissingExtra("Traces", "traces") from error
+        for name in _LIBRARY_LOGS:
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+        self.contents = settings.trace_contents
+        self._cleaner = Cleaner(secrets_of(settings))
+        url = traces_url(settings.trace_endpoint)
+        self._sender = _sender(OTLPSpanExporter(endpoint=url, timeout=SEND_SECONDS), urlsplit(url).netloc)
+        about = Resource({"service.name": "argot", "service.version": __version__})
+        # Not by `atexit`, which would wait for an endpoint that is down.
+        self._provider = TracerProvider(resource=about, shutdown_on_exit=False)
+        self._provider.add_span_processor(
+            BatchSpanProcessor(
+                self._sender, max_queue_size=QUEUED, max_export_batch_size=AT_ONCE, schedule_delay_millis=EVERY_MS
+            )
+        )
+        self._tracer = self._provider.get_tracer("argot", __version__)
+
+    def question(self) -> QuestionTrace:
+        """Begin to follow the question at hand."""
+        return QuestionTrace(self, begin_trace(contents=self.contents))
+
+    def close(self) -> None:
+        """Send what is left, for a moment at most."""
+        self._sender.closing = True
+        # A daemon: whatever hangs in it does not keep the process.
+        last = threading.Thread(target=self._provider.shutdown, daemon=True)
+        last.start()
+        last.join(STOP_SECONDS)
+
+    def send(self, trace: Trace, run: Watched, outcome: str) -> None:
+        """Put the question and its steps into the queue."""
+        from opentelemetry.trace import SpanKind, set_span_in_context
+
+        steps, ended = trace.close(), time.time_ns()
+        root = self._tracer.start_span(
+            "question", kind=SpanKind.SERVER, start_time=trace.began, attributes=self._of_question(run, outcome)
+        )
+        if run.error:
+            _fail(root, run.error)
+        contexts: list[Context] = []
+        for step in steps:
+            outer = set_span_in_context(root) if step.parent is None else contexts[step.parent]
+            contexts.append(self._put(step, outer, ended))
+        root.end(ended)
+
+    def _put(self, step: TracedStep, outer: Context, ended: int) -> Context:
+        from opentelemetry.trace import SpanKind, set_span_in_context
+
+        name = f"chat {step.noted.get('gen_ai.request.model', '')}".strip() if step.kind == "model" else step.name
+        kind = SpanKind.CLIENT if step.kind == "model" else SpanKind.INTERNAL
+        said = {key: self._clean(text) for key, text in step.said.items()} if self.contents else {}
+        told = {"argot.step": step.kind, **step.noted, **said}
+        span = self._tracer.start_span(name, outer, kind, told, start_time=step.began)
+        if step.failed:
+            _fail(span, step.failed)
+        # One that was cut off has no end of its own.
+        span.end(step.ended or ended)
+        return set_span_in_context(span, outer)
+
+    def _of_question(self, run: Watched, outcome: str) -> dict[str, Any]:
+        told: dict[str, Any] = {"argot.surface": run.surface, "argot.case": run.name, "argot.status": outcome}
+        if run.first is not None:
+            told["argot.first_word_seconds"] = run.first
+        if (result := run.result) is None:
+            return told
+        told |= {
+            "argot.profile": result.profile,
+            "argot.answered_by": result.answered_by,
+            "argot.citations": len(result.cited_passages),
+            "argot.missed_terms": len(result.misses),
+        }
+        if result.thread:
+            # Both names of one thing: that of the conventions, and that by which Langfuse and others group traces.
+            told |= {"gen_ai.conversation.id": result.thread, "session.id": result.thread}
+        if self.contents:
+            told |= {"input.value": self._clean(result.question), "output.value": self._clean(result.answer)}
+        return told
+
+    def _clean(self, text: str) -> str:
+        """The text, shortened, without keys and passwords that may stand in it."""
+        # Cut twice: cleaning takes time, and a key at the cut would be half a key.
+        return self._cleaner.without_secrets(text[: 2 * MOST_CHARS])[:MOST_CHARS]
+
+
+class QuestionTrace:
+    """Is told when its question has ended, and sends what it went through."""
+
+    def __init__(self, export: TraceExport, trace: Trace) -> None:
+        self._export, self._trace = export, trace
+
+    def case_ended(self, run: Watched, outcome: str) -> None:
+        try:
+            self._export.send(self._trace, run, outcome)
+        # A trace is for those who look on: no question fails for it.
+        except Exception:
+            logger.exception("a question could not be traced")
+
+
+def _fail(span: Span | Any, what: str) -> None:
+    from opentelemetry.trace import Status, StatusCode
+
+    span.set_attribute("error.type", what)
+    # The class alone: what an error says may repeat what was asked.
+    span.set_status(Status(StatusCode.ERROR, what))
+
+
+def _sender(exporter: SpanExporter, where: str) -> Any:
+    """The exporter, which says once that it fails, and once that it works again."""
+    from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+
+    class Sender(SpanExporter):
+        closing = False
+        failing = False
+
+        def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+            # A stop does not wait for one that is down.
+            if self.closing and self.failing:
+                return SpanExportResult.FAILURE
+            try:
+                sent = exporter.export(spans) is SpanExportResult.SUCCESS
+            # Whatever the library raises: the thread that sends goes on.
+            except Exception:
+                sent = False
+            if not sent and not self.failing:
+                logger.warning("traces do not reach %s: they are dropped until they do. Questions go on", where)
+            elif sent and self.failing:
+                logger.warning("traces reach %s again", where)
+            self.failing = not sent
+            return SpanExportResult.SUCCESS if sent else SpanExportResult.FAILURE
+
+        def shutdown(self) -> None:
+            exporter.shutdown()
+
+    return Sender()

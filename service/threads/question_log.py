@@ -1,0 +1,99 @@
+"""What became of each question, as one row of measures in threads.db: for those who look after the knowledge base.
+
+Who asked is not in a row. Its thread is, and by that the words of a question that was not answered are its asker's own:
+when the thread is deleted, whoever deletes it, a trigger takes words, vector, thread and time of day out of the row.
+What stays counts one question on a day.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from argot.service.threads.thread_store import Threads
+
+UNANSWERED = ("abstained", "query_miss")
+FAILED = ("error", "stopped")
+
+# Where the thread was deleted in the meantime, nothing of the words goes in.
+_NOTE = """
+INSERT INTO asked (
+    thread, turn, at, day, surface, status, asked_back, seconds, first_word, calls, failed_calls, sent, received,
+    question, terms, embedder, vector
+)
+SELECT
+    t.id, iif(t.id IS NULL, NULL, :turn), iif(t.id IS NULL, substr(:at, 1, 10), :at), substr(:at, 1, 10), :surface,
+    :status, :asked_back, :seconds, :first_word, :calls, :failed_calls, :sent, :received,
+    iif(t.id IS NULL, '', :question), iif(t.id IS NULL, '[]', :terms), iif(t.id IS NULL, '', :embedder),
+    iif(t.id IS NULL, NULL, :vector)
+FROM (SELECT 1) LEFT JOIN threads AS t ON t.id = :thread WHERE true
+ON CONFLICT (thread, turn) DO UPDATE SET
+    status = excluded.status, asked_back = max(asked_back, excluded.asked_back),
+    seconds = seconds + excluded.seconds, first_word = coalesce(first_word, excluded.first_word),
+    calls = excluded.calls, failed_calls = excluded.failed_calls, sent = excluded.sent, received = excluded.received,
+    question = excluded.question, terms = excluded.terms, embedder = excluded.embedder, vector = excluded.vector
+"""
+_OF = """
+SELECT thread, turn, at, surface, status, seconds, first_word, calls, question, terms FROM asked
+WHERE thread IN (SELECT id FROM threads WHERE owner = ?) ORDER BY at, id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuestion:
+    """One question, as it is noted when it has ended. `thread` empty: its conversation is kept nowhere.
+
+    `seconds`: to its end, `first_word`: to its first word. `calls`: to the language model, `failed_calls` of them
+    failed; `sent`, `received`: tokens. The rest is of one without an answer: its words, the terms read in it, and its
+    vector (float16) by the embedder of this fingerprint.
+    """
+
+    thread: str
+    turn: int
+    at: str
+    surface: str
+    status: str
+    seconds: float
+    first_word: float | None = None
+    calls: int = 0
+    failed_calls: int = 0
+    sent: int = 0
+    received: int = 0
+    question: str = ""
+    terms: Sequence[str] = ()
+    embedder: str = ""
+    vector: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptQuestion:
+    """What is kept of one question of a person's, for them to read. `question` only if it had no answer."""
+
+    thread: str
+    turn: int
+    at: str
+    surface: str
+    status: str
+    seconds: float
+    first_word: float | None
+    calls: int
+    question: str
+    terms: list[str]
+
+
+async def note_asked(threads: Threads, asked: AskedQuestion) -> None:
+    """Note what became of a question; one that was asked back about and then answered is one question."""
+    row: dict[str, Any] = {name: getattr(asked, name) for name in AskedQuestion.__slots__}
+    row |= {"asked_back": int(asked.status == "needs_choice"), "terms": json.dumps(list(asked.terms))}
+    # Not flushed: nobody is promised this row, and the checkpoints after it flush it.
+    await threads.note(_NOTE, row)
+
+
+async def questions_kept(threads: Threads, owner: str) -> list[KeptQuestion]:
+    """What is kept of this person's questions, the oldest first."""
+    rows = await threads.read(_OF, (owner,))
+    names = KeptQuestion.__slots__
+    return [KeptQuestion(**{**dict(zip(names, row, strict=True)), "terms": json.loads(row[-1])}) for row in rows]

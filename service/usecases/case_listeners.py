@@ -1,0 +1,98 @@
+"""Who is told of every use case that ends: the metrics; of questions also what `insight` reads, and traces."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from argot.errors import ArgotError
+from argot.results import AskResult
+from argot.service.observability.instrumentation import Listener, Watched
+from argot.service.threads.question_log import FAILED, UNANSWERED, AskedQuestion, note_asked
+
+if TYPE_CHECKING:
+    from argot.service.knowledge_base import KnowledgeBase
+
+logger = logging.getLogger(__name__)
+
+MOST_TERMS = 20
+"""Of one question."""
+_SEARCHES = "search"
+"""The use case that finds passages and answers nothing."""
+
+
+def listeners(kb: KnowledgeBase, *, asks: bool) -> list[Listener]:
+    """Of one run of a use case, which begins now."""
+    found: list[Listener] = [] if kb.metrics is None else [kb.metrics]
+    if asks:
+        found.append(_QuestionNotes(kb))
+        if kb.tracing is not None:
+            found.append(kb.tracing.question())
+    return found
+
+
+class _QuestionNotes:
+    """Notes what became of each question, when nobody waits for it any more."""
+
+    def __init__(self, kb: KnowledgeBase) -> None:
+        self._kb = kb
+
+    def case_ended(self, run: Watched, outcome: str) -> None:
+        if run.name == _SEARCHES or (run.result is None and not _failed(run, outcome)):
+            return
+        kb, asked = self._kb, _asked(run, outcome)
+
+        async def note() -> None:
+            threads = await kb.threads()
+            await note_asked(threads, await kb.blocking(_with_vector, kb, asked) if asked.question else asked)
+
+        kb.chore(note)
+
+
+def _failed(run: Watched, outcome: str) -> bool:
+    """Whether it is the service's failure: what it refused, or found wrong with the question, is none."""
+    return outcome in FAILED and not run.asked_amiss
+
+
+def _asked(run: Watched, outcome: str) -> AskedQuestion:
+    result = run.result
+    if result is None:
+        return AskedQuestion("", 0, run.at, run.surface, outcome, run.seconds)
+    calls = result.model_calls
+    # Of a conversation that is kept nowhere no words are kept either.
+    in_words = result.status in UNANSWERED and bool(result.thread)
+    return AskedQuestion(
+        thread=result.thread,
+        turn=result.turn,
+        at=run.at,
+        surface=run.surface,
+        status=result.status,
+        seconds=run.seconds,
+        first_word=run.first,
+        calls=len(calls),
+        failed_calls=sum(bool(call.failed) for call in calls),
+        sent=sum(call.prompt_tokens for call in calls),
+        received=sum(call.completion_tokens for call in calls),
+        question=result.question if in_words else "",
+        terms=_terms(result) if in_words else (),
+    )
+
+
+def _terms(result: AskResult) -> list[str]:
+    """The terms read in the question, as the glossary has them, and those that nobody has defined."""
+    found = (*(one.term for one in result.jargon if one.sense_id), *(one.term for one in result.misses))
+    return list(dict.fromkeys(found))[:MOST_TERMS]
+
+
+def _with_vector(kb: KnowledgeBase, asked: AskedQuestion) -> AskedQuestion:
+    """With what it is grouped by; without where the embedder fails, for the count matters more."""
+    import numpy
+
+    try:
+        embedder = kb.corpus.embedder
+        vector = embedder.embed_queries([asked.question])[0].astype(numpy.float16).tobytes()
+    except ArgotError:
+        logger.warning("a question without an answer could not be embedded, and is in no group", exc_info=True)
+        return asked
+    return replace(asked, embedder=embedder.fingerprint, vector=vector)

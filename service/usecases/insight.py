@@ -1,0 +1,84 @@
+"""What is asked and how it went, for those who look after documents and glossary. Nothing of it leaves the machine."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+from argot.clock import utc_now
+from argot.errors import InvalidInput
+from argot.service.insight.insight_results import DayCount, Insight, TermCount
+from argot.service.insight.question_counts import first_day, question_counts, thumbs
+from argot.service.insight.unanswered_groups import by_subject, open_questions
+from argot.service.insight.used_documents import STEP, used_documents
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.usecase_registry import Count, Text, usecase
+from argot.sqlite import damage_named, open_connection
+from argot.types import Principal
+
+__all__ = ["STEP", "DayCount", "Insight"]
+
+USUAL_DAYS = 30
+MOST_MISSED = 20
+
+
+def _day(text: str) -> str:
+    try:
+        return date.fromisoformat(text).isoformat() if text.strip() else ""
+    except ValueError:
+        raise ValueError("it is no day; write it as 2027-01-31") from None
+
+
+Day = Annotated[Text, AfterValidator(_day)]
+"""A day as 2027-01-31, UTC; may be empty."""
+
+
+@usecase("manager")
+async def insight(
+    kb: KnowledgeBase, principal: Principal, *, since: Day = "", until: Day = "", start: Count = 0
+) -> Insight:
+    """What was asked from one day to another (2027-01-31, both included; the last 30 days), and how it went.
+
+    Questions a day and by surface, what became of them, those without an answer by subject, thumbs with their reasons,
+    documents cited and, from `start` on, never cited, terms missed, waits, and calls to the language model. The words
+    of a question are there as far as one may read them elsewhere, and never whose they are.
+
+    Raises:
+        InvalidInput: the period ends before it begins.
+    """
+    until = until or utc_now().date().isoformat()
+    since = since or (date.fromisoformat(until) - timedelta(days=USUAL_DAYS - 1)).isoformat()
+    if since > until:
+        raise InvalidInput(f"The period ends ({until}) before it begins ({since}). Give them the other way round.")
+    threads = await kb.threads()
+    return await kb.blocking(_insight, kb, principal, threads.path, since, until, start)
+
+
+def _insight(kb: KnowledgeBase, principal: Principal, path: Path, since: str, until: str, start: int) -> Insight:  # noqa: PLR0917
+    after = (date.fromisoformat(until) + timedelta(days=1)).isoformat()
+    misses = kb.glossary.misses
+    queued = misses.shared_questions(principal)
+    everywhere = principal.manages_all
+
+    def known(terms: list[str]) -> set[str]:
+        # Managers see every missed term (`Misses`); of the others those that they may read.
+        senses = kb.glossary.lookup.senses(principal, terms)
+        return {term for term in terms if senses.get(term)} | misses.missed_among(terms)
+
+    # A connection of its own, that only reads: it keeps no answer waiting.
+    with damage_named(path), closing(open_connection(path, mode="ro")) as connection:
+        questions = open_questions(connection, since, until, reader=principal.name, judged=everywhere, queued=queued)
+        return Insight(
+            since=since,
+            until=until,
+            counted_from=first_day(connection),
+            counts=question_counts(connection, since, until),
+            unanswered=by_subject(questions, lambda terms: known(list(terms))),
+            thumbs=thumbs(connection, since, after, in_words=everywhere),
+            documents=used_documents(kb.document_store, principal, since, until, start),
+            missed=[TermCount(*row) for row in misses.commonest(principal, since, after, MOST_MISSED)],
+        )

@@ -1,0 +1,96 @@
+"""argot insight: what is asked, and how it went."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from argot.ui.cli.command_base import (
+    AsUser,
+    Home,
+    Json,
+    counted,
+    examples,
+    knowledge_base,
+    line,
+    note,
+    say,
+    say_json,
+    table,
+)
+
+if TYPE_CHECKING:
+    from argot.service.usecases.insight import Insight
+
+
+def register(app: typer.Typer) -> None:
+    app.command("insight", epilog=examples("argot insight", "argot insight --since 2027-01-01 --json"))(insight)
+
+
+def insight(
+    since: Annotated[
+        str, typer.Option("--since", help="The first day, as 2027-01-31; else the last 30 days.", metavar="DAY")
+    ] = "",
+    until: Annotated[str, typer.Option("--until", help="The last day; else today.", metavar="DAY")] = "",
+    json_: Json = False,
+    as_user: AsUser = None,
+    home: Home = None,
+) -> None:
+    """Show what was asked and how it went: unanswered subjects, thumbs, documents, missed terms, waits, model calls."""
+    from argot.service.usecases.insight import insight as insight_case
+
+    with knowledge_base(home) as client:
+        found = client.as_user(as_user).call(insight_case, since=since, until=until)
+    if json_:
+        say_json(found)
+        return
+    if not found.counted_from:
+        note("No question has been counted yet.")
+        return
+    say(f"{counted(found.counts.questions, 'question')} from {found.since} to {found.until} (days in UTC)")
+    _counts(found)
+    _subjects(found)
+    say(f"\nThumbs: {found.thumbs.up:,} up, {found.thumbs.down:,} down")
+    for one in found.thumbs.reasons:
+        say(f"  {'+' if one.value > 0 else '-'} {line(one.question)}{f': {line(one.comment)}' if one.comment else ''}")
+    _documents(found)
+
+
+def _counts(found: Insight) -> None:
+    counts = found.counts
+    # Numbers as they are: in a pipe the values are for programs.
+    table(["outcome", "questions", "share"], [[one.name, one.questions, f"{one.share:.0%}"] for one in counts.outcomes])
+    table(["surface", "questions"], [[name, number] for name, number in counts.surfaces.items()])
+    waits = [("first word", counts.first_word), ("whole answer", counts.whole_answer)]
+    table(["wait", "half at most", "95 of 100 at most"], [[name, _told(of.p50), _told(of.p95)] for name, of in waits])
+    used = counts.model
+    say(
+        f"Language model: {counted(used.calls, 'call')}, {used.failed:,} failed, {used.sent:,} tokens sent,"
+        f" {used.received:,} received"
+    )
+
+
+def _told(seconds: float | None) -> str:
+    return "-" if seconds is None else f"{seconds:.1f} s"
+
+
+def _subjects(found: Insight) -> None:
+    say("\nQuestions without an answer, by subject:")
+    for group in found.unanswered.groups:
+        named = f"“{line(group.typical)}”" if group.typical else "(nobody has shared the wording)"
+        terms = f" [{', '.join(map(line, group.terms))}]" if group.terms else ""
+        say(f"  {group.questions:,} × {named}{terms}")
+    if found.unanswered.unnamed:
+        say(f"  {found.unanswered.unnamed:,} in no group here, for nobody has shared the wording")
+    if found.missed:
+        table(["term missed", "questions"], [[line(one.term), one.questions] for one in found.missed])
+
+
+def _documents(found: Insight) -> None:
+    documents = found.documents
+    if documents.cited:
+        table(["document cited", "answers"], [[line(one.name), one.answers] for one in documents.cited])
+    say(f"Documents that no answer has ever cited: {documents.never:,}")
+    for one in documents.never_cited:
+        say(f"  {line(one.name)}")

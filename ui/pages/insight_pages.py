@@ -1,0 +1,62 @@
+"""What is asked and how it went: one page for managers, of a period that they choose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Request, Response
+
+from argot.clock import utc_now
+from argot.errors import InvalidInput
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.insight import STEP, insight
+from argot.ui.pages.page_base import BoundedRoute, number, page
+from argot.ui.rendering.insight_charts import questions_chart, share_bar
+from argot.ui.web.authorization import Who, needs
+
+INSIGHT = "/insight"
+PERIODS = {7: "7 days", 30: "30 days", 90: "90 days", 365: "A year"}
+SURFACES: Mapping[str, str] = {
+    "chat": "Chat window", "pages": "Pages", "api": "API", "openai": "OpenAI-compatible API", "slack": "Slack",
+    "mcp": "Other assistants (MCP)", "command": "Command line", "service": "The service itself",
+}  # fmt: skip
+
+
+def insight_pages(kb: KnowledgeBase) -> APIRouter:
+    router = APIRouter(prefix=INSIGHT, route_class=BoundedRoute)
+
+    @router.get("")
+    @needs("manager")
+    async def asked(request: Request, who: Who) -> Response:
+        given = request.query_params
+        since, until = given.get("since", "").strip(), given.get("until", "").strip()
+        days = number(given.get("days"))
+        today = utc_now().date()
+        if days in PERIODS:
+            since, until = (today - timedelta(days=days - 1)).isoformat(), today.isoformat()
+        start, error = max(number(given.get("start")), 0), None
+        try:
+            found = await insight(kb, who.principal, since=since, until=until, start=start)
+        except InvalidInput as wrong:
+            # The usual period stands below what is wrong with the one that was typed.
+            error, found = wrong, await insight(kb, who.principal)
+        here = {"since": found.since, "until": found.until}
+        return page(
+            "insight.html",
+            request,
+            who,
+            error=error,
+            found=found,
+            chart=questions_chart(found.counts.days, found.since, found.until),
+            share=share_bar,
+            periods={name: f"{INSIGHT}?days={length}" for length, name in PERIODS.items()},
+            # The period that the tabs name, if it is one of them.
+            chosen=PERIODS.get(days, "" if since or until else PERIODS[30]),
+            surfaces=SURFACES,
+            step=STEP,
+            at=lambda start: f"{INSIGHT}?{urlencode({**here, 'start': start})}#never",
+        )
+
+    return router

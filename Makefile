@@ -39,7 +39,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 
 $(VENV)/.test: $(VENV)/.installed
 	@echo "Installing the test tools."
-	@$(PIP) install -c constraints.txt -e '.[chat,slack,test]'
+	@$(PIP) install -c constraints.txt -e '.[chat,slack,learn,test]'
 	@touch $@
 
 setup: $(VENV)/.installed

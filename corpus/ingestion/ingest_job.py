@@ -31,7 +31,8 @@ from argot.corpus.ingestion.source import Source
 from argot.corpus.read_limits import Lane, ReadLimits
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.store.near_duplicates import near_duplicates
-from argot.corpus.store.row_mapping import DOCUMENT_COLUMNS, DOCUMENT_TABLES, audience_text, document_of
+from argot.corpus.store.revision_reads import same_document
+from argot.corpus.store.row_mapping import DOCUMENT_COLUMNS, DOCUMENT_TABLES, document_of
 from argot.corpus.store.source_metadata import NO_METADATA, SourceMetadata, stored_metadata
 from argot.errors import NoText, UnreadableDocument
 from argot.protocols import Deriver, Embedder
@@ -246,15 +247,9 @@ class Adding:
         # Whoever may not read such a document must not learn that it is there.
         if self._by is not None and not self._by.may_read(audience):
             return None
-        # With other readers the same bytes are a document of their own.
-        row = self._connection.execute(
-            f"""SELECT {DOCUMENT_COLUMNS} FROM {DOCUMENT_TABLES}
-            WHERE r.content_hash = ? AND r.state = 'live' AND a.tokens = ? ORDER BY d.uri LIMIT 1""",  # noqa: S608
-            (candidate.content, audience_text(audience)),
-        ).fetchone()
-        if row is None:
+        twin = same_document(self._connection, candidate.content, audience)
+        if twin is None:
             return None
-        twin = document_of(row)
         detail = f"the same content as {twin.name} ({twin.uri})"
         return IngestEvent("duplicate", candidate.source.name, detail, twin, uri=candidate.source.uri)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from argot.corpus.minhash import likeness
 from argot.corpus.store.document_store import CorpusStore
+from argot.corpus.store.revision_reads import documents_with_ids
 from argot.types import Document, Principal
 
 NEARLY_THE_SAME = 0.8
@@ -28,7 +29,8 @@ class NearDuplicate:
 def near_duplicates(store: CorpusStore, principal: Principal, document: Document | None = None) -> list[NearDuplicate]:
     """What this principal may read and is nearly the same as the document, or as any other; the likest first."""
     pairs = _pairs(store.database.connection(), document.id if document else None)
-    readable = {one.id: one for one in store.documents(principal)} if pairs else {}
+    ids = sorted({id_ for first, second, _ in pairs for id_ in (first, second)})
+    readable = {one.id: one for one in documents_with_ids(store, principal, ids)}
     found = [
         NearDuplicate(readable[first], readable[second], share)
         for first, second, share in pairs

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Sequence
 
 from argot.corpus.store.document_store import CorpusStore
-from argot.corpus.store.row_mapping import DOCUMENT_COLUMNS, DOCUMENT_TABLES, Revision, document_of
-from argot.types import DerivedText, Document, Principal, Triple
+from argot.corpus.store.row_mapping import DOCUMENT_COLUMNS, DOCUMENT_TABLES, Revision, audience_text, document_of
+from argot.types import Audience, DerivedText, Document, Principal, Triple
 
 
 def documents_with_ids(store: CorpusStore, principal: Principal, ids: Sequence[str]) -> list[Document]:
@@ -18,6 +19,17 @@ def documents_with_ids(store: CorpusStore, principal: Principal, ids: Sequence[s
     )
     found = {one.id: one for one in map(document_of, rows) if principal.may_read(one.audience)}
     return [found[id_] for id_ in dict.fromkeys(ids) if id_ in found]
+
+
+def same_document(connection: sqlite3.Connection, content: str, audience: Audience) -> Document | None:
+    """The first document, by URI, whose live revision has this content (its hash) and that just these may read."""
+    row = connection.execute(
+        # From the content to its documents: going by audience, SQLite would look at every document.
+        f"""SELECT {DOCUMENT_COLUMNS} FROM {DOCUMENT_TABLES} AND d.id = r.document
+        WHERE r.content_hash = ? AND r.state = 'live' AND a.tokens = ? ORDER BY d.uri LIMIT 1""",  # noqa: S608
+        (content, audience_text(audience)),
+    ).fetchone()
+    return None if row is None else document_of(row)
 
 
 def revisions_of(store: CorpusStore, document: Document) -> list[Revision]:

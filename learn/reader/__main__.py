@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 EXAMPLES = """examples:
@@ -66,10 +66,10 @@ def _train(given: argparse.Namespace) -> None:
     torch.set_num_threads(given.threads)
     recipe = TrainingRecipe(epochs=given.epochs)
     trainer = Trainer(model_folder(given.model), read_examples(given.examples), given.folder, recipe)
-    trainer.resume()
-    started, first = time.monotonic(), trainer.step
+    trainer.loop.resume()
+    started, first = time.monotonic(), trainer.loop.step
 
-    def progress(step: int, of: int, losses: dict[str, float]) -> None:
+    def progress(step: int, of: int, losses: Mapping[str, float]) -> None:
         pace = (time.monotonic() - started) / max(1, step - first)
         shown = " ".join(f"{name} {loss:.3f}" for name, loss in losses.items())
         print(f"{step}/{of} {shown} {pace:.1f} s a step", flush=True)

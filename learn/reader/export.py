@@ -13,7 +13,7 @@ from torch import Tensor
 from argot.corpus.embedding.exported_models import model_folder
 from argot.corpus.embedding.quantisation import quantise
 from argot.learn.reader.network import READ_FOR, ReaderNetwork, network_from
-from argot.learn.reader.training import Checkpoint, read_checkpoint
+from argot.learn.training_loop import Checkpoint, read_checkpoint
 from argot.tools.retrieval.reader_export import card_of, write_card
 
 OPSET = 17
@@ -54,8 +54,8 @@ def write_reader(trained: Path | None, model: str, target: Path, *, kept: float 
 
 
 def _mixed(start: dict[str, Tensor], trained: dict[str, Tensor], kept: float) -> dict[str, Tensor]:
-    """The trained weights, and of the encoder's a mixture with the starting ones."""
-    mixed = dict(trained)
+    """The trained weights, and of the encoder's a mixture with the starting ones; what did not learn, as it was."""
+    mixed = {**start, **trained}
     for name, value in trained.items():
         if name.startswith("encoder.") and value.is_floating_point():
             mixed[name] = kept * start[name] + (1 - kept) * value

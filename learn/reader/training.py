@@ -1,13 +1,10 @@
-"""Training: resumable at any step, the same for the same seed, and bounded in the processor it takes."""
+"""Training the reader: its losses, over the loop that all trainings share."""
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -15,9 +12,7 @@ from torch.nn import functional
 
 from argot.learn.reader.network import Read, features_of, network_from
 from argot.learn.reader.training_data import Example
-
-Progress = Callable[[int, int, dict[str, float]], None]
-CHECKPOINT = "checkpoint.safetensors"
+from argot.learn.training_loop import LoopRecipe, Told, TrainingLoop
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +30,8 @@ class TrainingRecipe:
     question_tokens: int = 48
     passage_tokens: int = 160
     temperature: float = 0.05
+    every: int = 25
+    """Steps between checkpoints."""
 
 
 class Trainer:
@@ -43,42 +40,29 @@ class Trainer:
     def __init__(self, model: Path, examples: Sequence[Example], folder: Path, recipe: TrainingRecipe) -> None:
         from tokenizers import Tokenizer
 
-        torch.manual_seed(recipe.seed)
-        self.recipe, self.folder = recipe, folder
+        torch.manual_seed(recipe.seed)  # weights that the model does not bring are drawn
+        self.recipe = recipe
         self.network = network_from(model)
         self.batches = _batches(examples, recipe)
         self.tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
         self.tokenizer.no_padding()
         encoder = [one for one in self.network.encoder.parameters() if one.requires_grad]
         others = [one for name, one in self.network.named_parameters() if not name.startswith("encoder.")]
-        self.optimizer = torch.optim.AdamW(
+        self.loop = TrainingLoop(
+            self.network,
             [{"params": encoder, "lr": recipe.encoder_rate}, {"params": others, "lr": recipe.reading_rate}],
-            weight_decay=0.01,
+            lambda step: self.losses(self.batches[step]),
+            folder,
+            LoopRecipe(len(self.batches), recipe.seed, recipe.warm_up, every=recipe.every, card=asdict(recipe)),
         )
-        self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, self._rate)
-        self.step = 0
 
-    def _rate(self, step: int) -> float:
-        rising = max(1, int(len(self.batches) * self.recipe.warm_up))
-        return min(1.0, (step + 1) / rising, max(0.0, (len(self.batches) - step) / max(1, len(self.batches) - rising)))
-
-    def run(self, progress: Progress, *, every: int = 25) -> None:
+    def run(self, told: Told) -> None:
         """Trains to the end, saving every so many steps."""
         self.network.train()
         for module in self.network.modules():
             if isinstance(module, torch.nn.Dropout):
                 module.p = 0.0  # two readings of one text would differ, and the matches with them
-        while self.step < len(self.batches):
-            losses = self.losses(self.batches[self.step])
-            self.optimizer.zero_grad()
-            torch.stack([*losses.values()]).sum().backward()  # type: ignore[no-untyped-call]
-            torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
-            self.optimizer.step()
-            self.schedule.step()
-            self.step += 1
-            progress(self.step, len(self.batches), {name: loss.item() for name, loss in losses.items()})
-            if self.step % every == 0 or self.step == len(self.batches):
-                self.save()
+        self.loop.run(told)
 
     # -- losses -------------------------------------------------------------------------------------------------------
 
@@ -108,61 +92,6 @@ class Trainer:
         mask = torch.tensor([[1] * len(one.ids) + [0] * (longest - len(one.ids)) for one in found])
         with torch.autocast("cpu", dtype=torch.bfloat16):
             return self.network.read(ids, mask)
-
-    # -- going on -----------------------------------------------------------------------------------------------------
-
-    def save(self) -> None:
-        """The weights, and all that is needed to go on, in one file that is whole or not there."""
-        from safetensors.torch import save_file
-
-        self.folder.mkdir(parents=True, exist_ok=True)
-        tensors = {f"network.{name}": value.contiguous() for name, value in self.network.state_dict().items()}
-        for number, moments in self.optimizer.state_dict()["state"].items():
-            tensors |= {f"optimizer.{number}.{name}": value for name, value in moments.items()}
-        draft = self.folder / f"{CHECKPOINT}.draft"
-        save_file(tensors, draft, {"step": str(self.step), "recipe": json.dumps(asdict(self.recipe))})
-        os.replace(draft, self.folder / CHECKPOINT)  # noqa: PTH105
-
-    def resume(self) -> bool:
-        """Goes on from the folder's checkpoint, if it has one."""
-        if not (self.folder / CHECKPOINT).is_file():
-            return False
-        saved = read_checkpoint(self.folder / CHECKPOINT)
-        self.network.load_state_dict(saved.network)
-        groups = self.optimizer.state_dict()["param_groups"]
-        self.optimizer.load_state_dict({"state": saved.moments, "param_groups": groups})
-        self.step = saved.step
-        self.schedule.last_epoch = self.step
-        for group, first in zip(self.optimizer.param_groups, self.schedule.base_lrs, strict=True):
-            group["lr"] = first * self._rate(self.step)
-        return True
-
-
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
-    """A training as saved: weights by name, the optimizer's moments by parameter, how far it was, and its recipe."""
-
-    network: dict[str, Tensor]
-    moments: dict[int, dict[str, Tensor]]
-    step: int
-    recipe: dict[str, Any]
-
-
-def read_checkpoint(path: Path) -> Checkpoint:
-    from safetensors import safe_open
-
-    network: dict[str, Tensor] = {}
-    moments: dict[int, dict[str, Tensor]] = {}
-    with safe_open(path, framework="pt") as file:
-        card = file.metadata()
-        for key in file.keys():  # noqa: SIM118
-            part, name = key.split(".", 1)
-            if part == "network":
-                network[name] = file.get_tensor(key)
-            else:
-                number, moment = name.split(".")
-                moments.setdefault(int(number), {})[moment] = file.get_tensor(key)
-    return Checkpoint(network, moments, int(card["step"]), json.loads(card["recipe"]))
 
 
 def _passages(examples: Sequence[Example]) -> tuple[list[str], list[int], list[int]]:

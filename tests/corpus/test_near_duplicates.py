@@ -1,6 +1,6 @@
 """Documents that are nearly the same are found, whoever may read them, and short ones are not taken for it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -8,8 +8,9 @@ import pytest
 from argot.corpus.corpus import Corpus, Source
 from argot.corpus.minhash import likeness, sketch_of
 from argot.corpus.store.near_duplicates import near_duplicates
+from argot.corpus.store.revision_reads import same_document
 from argot.settings import Settings
-from argot.types import Principal
+from argot.types import EVERYONE, Principal
 
 ROOT = Principal("root", sees_all=True)
 EVE = Principal("eve")
@@ -60,3 +61,31 @@ def test_nobody_learns_of_a_near_duplicate_that_they_may_not_read(corpus: Corpus
     assert add(corpus, "mine.md", EDITED, by=EVE) == ""
     assert near_duplicates(corpus.store, EVE) == []
     assert len(near_duplicates(corpus.store, ROOT)) == 1
+
+
+def test_looking_for_twins_takes_no_longer_among_many_documents(corpus: Corpus) -> None:
+    def steps(look: Callable[[], object]) -> int:
+        taken = 0
+
+        def one() -> int:
+            nonlocal taken
+            taken += 1
+            return 0
+
+        connection.set_progress_handler(one, 10)
+        look()
+        connection.set_progress_handler(None, 0)
+        return taken
+
+    def both() -> tuple[int, int]:
+        return steps(lambda: same_document(connection, "x", EVERYONE)), steps(
+            lambda: near_duplicates(corpus.store, ROOT, corpus.store.document(ROOT, "travel.md"))
+        ) - steps(lambda: corpus.store.document(ROOT, "travel.md"))
+
+    connection = corpus.store.database.connection()
+    add(corpus, "travel.md", POLICY)
+    few = both()
+    sources = [Source(f"test:///{n}", f"{n}.md", f"# {n}\n\nNote {n}: {n * 7}.".encode) for n in range(150)]
+    assert [one.kind for one in corpus.add(sources)].count("added") == 150
+    many = both()
+    assert many[0] <= few[0] + 3 and many[1] <= few[1] + 10

@@ -1,0 +1,242 @@
+"""One training as a folder: what was asked for, how far it is, and what came of it. It is all that a trainer needs.
+
+    request.json      what to train, on what, with which recipe and seed
+    pairs.jsonl       the pairs, each in its part; passages.jsonl: all passages that are searched
+    state.json        waiting, running, stopped, failed, done; how far; by which process
+    progress.jsonl    the losses of each step, for curves
+    checkpoint.safetensors    the last point it can go on from
+    model/            the trained model; card.json: data, recipe, figures before and after, fingerprint
+
+A folder can be carried to another machine, trained there, and carried back.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from argot.clock import timestamp
+from argot.errors import Conflict, InvalidInput, NotFound
+from argot.files import write_atomically
+from argot.learn.training_pairs import PoolPassage, TrainingPair, read_pairs, read_pool, write_pairs, write_pool
+
+RunKind = Literal["embedder", "reranker", "generator"]
+RUN_KINDS: tuple[RunKind, ...] = get_args(RunKind)
+RunStatus = Literal["waiting", "running", "stopped", "failed", "done"]
+PAIRS, PASSAGES, MODEL = "pairs.jsonl", "passages.jsonl", "model"
+_STOP = "stop"
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What a training shall do.
+
+    Attributes:
+        base: the model to start from: an installed package, a folder, or the id of a run whose model it is.
+        recipe: what of the kind's recipe is not as by default.
+        readers: of each document learnt from the names that may read it; empty: everybody. Who may see the run is who
+            may read all of them.
+    """
+
+    kind: RunKind
+    name: str
+    base: str
+    data: str
+    seed: int = 7
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    readers: tuple[tuple[str, ...], ...] = ()
+    asked_by: str = ""
+    created: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """How far it is. `seconds_left` is told only while it runs, by the pace so far."""
+
+    status: RunStatus = "waiting"
+    doing: str = ""
+    step: int = 0
+    steps: int = 0
+    seconds_left: float | None = None
+    error: str = ""
+    changed: str = ""
+
+
+class RunFolder:
+    """The folder of one training. Everything in it is written whole, so that a kill leaves no half file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.id = path.name
+        self.model = path / MODEL
+
+    # -- what is asked ------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def create(
+        cls, runs: Path, request: RunRequest, pairs: Sequence[TrainingPair], passages: Sequence[PoolPassage]
+    ) -> RunFolder:
+        """A new folder below `runs`, waiting to be trained. It appears whole."""
+        runs.mkdir(parents=True, exist_ok=True)
+        request = replace(request, created=request.created or timestamp())
+        number = 1 + max((int(one.name[1:]) for one in runs.glob("r*") if one.name[1:].isdigit()), default=0)
+        making = runs / f".making-{os.getpid()}-{time.monotonic_ns()}"
+        making.mkdir(mode=0o700)
+        try:
+            write_pairs(pairs, making / PAIRS)
+            write_pool(passages, making / PASSAGES)
+            _write_json(making / "request.json", asdict(request))
+            _write_json(making / "state.json", asdict(RunState(changed=timestamp())))
+            while True:
+                place = runs / f"r{number:04d}"
+                try:
+                    making.rename(place)
+                except OSError:  # another one has the number by now
+                    if not place.exists():
+                        raise
+                    number += 1
+                else:
+                    return cls(place)
+        except BaseException:
+            shutil.rmtree(making, ignore_errors=True)
+            raise
+
+    @classmethod
+    def named(cls, runs: Path, run: str) -> RunFolder:
+        """
+        Raises:
+            NotFound: there is no training of this id.
+        """
+        # The id becomes a path: nothing in it may lead out of the folder.
+        if run.isalnum() and (runs / run / "request.json").is_file():
+            return cls(runs / run)
+        raise NotFound(f"There is no training '{run}'. Those there are: argot learn runs")
+
+    @property
+    def request(self) -> RunRequest:
+        given = _read_json(self.path / "request.json")
+        if given.get("kind") not in RUN_KINDS:
+            raise InvalidInput(f"{self.path / 'request.json'} asks for no training that Argot knows.")
+        given["readers"] = tuple(tuple(one) for one in given.get("readers", ()))
+        return RunRequest(**given)
+
+    def pairs(self) -> list[TrainingPair]:
+        return read_pairs(self.path / PAIRS)
+
+    def passages(self) -> list[PoolPassage]:
+        return read_pool(self.path / PASSAGES)
+
+    # -- how far it is ------------------------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> RunState:
+        """As last written; "stopped" where the process that ran it is gone without a word."""
+        state = RunState(**_read_json(self.path / "state.json"))
+        if state.status == "running" and not self.is_held():
+            return replace(state, status="stopped", doing="", seconds_left=None)
+        return state
+
+    def note(self, state: RunState) -> None:
+        _write_json(self.path / "state.json", asdict(replace(state, changed=timestamp())))
+
+    def log(self, step: int, values: Mapping[str, float]) -> None:
+        """A point of the curves."""
+        with (self.path / "progress.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"step": step, **{name: round(value, 6) for name, value in values.items()}}) + "\n")
+
+    def curve(self) -> list[dict[str, float]]:
+        """The points in the order of their steps; a step that was gone through again counts as it was last."""
+        points: dict[float, dict[str, float]] = {}
+        with suppress(FileNotFoundError):
+            for line in (self.path / "progress.jsonl").read_text("utf-8").splitlines():
+                with suppress(ValueError):  # the last line, where a kill came in the middle of it
+                    point = json.loads(line)
+                    points[point["step"]] = point
+        return [points[step] for step in sorted(points)]
+
+    # -- what came of it ----------------------------------------------------------------------------------------------
+
+    @property
+    def card(self) -> dict[str, Any]:
+        """Empty as long as it is not done."""
+        path = self.path / "card.json"
+        return _read_json(path) if path.is_file() else {}
+
+    def keep_card(self, card: Mapping[str, Any]) -> None:
+        _write_json(self.path / "card.json", dict(card))
+
+    # -- who runs it --------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Held by the one process that trains it. It ends with the process, however that ends.
+
+        Raises:
+            Conflict: another process trains it.
+        """
+        with (self.path / "lock").open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise Conflict(f"Training {self.id} is run by another process.") from None
+            (self.path / _STOP).unlink(missing_ok=True)
+            yield
+
+    def is_held(self) -> bool:
+        if not (self.path / "lock").exists():
+            return False
+        with (self.path / "lock").open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+            return False
+
+    def stop(self) -> None:
+        """Ask whoever runs it to stop at the next step, keeping a checkpoint."""
+        if self.state.status == "running":
+            (self.path / _STOP).touch()
+        elif self.state.status == "waiting":
+            self.note(replace(self.state, status="stopped"))
+
+    @property
+    def stop_asked(self) -> bool:
+        return (self.path / _STOP).exists()
+
+    def resume(self) -> None:
+        """Have it wait again for somebody to run it, from its last checkpoint.
+
+        Raises:
+            Conflict: it is done, or runs.
+        """
+        state = self.state
+        if state.status in ("done", "running"):
+            raise Conflict(f"Training {self.id} {'is done' if state.status == 'done' else 'runs already'}.")
+        self.note(replace(state, status="waiting", error=""))
+
+
+def run_folders(runs: Path) -> list[RunFolder]:
+    """Newest first."""
+    return [RunFolder(path.parent) for path in sorted(runs.glob("r*/request.json"), reverse=True)]
+
+
+def _write_json(path: Path, value: Mapping[str, Any]) -> None:
+    write_atomically(path, json.dumps(value, ensure_ascii=False, indent=1, default=list) + "\n")
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"{path} cannot be read: {error}.") from error
+    if not isinstance(value, dict):
+        raise InvalidInput(f"{path} holds no JSON object.")
+    return value

@@ -1,0 +1,120 @@
+"""The process that trains one run folder, behind everything else on the machine:
+
+    python -m argot.learn.run_process FOLDER
+
+It needs nothing but the folder. SIGTERM, or a file `stop` in the folder, has it keep a checkpoint and end.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+import signal
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from argot.errors import ArgotError, Conflict
+from argot.learn.run_folder import RunFolder, RunKind, RunState
+from argot.learn.training_loop import TrainingStopped
+
+logger = logging.getLogger(__name__)
+
+MODULES: Mapping[RunKind, str] = {
+    "embedder": "argot.learn.embedder.embedder_run",
+    "reranker": "argot.learn.reranker.reranker_run",
+    "generator": "argot.learn.generator.generator_run",
+}
+"""Each has a function `train(run: RunFolder, report: Reporter) -> None`, which leaves model and card."""
+NICE = 10
+NOTE_SECONDS = 1.0
+
+
+class Reporter:
+    """What a training tells of itself on the way, into its folder."""
+
+    def __init__(self, run: RunFolder) -> None:
+        self.run = run
+        self.state = RunState(status="running")
+        self._stop = False
+        self._began, self._first = time.monotonic(), 0
+        self._noted = 0.0
+
+    def doing(self, what: str) -> None:
+        """What stage it is in, in words: "mining negatives", "measuring before"."""
+        self.state = RunState(status="running", doing=what)
+        self._began, self._first = time.monotonic(), -1
+        self._note()
+
+    def step(self, step: int, steps: int, losses: Mapping[str, float] | None = None) -> None:
+        """How far the stage is. Points of a curve are kept where there are losses."""
+        if self._first < 0:
+            self._first = step - 1
+        pace = (time.monotonic() - self._began) / max(1, step - self._first)
+        self.state = replace(self.state, step=step, steps=steps, seconds_left=round(pace * (steps - step), 1))
+        if losses:
+            self.run.log(step, losses)
+        if step == steps or time.monotonic() - self._noted > NOTE_SECONDS:
+            self._note()
+
+    def stop_asked(self) -> bool:
+        return self._stop or self.run.stop_asked
+
+    def stop(self, *_: object) -> None:
+        self._stop = True
+
+    def _note(self) -> None:
+        self._noted = time.monotonic()
+        self.run.note(self.state)
+
+
+def run_training(run: RunFolder) -> RunState:
+    """Train it to its end, or until a stop; what came of it is in its state.
+
+    Raises:
+        Conflict: another process trains it, or it is done.
+    """
+    with run.held():
+        if run.state.status == "done":
+            raise Conflict(f"Training {run.id} is done.")
+        report = Reporter(run)
+        signal.signal(signal.SIGTERM, report.stop)
+        report.doing("starting")
+        try:
+            _module(run.request.kind).train(run, report)
+            state = RunState(status="done", step=report.state.steps, steps=report.state.steps)
+        except TrainingStopped:
+            state = replace(report.state, status="stopped", doing="", seconds_left=None)
+        # Whatever it is, whoever looks at the run is told; the checkpoint lies there.
+        except Exception as error:
+            logger.exception("training %s failed", run.id)
+            state = replace(report.state, status="failed", seconds_left=None, error=_told(error))
+        run.note(state)
+        return state
+
+
+def _module(kind: RunKind) -> Any:
+    return importlib.import_module(MODULES[kind])
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, ArgotError):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}{f': {error.filename}' if error.filename else ''}. Resume it when that is mended."
+    reason = (str(error).strip().splitlines() or [""])[0]
+    return f"{type(error).__name__}: {reason}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    (folder,) = sys.argv[1:] if arguments is None else arguments
+    os.nice(NICE)
+    return 0 if run_training(RunFolder(Path(folder))).status in ("done", "stopped") else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

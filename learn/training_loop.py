@@ -1,0 +1,152 @@
+"""The loop that every training of a network here runs: resumable at any step, to the same weights for the same seed."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+CHECKPOINT = "checkpoint.safetensors"
+Losses = Callable[[int], Mapping[str, Tensor]]
+"""The losses of a step, whose sum is made smaller."""
+Told = Callable[[int, int, Mapping[str, float]], None]
+"""Step, of how many, and its losses."""
+
+
+class TrainingStopped(Exception):
+    """A stop was asked for; the checkpoint is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoopRecipe:
+    """How the weights are changed. `warm_up`: the part of all steps in which the rates rise; then they fall to zero.
+    `every`: so many steps lie between checkpoints.
+    """
+
+    steps: int
+    seed: int = 7
+    warm_up: float = 0.06
+    weight_decay: float = 0.01
+    largest_gradient: float = 1.0
+    every: int = 25
+    card: Mapping[str, Any] = field(default_factory=dict)
+    """What is written beside the weights: the whole recipe they come from."""
+
+
+class TrainingLoop:
+    """Trains `network` by AdamW, in one folder.
+
+    Args:
+        groups: parameters with their rates, as AdamW takes them: `{"params": [...], "lr": 3e-5}`.
+        losses: of a step; what is drawn at random in it comes from torch's generator, which is seeded anew for each
+            step, so that a training that goes on draws what it would have drawn.
+    """
+
+    def __init__(
+        self,
+        network: nn.Module,
+        groups: Sequence[Mapping[str, Any]],
+        losses: Losses,
+        folder: Path,
+        recipe: LoopRecipe,
+    ) -> None:
+        self.network, self.losses, self.folder, self.recipe = network, losses, folder, recipe
+        self.optimizer = torch.optim.AdamW([dict(group) for group in groups], weight_decay=recipe.weight_decay)
+        self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, self._rate)
+        self.step = 0
+
+    def _rate(self, step: int) -> float:
+        steps = self.recipe.steps
+        rising = max(1, int(steps * self.recipe.warm_up))
+        return min(1.0, (step + 1) / rising, max(0.0, (steps - step) / max(1, steps - rising)))
+
+    def run(self, told: Told, stop: Callable[[], bool] = lambda: False) -> None:
+        """Train to the end, saving every so many steps.
+
+        Raises:
+            TrainingStopped: `stop` said so; what was trained is saved.
+            OSError: the folder cannot be written; the last checkpoint is as it was.
+        """
+        while self.step < self.recipe.steps:
+            if stop():
+                self.save()
+                raise TrainingStopped
+            torch.manual_seed(self.recipe.seed * 1_000_003 + self.step)
+            losses = self.losses(self.step)
+            self.optimizer.zero_grad()
+            torch.stack([*losses.values()]).sum().backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.recipe.largest_gradient)
+            self.optimizer.step()
+            self.schedule.step()
+            self.step += 1
+            told(self.step, self.recipe.steps, {name: loss.item() for name, loss in losses.items()})
+            if self.step % self.recipe.every == 0 or self.step == self.recipe.steps:
+                self.save()
+
+    # -- going on -----------------------------------------------------------------------------------------------------
+
+    def save(self) -> None:
+        """The weights that learn, and all that is needed to go on, in one file that is whole or not there."""
+        from safetensors.torch import save_file
+
+        self.folder.mkdir(parents=True, exist_ok=True)
+        tensors = {f"network.{name}": value.detach().contiguous() for name, value in self._learning().items()}
+        for number, moments in self.optimizer.state_dict()["state"].items():
+            tensors |= {f"optimizer.{number}.{name}": value for name, value in moments.items()}
+        draft = self.folder / f"{CHECKPOINT}.draft"
+        try:
+            save_file(tensors, draft, {"step": str(self.step), "recipe": json.dumps(dict(self.recipe.card))})
+            os.replace(draft, self.folder / CHECKPOINT)  # noqa: PTH105
+        finally:
+            draft.unlink(missing_ok=True)
+
+    def _learning(self) -> dict[str, Tensor]:
+        """What of the network changes, and its buffers are not: a LoRA is saved without the model beneath it."""
+        return {name: value for name, value in self.network.named_parameters() if value.requires_grad}
+
+    def resume(self) -> bool:
+        """Go on from the folder's checkpoint, if it has one."""
+        if not (self.folder / CHECKPOINT).is_file():
+            return False
+        saved = read_checkpoint(self.folder / CHECKPOINT)
+        self.network.load_state_dict(saved.network, strict=False)
+        groups = self.optimizer.state_dict()["param_groups"]
+        self.optimizer.load_state_dict({"state": saved.moments, "param_groups": groups})
+        self.step = saved.step
+        self.schedule.last_epoch = self.step
+        for group, first in zip(self.optimizer.param_groups, self.schedule.base_lrs, strict=True):
+            group["lr"] = first * self._rate(self.step)
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A training as saved: weights by name, the optimizer's moments by parameter, how far it was, and its recipe."""
+
+    network: dict[str, Tensor]
+    moments: dict[int, dict[str, Tensor]]
+    step: int
+    recipe: dict[str, Any]
+
+
+def read_checkpoint(path: Path) -> Checkpoint:
+    from safetensors import safe_open
+
+    network: dict[str, Tensor] = {}
+    moments: dict[int, dict[str, Tensor]] = {}
+    with safe_open(path, framework="pt") as file:
+        card = file.metadata()
+        for key in file.keys():  # noqa: SIM118
+            part, name = key.split(".", 1)
+            if part == "network":
+                network[name] = file.get_tensor(key)
+            else:
+                number, moment = name.split(".")
+                moments.setdefault(int(number), {})[moment] = file.get_tensor(key)
+    return Checkpoint(network, moments, int(card["step"]), json.loads(card["recipe"]))

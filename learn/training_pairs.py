@@ -1,0 +1,122 @@
+"""Questions with the passages that answer them: what every training here learns from, and is measured by."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from argot.errors import InvalidInput
+from argot.evaluate.answer_questions import json_lines
+from argot.files import replacing
+
+Part = Literal["train", "validation", "test"]
+PARTS: tuple[Part, ...] = get_args(Part)
+SHARES = (0.8, 0.1, 0.1)
+"""Of training, validation and test (*Trustworthy Answers* 3.2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingPair:
+    """One question and the passage that answers it.
+
+    `id` stays the same for the same question and passage; `passage` is its text as search hands it out, less nothing.
+    `kind` says how the question was made ("heading", "standard", ...). `answer` may be empty: then only search and
+    re-ranking can learn from it. `negatives` are ids of passages known not to answer it.
+    """
+
+    id: str
+    question: str
+    passage_id: str
+    passage: str
+    document: str
+    kind: str
+    part: Part
+    answer: str = ""
+    negatives: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PoolPassage:
+    """A passage that questions are searched among."""
+
+    id: str
+    text: str
+    document: str
+
+
+def pair_id(question: str, passage_id: str) -> str:
+    """The same for the same question (whatever its case and spaces) about the same passage: 16 hexadecimal digits."""
+    return _digest(" ".join(question.casefold().split()), passage_id).hex()
+
+
+def part_of(passage_id: str, seed: int) -> Part:
+    """In which part a passage is, with all its questions: no passage is in two parts. 8:1:1 in the long run."""
+    place = int.from_bytes(_digest(str(seed), passage_id), "big") / 2**64
+    train, validation, _ = SHARES
+    return "train" if place < train else "validation" if place < train + validation else "test"
+
+
+def _digest(*parts: str) -> bytes:
+    return hashlib.blake2b("\0".join(parts).encode(), digest_size=8).digest()
+
+
+# -- files ------------------------------------------------------------------------------------------------------------
+
+
+def write_pairs(pairs: Iterable[TrainingPair], path: Path) -> None:
+    """One JSON object a line, whole or not there."""
+    _write(map(asdict, pairs), path)
+
+
+def read_pairs(path: Path) -> list[TrainingPair]:
+    """
+    Raises:
+        InvalidInput: the file cannot be read, or a line is no pair; the message names the line and what is missing.
+    """
+    return [_pair(row, f"{path.name}, line {number}") for number, row in json_lines(path)]
+
+
+def write_pool(passages: Iterable[PoolPassage], path: Path) -> None:
+    _write(map(asdict, passages), path)
+
+
+def read_pool(path: Path) -> list[PoolPassage]:
+    """
+    Raises:
+        InvalidInput: as `read_pairs`.
+    """
+    return [
+        PoolPassage(**_checked(row, ("id", "text", "document"), f"{path.name}, line {number}"))
+        for number, row in json_lines(path)
+    ]
+
+
+def of_part(pairs: Sequence[TrainingPair], part: Part) -> list[TrainingPair]:
+    return [pair for pair in pairs if pair.part == part]
+
+
+def _write(rows: Iterable[dict[str, Any]], path: Path) -> None:
+    with replacing(path) as file:
+        file.writelines(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
+
+
+def _pair(row: dict[str, Any], place: str) -> TrainingPair:
+    texts = _checked(row, ("question", "passage_id", "passage", "document", "kind", "part"), place)
+    if texts["part"] not in PARTS:
+        raise InvalidInput(f"{place}: the part {texts['part']!r} is none of {', '.join(PARTS)}.")
+    known = {one.name for one in fields(TrainingPair)}
+    given = {name: value for name, value in row.items() if name in known} | texts
+    given.setdefault("id", pair_id(given["question"], given["passage_id"]))
+    given["negatives"] = tuple(given.get("negatives") or ())
+    return TrainingPair(**given)
+
+
+def _checked(row: dict[str, Any], names: Sequence[str], place: str) -> dict[str, Any]:
+    for name in names:
+        if not isinstance(row.get(name), str) or (name != "document" and not row[name].strip()):
+            raise InvalidInput(f"{place}: it has no text under {name!r}. A line holds: {', '.join(names)}.")
+    return {name: row[name] for name in names}

@@ -26,6 +26,7 @@ from argot.evaluate.experiments.experiment import Experiment
 from argot.evaluate.experiments.loogle import load_loogle
 from argot.evaluate.experiments.public_benchmarks import load_benchmarks
 from argot.evaluate.markdown_sources import markdown_source, without_headings
+from argot.evaluate.measures import gold_clusters
 from argot.evaluate.quiz_data import QuizQuestion, load_quiz
 
 VariantSources = Callable[[str], Sequence[Source]]
@@ -44,6 +45,19 @@ class DataPart:
     folder: Path | None = None
     """Of a quiz, whose documents and glossary are added together."""
     glossary: Path | None = None
+
+    def asked(self) -> list[tuple[object, ...]]:
+        """Every question with what answers it, wherever its file lies."""
+        return [
+            *((one.id, one.question, one.kind, one.reference, one.gold) for one in self.questions),
+            *((one.question, one.options, one.correct) for one in self.quiz),
+            *((one.id, one.passages, one.sentences, [sorted(of) for of in one.annotated]) for one in self.annotated),
+        ]
+
+    def clusters(self) -> dict[str, int]:
+        """Of each question what it is drawn together with, where several share a gold document."""
+        together = gold_clusters([{gold.document for gold in one.gold} for one in self.questions])
+        return {one.id: place for one, place in zip(self.questions, together, strict=True) if one.gold}
 
     def limited(self, limit: int | None) -> DataPart:
         """With the first questions only."""
@@ -74,9 +88,7 @@ class ExperimentData:
 
     @property
     def fingerprint(self) -> str:
-        asked = [
-            repr((part.name, one)) for part in self.parts for one in (*part.questions, *part.quiz, *part.annotated)
-        ]
+        asked = [repr((part.name, *one)) for part in self.parts for one in part.asked()]
         return hashlib.blake2b("\n".join(asked).encode(), digest_size=8).hexdigest()
 
 

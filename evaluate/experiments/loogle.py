@@ -85,7 +85,9 @@ def _chunks(path: Path) -> dict[str, list[str]]:
         raise InvalidInput(f'{path}: holds no object of documents, {{"title": [{{"text": "..."}}]}}.')
     chunks: dict[str, list[str]] = {}
     for title, given in found.items():
-        texts = [one.get("text") if isinstance(one, dict) else one for one in given] if isinstance(given, list) else []
+        texts: list[Any] = []
+        if isinstance(given, list):
+            texts = [one.get("text") if isinstance(one, dict) else one for one in given]
         if not texts or not all(isinstance(text, str) and text.strip() for text in texts):
             raise InvalidInput(f'{path}: the document {title!r} needs a list of chunks, each {{"text": "..."}}.')
         chunks[title] = texts

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import re
-import string
-from collections import Counter
+import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from argot.errors import ModelUnavailable
-from argot.evaluate.answer_measures import rouge_l
+from argot.evaluate.answer_measures import exact_match, rouge_1, rouge_l
 from argot.evaluate.answer_questions import AnswerQuestion
+from argot.evaluate.bert_score import bert_scores
 from argot.evaluate.experiments.api_calls import makes_call
 from argot.evaluate.experiments.experiment import BY_JUDGE, Measure
 from argot.evaluate.measures import measure
+from argot.settings import Settings
 from argot.tools.llm.judge import ModelJudge
-from argot.tools.text.words import folded
 
 RANKED: Collection[Measure] = ("hit@3", "hit@5", "ndcg@10", "map@1", "map@5", "map@10")
-_ARTICLES = re.compile(r"\b(a|an|the)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +37,21 @@ Values = dict[Measure, float | None]
 
 
 async def measured_answers(
-    found: Sequence[FoundAnswer], measures: Collection[Measure], judge: ModelJudge | None
+    found: Sequence[FoundAnswer], measures: Collection[Measure], judge: ModelJudge | None, settings: Settings
 ) -> list[Values]:
     """The measures of each question; None where one cannot be taken: no gold, no reference, no judge, no reply."""
     ranked = _ranking(found)
-    return [
+    values = [
         {**{one: ranked[place].get(one) for one in measures if one in RANKED}, **await _of_answer(one, measures, judge)}
         for place, one in enumerate(found)
     ]
+    if "bertscore" in measures:
+        of_references = [one for one in found if one.question.reference]
+        answers, references = [one.answer for one in of_references], [one.question.reference for one in of_references]
+        scores = iter(await asyncio.to_thread(bert_scores, answers, references, settings))
+        for of_question, one in zip(values, found, strict=True):
+            of_question["bertscore"] = next(scores).f1 if one.question.reference else None
+    return values
 
 
 def _ranking(found: Sequence[FoundAnswer]) -> list[dict[str, float]]:
@@ -66,7 +71,7 @@ async def _of_answer(found: FoundAnswer, measures: Collection[Measure], judge: M
     if "rouge-l" in measures:
         values["rouge-l"] = rouge_l(answer, reference)
     if "exact" in measures:
-        values["exact"] = float(normalised(answer) == normalised(reference))
+        values["exact"] = float(exact_match(answer, reference))
     if "api" in measures:
         values["api"] = float(makes_call(answer, reference))
     if judge is not None and BY_JUDGE & set(measures):
@@ -101,17 +106,3 @@ def _by_accuracy(accurate: bool, found: FoundAnswer) -> Values:
         "found_if_accurate": evidence if accurate else None,
         "found_if_inaccurate": None if accurate else evidence,
     }
-
-
-def rouge_1(answer: str, reference: str) -> float:
-    """F1 of single words (Lin, 2004), without stemming."""
-    said, wanted = folded(answer), folded(reference)
-    if not said or not wanted:
-        return 0.0
-    return 2 * (Counter(said) & Counter(wanted)).total() / (len(said) + len(wanted))
-
-
-def normalised(answer: str) -> str:
-    """Without articles, punctuation and case, as SQuAD and HotpotQA compare answers."""
-    bare = answer.casefold().translate(str.maketrans("", "", string.punctuation))
-    return " ".join(_ARTICLES.sub(" ", bare).split())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argot.evaluate.experiments.experiment import Experiment, PaperColumn, PaperRow, Way, figures
+from argot.evaluate.experiments.experiment import Experiment, Measure, PaperColumn, PaperRow, Way, figures
 from argot.profile import SEARCHES, SwitchValue
 from argot.types import DerivableKind, SearchChoice
 
@@ -121,14 +121,15 @@ TEST = Experiment(
 )
 
 TASKS = ("timeline reorder", "multiple information retrieval", "comprehension and reasoning", "computation")
+_OF_TASK: tuple[tuple[str, str, Measure], ...] = (
+    ("accuracy", "Accuracy", "accurate"),
+    ("CP-CCR", "CP-CCR", "found_if_accurate"),
+    ("IP-CCR", "IP-CCR", "found_if_inaccurate"),
+)
 _BY_TASK = tuple(
     PaperColumn(f"{key} {task}".strip(), f"{title}{', ' if task else ''}{task}", measure, task)
     for task in ("", *TASKS)
-    for key, title, measure in (
-        ("accuracy", "Accuracy", "accurate"),
-        ("CP-CCR", "CP-CCR", "found_if_accurate"),
-        ("IP-CCR", "IP-CCR", "found_if_inaccurate"),
-    )
+    for key, title, measure in _OF_TASK
 )  # fmt: skip
 
 

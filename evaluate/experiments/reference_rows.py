@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from statistics import fmean
 from typing import Literal, cast
 
 from argot.evaluate.experiments.annotated_answers import AnnotatedAnswer
 from argot.evaluate.experiments.row_work import Each, RowWork
 from argot.evaluate.failure_tolerance import Patience
+from argot.evaluate.reference_precision import sentence_precision
 from argot.tools.answering.citations import match_references
 from argot.tools.answering.support import SupportScorer
 from argot.types import MatchedSegment, Passage
@@ -53,10 +53,10 @@ async def _segments(work: RowWork, answer: AnnotatedAnswer) -> list[MatchedSegme
 
 def precision(answer: AnnotatedAnswer, segments: Sequence[MatchedSegment]) -> float | None:
     """The share of matched sentences whose passage is among those annotated; None where nothing was matched."""
-    right = [
-        one.passage in answer.annotated[sentence] for one in segments for sentence in range(one.first, one.last + 1)
-    ]
-    return fmean(right) if right else None
+    given: list[int | None] = [None] * len(answer.sentences)
+    for one in segments:
+        given[one.first : one.last + 1] = [one.passage] * (one.last - one.first + 1)
+    return sentence_precision(given, answer.annotated)
 
 
 def _passage(text: str, place: int) -> Passage:

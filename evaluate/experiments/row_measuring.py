@@ -54,7 +54,7 @@ _Find = Callable[[AnswerQuestion], Awaitable[tuple[str, Sequence[FoundPassage]]]
 async def _asked(work: RowWork) -> Each:
     found = await _found(work)
     measures = {column.measure for column in work.columns if column.measure}
-    values = await measured_answers(found, measures, work.judge)
+    values = await measured_answers(found, measures, work.judge, work.base.settings)
     each: Each = {}
     for one, of_question in zip(found, values, strict=True):
         each[work.key(one.question.id)] = {

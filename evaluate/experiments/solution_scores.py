@@ -51,9 +51,9 @@ class SolutionLoop:
         model = self.server.session([])
         pieces = [fenced("passage", one.text, n=n) for n, one in enumerate(passages, start=1)]
         solved = "\n".join(one.as_text() for one in self.shown())
-        inputs = {"solved": solved, "question": question.question}
-        held = await model.fit("solution_score", "passages", pieces, **inputs) if pieces else ""
-        said = await model.json("solution_score", passages=held, **inputs)
+        asked = question.question
+        held = await model.fit("solution_score", "passages", pieces, solved=solved, question=asked) if pieces else ""
+        said = await model.json("solution_score", solved=solved, passages=held, question=asked)
         await self._learn(question, said["answer"], said["score"])
         return str(said["answer"])
 

@@ -26,7 +26,7 @@ def dot_plot(title: str, rows: Sequence[PlottedRow]) -> str:
     values = [value for row in rows for value in (row.ours, row.paper, *(row.interval or ())) if value is not None]
     if not values:
         return ""
-    low, high, step = _scale(min(0.0, *values), max(values))
+    low, high, step = _scale(min(0.0, *values), max(0.0, *values))
     height = _TOP + _LINE * len(rows) + _FOOT
 
     def x(value: float) -> float:
@@ -70,7 +70,8 @@ def _line(row: PlottedRow, y: float, x: _Scale) -> list[str]:
 
 def _scale(low: float, high: float) -> tuple[float, float, float]:
     """Ends and step of an axis of about five round steps."""
-    span = (high - low) or 1.0
+    high = high if high > low else low + 1.0
+    span = high - low
     rough = span / 5
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(round_ * power for round_ in (1, 2, 2.5, 5, 10) if round_ * power >= rough - 1e-12)

@@ -79,7 +79,7 @@ def hybrid_search(  # noqa: PLR0917
     lists = [
         found
         for query, vector in zip(merged, vectors, strict=True)
-        for found in _search(corpus, principal, query, vector, profile, searched)
+        for found in ranked_lists(corpus, principal, query, vector, profile, searched)
     ]
     fused = fuse(lists, profile.rrf_k)
     best = sorted(fused, key=lambda id_: (-fused[id_].score, id_))
@@ -113,7 +113,7 @@ def _merged(queries: Iterable[WeightedQuery]) -> list[WeightedQuery]:
     return [WeightedQuery(text, weight) for text, weight in weights.items()]
 
 
-def _search(  # noqa: PLR0917
+def ranked_lists(  # noqa: PLR0917
     corpus: Corpus,
     principal: Principal,
     query: WeightedQuery,

@@ -98,7 +98,7 @@ def figures_of(each: Each, clusters: Mapping[str, int]) -> dict[str, ColumnFigur
     return found
 
 
-class RunFolder:
+class ExperimentFolder:
     """The runs kept in a knowledge base, or in any folder."""
 
     def __init__(self, home: Path) -> None:

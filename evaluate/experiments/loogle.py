@@ -48,19 +48,19 @@ def _sources(chunks: dict[str, list[str]], variant: str) -> list[Source]:
     return [
         markdown_source(
             "loogle",
-            file_name(title),
+            markdown_name(title),
             title,
-            sectioned(given if variant == GIVEN else windows(joined(given), tokens, overlap)),
+            sectioned(given if variant == GIVEN else windows(without_overlaps(given), tokens, overlap)),
         )
         for title, given in chunks.items()
     ]
 
 
-def file_name(title: str) -> str:
+def markdown_name(title: str) -> str:
     return re.sub(r"[^\w .()-]", "-", title) + ".md"
 
 
-def joined(chunks: Sequence[str]) -> str:
+def without_overlaps(chunks: Sequence[str]) -> str:
     """The text behind overlapping chunks."""
     text = ""
     for chunk in chunks:
@@ -111,7 +111,7 @@ def _question(row: Any, where: str, place: int, chunks: dict[str, list[str]]) ->
     evidence, task = row.get("evidence", []), row.get("task", "")
     if not isinstance(task, str) or not isinstance(evidence, list) or not all(isinstance(one, str) for one in evidence):
         raise InvalidInput(f'{where}: "task" is a text and "evidence" a list of texts.')
-    gold = tuple(GoldSnippet(file_name(row["doc"]), one) for one in evidence if one.strip())
+    gold = tuple(GoldSnippet(markdown_name(row["doc"]), one) for one in evidence if one.strip())
     return AnswerQuestion(f"loogle{place}", task.casefold(), row["question"], gold, row["answer"])
 
 

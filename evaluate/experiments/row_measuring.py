@@ -96,7 +96,7 @@ def _finder(work: RowWork, documents: Sequence[Document]) -> _Find:
         gold = _gold_documents(question, documents) if work.row.way == "oracle" else frozenset()
         changed = with_gold_triples(work.base, gold) if work.row.way == "oracle" else None
         result = await work.base.asker(profile, work.server, changed)(question.question)
-        return answer_text(result), result.passages
+        return answered_text(result), result.passages
 
     return find
 
@@ -133,7 +133,7 @@ def _reranked(work: RowWork, profile: Profile, question: AnswerQuestion) -> tupl
     ]
 
 
-def answer_text(result: AskResult) -> str:
+def answered_text(result: AskResult) -> str:
     """What was answered, without marks of citations; empty where nothing was."""
     if result.status != "answered":
         return ""
@@ -195,7 +195,7 @@ async def _aspects(work: RowWork) -> Each:
 async def _both(work: RowWork, question: AnswerQuestion, asker: Any) -> tuple[Any, Any]:
     assert work.server is not None and work.judge is not None, "the row needs a model"
     said = await work.server.session([]).json("closed_book", question=question.question)
-    closed, found = str(said["answer"]), answer_text(await asker(question.question))
+    closed, found = str(said["answer"]), answered_text(await asker(question.question))
     # Judges favour what stands first: half of the questions are shown the other way round.
     turned = sum(question.id.encode()) % 2 == 1
     first, second = (found, closed) if turned else (closed, found)

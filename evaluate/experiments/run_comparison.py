@@ -8,7 +8,7 @@ from typing import Any
 from argot.errors import InvalidInput
 from argot.evaluate.experiments.experiment import Experiment
 from argot.evaluate.experiments.experiment_runs import ExperimentRun
-from argot.evaluate.experiments.run_tables import number, shown_columns
+from argot.evaluate.experiments.run_tables import figure_number, shown_columns
 from argot.evaluate.measures import Difference, paired_difference
 from argot.evaluate.reports import Table
 
@@ -73,7 +73,7 @@ def comparison_tables(experiment: Experiment, found: RunComparison) -> list[Tabl
     for one in found.figures:
         column = titles.get(one.column)
         low, high = one.change.interval95
-        shown = [number(value, column) if column else f"{value:.3f}" for value in (one.first, one.second)]
+        shown = [figure_number(value, column) if column else f"{value:.3f}" for value in (one.first, one.second)]
         rows.append([
             one.row,
             column.title if column else one.column,

@@ -9,7 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,7 +19,7 @@ from argot.errors import InvalidInput
 from argot.evaluate.experiments.experiment import BY_JUDGE, TUNED_BY, Experiment, PaperRow, Tuned
 from argot.evaluate.experiments.experiment_catalogue import experiment_named
 from argot.evaluate.experiments.experiment_data import DataPart, ExperimentData, load_experiment_data
-from argot.evaluate.experiments.experiment_runs import ExperimentRun, RowResult, RunFolder, figures_of
+from argot.evaluate.experiments.experiment_runs import ExperimentFolder, ExperimentRun, RowResult, figures_of
 from argot.evaluate.experiments.row_measuring import measure_row
 from argot.evaluate.experiments.row_work import Each, RowWork
 from argot.evaluate.experiments.run_page import run_page
@@ -41,8 +41,9 @@ _T = TypeVar("_T")
 class ExperimentOptions:
     """How an experiment is run.
 
-    `data`: in the experiment's form; None: its public set. `rows`: only these, by label. `tuned`: folders of models
-    that were tuned, and a tuned generator's name at the server. `judge`: settings of the model that judges.
+    `data`: in the experiment's form; None: its public set. `rows`: only these, by label. `embedder`, `reranker` and
+    `plain_reranker`: folders of models that were tuned; `generator`: a tuned one's name at the server. `judge`:
+    settings of the model that judges.
     """
 
     data: Path | None = None
@@ -50,8 +51,22 @@ class ExperimentOptions:
     limit: int | None = None
     trials: int = 5
     resume: bool = False
-    tuned: Mapping[Tuned, str] = field(default_factory=dict)
+    embedder: str | None = None
+    reranker: str | None = None
+    plain_reranker: str | None = None
+    generator: str | None = None
     judge: Settings | None = None
+
+    @property
+    def tuned(self) -> dict[Tuned, str]:
+        """Those that are given."""
+        given: dict[Tuned, str | None] = {
+            "embedder": self.embedder,
+            "reranker": self.reranker,
+            "plain_reranker": self.plain_reranker,
+            "generator": self.generator,
+        }
+        return {kind: value for kind, value in given.items() if value}
 
 
 def why_not(row: PaperRow, options: ExperimentOptions, settings: Settings) -> str:
@@ -81,7 +96,7 @@ def experiment_run(
     rows = _chosen_rows(experiment, options.rows)
     _require_folders(options.tuned)
     with _data_of(experiment, options, settings) as data:
-        running = _Running(experiment, options, data, RunFolder(home), settings, progress)
+        running = _Running(experiment, options, data, ExperimentFolder(home), settings, progress)
         run = running.begun(rows)
         for row in rows:
             running.measure(run, row)
@@ -125,7 +140,7 @@ class _Running:
         experiment: Experiment,
         options: ExperimentOptions,
         data: ExperimentData,
-        folder: RunFolder,
+        folder: ExperimentFolder,
         settings: Settings,
         progress: Progress,
     ) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from argot.evaluate.experiments.experiment import Experiment
 from argot.evaluate.experiments.experiment_catalogue import EXPERIMENTS, experiment_named
 from argot.evaluate.experiments.experiment_data import public_data
-from argot.evaluate.experiments.experiment_runs import RunFolder
+from argot.evaluate.experiments.experiment_runs import ExperimentFolder
 from argot.evaluate.experiments.run_comparison import compared_runs, comparison_tables
 from argot.evaluate.experiments.run_tables import run_tables
 from argot.evaluate.reports import Table
@@ -99,7 +99,7 @@ def experiment_show(run_id: str | None, home: Path) -> Report:
     Raises:
         NotFound: there is no such run. InvalidInput: its file is damaged.
     """
-    folder = RunFolder(home)
+    folder = ExperimentFolder(home)
     if run_id is not None:
         run = folder.load(run_id)
         return run.model_dump(), run_tables(experiment_named(run.experiment), run)
@@ -124,7 +124,7 @@ def experiment_compare(first: str, second: str, home: Path) -> Report:
     Raises:
         NotFound, InvalidInput: there is no such run, or nothing that can be paired.
     """
-    folder = RunFolder(home)
+    folder = ExperimentFolder(home)
     one, other = folder.load(first), folder.load(second)
     experiment = experiment_named(one.experiment)
     found = compared_runs(experiment, one, other)

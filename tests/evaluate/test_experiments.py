@@ -14,8 +14,8 @@ from argot.evaluate.experiments.api_calls import makes_call
 from argot.evaluate.experiments.experiment import Experiment
 from argot.evaluate.experiments.experiment_catalogue import EXPERIMENTS, experiment_named
 from argot.evaluate.experiments.experiment_data import load_experiment_data
-from argot.evaluate.experiments.experiment_runs import ExperimentRun, RowResult, RunFolder, figures_of
-from argot.evaluate.experiments.loogle import joined, windows
+from argot.evaluate.experiments.experiment_runs import ExperimentFolder, ExperimentRun, RowResult, figures_of
+from argot.evaluate.experiments.loogle import windows, without_overlaps
 from argot.evaluate.experiments.reference_rows import precision
 from argot.evaluate.experiments.run_page import run_page
 from argot.evaluate.experiments.run_tables import run_tables
@@ -208,7 +208,7 @@ def test_nothing_that_can_run_is_an_error_that_says_why(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"no experiment 'table-1'. Experiments: golden-retriever-1"):
         experiment_run("table-1", ExperimentOptions(), tmp_path, Settings(), quiet)
     with pytest.raises(InvalidInput, match="is no folder of a model"):
-        options = ExperimentOptions(beir_form(tmp_path / "beir"), tuned={"embedder": str(tmp_path / "none")})
+        options = ExperimentOptions(beir_form(tmp_path / "beir"), embedder=str(tmp_path / "none"))
         experiment_run("trustworthy-2", options, tmp_path, Settings(), quiet)
 
 
@@ -216,8 +216,8 @@ def test_a_tuned_reranker_measures_the_rows_that_need_one(tmp_path: Path) -> Non
     from tiny_reader import tiny_cross_encoder
 
     label = "re-ranker with TS+TCL, k=10"
-    tuned = {"reranker": str(tiny_cross_encoder(tmp_path / "tuned"))}
-    options = ExperimentOptions(beir_form(tmp_path / "data"), [label], tuned=tuned)  # type: ignore[arg-type]
+    tuned = str(tiny_cross_encoder(tmp_path / "tuned"))
+    options = ExperimentOptions(beir_form(tmp_path / "data"), [label], reranker=tuned)
     report, _, _ = experiment_run("trustworthy-3", options, tmp_path, Settings(cache=tmp_path / "cache"), quiet)
     assert report["rows"][0]["state"] == "measured"
     assert report["rows"][0]["figures"]["hit@5"]["mean"] == 1.0
@@ -248,8 +248,8 @@ def test_a_run_that_broke_off_goes_on_where_it_was(scripted_model: Any, tmp_path
             experiment_run("kapqa-3", options, tmp_path, settings, quiet)
     finally:
         experiments._Running.measure = measured  # type: ignore[method-assign]
-    (id_,) = RunFolder(tmp_path).ids()
-    before = RunFolder(tmp_path).load(id_)
+    (id_,) = ExperimentFolder(tmp_path).ids()
+    before = ExperimentFolder(tmp_path).load(id_)
     assert [row.label for row in before.rows] == ["BM25"]
     asked = len(scripted_model.asked("cited_answer"))
     resumed = ExperimentOptions(options.data, options.rows, resume=True)
@@ -265,7 +265,7 @@ def test_a_server_that_is_down_is_told_before_anything_is_read(tmp_path: Path, s
     with pytest.raises(ModelUnavailable):
         options = ExperimentOptions(answers_form(tmp_path / "data"))
         experiment_run("kapqa-3", options, tmp_path, scripted_model.settings(), quiet)
-    assert RunFolder(tmp_path).ids() == []
+    assert ExperimentFolder(tmp_path).ids() == []
 
 
 def test_runs_are_shown_and_compared(tmp_path: Path) -> None:
@@ -398,7 +398,7 @@ def test_the_same_data_elsewhere_has_the_same_fingerprint(tmp_path: Path) -> Non
 
 
 def test_overlapping_chunks_are_joined_and_cut_anew() -> None:
-    assert joined(["one two three", "two three four", "five"]) == "one two three four five"
+    assert without_overlaps(["one two three", "two three four", "five"]) == "one two three four five"
     words = " ".join(map(str, range(100)))
     cut = windows(words, 40, 8)
     assert cut[0].split() == list(map(str, range(30)))

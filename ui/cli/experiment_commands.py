@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from argot.errors import InvalidInput
 from argot.ui.cli.command_base import examples, note, settings_for
 from argot.ui.cli.report_output import show_report
-
-if TYPE_CHECKING:
-    from argot.evaluate.experiments.experiment import Tuned
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -107,14 +104,9 @@ def run(  # noqa: PLR0917
         judging = settings.model_copy(update={"model_url": judge_url or settings.model_url, "model": judge or ""})
         if not judging.model_url:
             raise InvalidInput("--judge names a model, and no server is known. Give --judge-url URL.")
-    given: dict[Tuned, str | None] = {
-        "embedder": embedder,
-        "reranker": reranker,
-        "plain_reranker": plain_reranker,
-        "generator": generator,
-    }
-    tuned = {kind: value for kind, value in given.items() if value}
-    options = experiments.ExperimentOptions(data, rows or (), limit, trials, resume, tuned, judging)
+    options = experiments.ExperimentOptions(
+        data, rows or (), limit, trials, resume, embedder, reranker, plain_reranker, generator, judging
+    )
     kept = kept_experiments.runs_home(home, settings)
     places: list[Path] = []
 

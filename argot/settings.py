@@ -62,6 +62,7 @@ class Settings(BaseSettings):
     model_url: str = Field("", description="the language model server, as http://HOST:PORT/v1; empty: none is used")
     model: str = Field("", description="the model to ask for by name; empty: the one the server serves")
     model_key: SecretStr = Field(SecretStr(""), description="the key the model server wants; empty: none")
+    judge_key: SecretStr = Field(SecretStr(""), description="the key of a judging model's server given by its address")
     model_connect_seconds: float = Field(2, gt=0, le=60, description="the longest wait for a connection to it")
     model_first_token_seconds: float = Field(20, gt=0, le=600, description="the longest wait for its first token")
     model_seconds: float = Field(60, gt=0, le=3600, description="the longest one call to it may take")

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from argot.settings import Settings
 from argot.tools.retrieval.reader_scorer import ReaderScorer
 from argot.tools.retrieval.scorer_choice import scorer_for
+from argot.tools.retrieval.token_vectors import Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +44,14 @@ def bert_scores(answers: Sequence[str], references: Sequence[str], settings: Set
     assert isinstance(scorer, ReaderScorer)
     found = []
     for answer, reference in zip(answers, references, strict=True):
-        said, wanted = scorer.read([answer, reference])
-        found.append(greedy_match(said.vectors @ wanted.vectors.T))
+        said, wanted = (_unit(read.vectors) for read in scorer.read([answer, reference]))
+        found.append(greedy_match(said @ wanted.T))
     return found
+
+
+def _unit(vectors: Floats) -> Floats:
+    """Kept in 8 bits, they are a little longer or shorter than 1."""
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)  # type: ignore[no-any-return]
 
 
 def greedy_match(similarities: ArrayLike) -> BertScore:

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from argot.evaluate.abbreviation_suite import AbbreviationRow, AbbreviationsReport
-from argot.evaluate.answer_measures import OUTCOMES
-from argot.evaluate.answer_suite import AnswerRow, AnswersReport
 from argot.evaluate.identification import IdentifyReport
 from argot.evaluate.measures import DEPTHS, MEASURES, Difference
 from argot.evaluate.quiz_suite import ALONE, ARGOT, PLAIN, QuizReport, Score
@@ -39,13 +37,13 @@ def retrieval_tables(report: RetrievalReport) -> list[Table]:
         explained = f"{EXPLAINED_WAYS[way]} {report.against}" if way == "against" else EXPLAINED_WAYS[way]
         rows.append([way, explained, *means, f"{low:.3f} to {high:.3f}"])
     if report.gap_closed("ndcg@10") is not None:
-        closed = [_percent(report.gap_closed(name)) for name in MEASURES]
+        closed = [percent(report.gap_closed(name)) for name in MEASURES]
         rows.append(["gap closed", "(glossary - floor) / (ceiling - floor)", *closed, ""])
     title = f"{report.name}: {report.questions} questions over {report.documents} documents"
     tables = [Table(title, ["way", "", *MEASURES, "nDCG@10, 95 %"], rows)]
-    tables += [_by_depth(report), *(_changes(pair, changes) for pair, changes in report.compared().items())]
+    tables += [_by_depth(report), *(changes_table(pair, changes) for pair, changes in report.compared().items())]
     if report.senses is not None:
-        chosen = [str(report.senses.questions), str(report.senses.right), _percent(report.senses.share)]
+        chosen = [str(report.senses.questions), str(report.senses.right), percent(report.senses.share)]
         tables.append(Table("Senses", ["questions", "rightly chosen", "share"], [chosen]))
     return tables
 
@@ -60,14 +58,14 @@ def _by_depth(report: RetrievalReport) -> Table:
     return Table("By depth", ["way", "", *(f"k = {depth}" for depth in DEPTHS)], rows)
 
 
-def _changes(pair: str, changes: Mapping[str, Difference]) -> Table:
+def changes_table(pair: str, changes: Mapping[str, Difference]) -> Table:
     names = ("ndcg@10", "map@10", "mrr", "hit@1", "hit@3", "hit@10", "recall@10")
     one = changes[names[0]]
     title = f"{pair}: {one.questions} questions, {one.clusters} clusters that share no gold"
-    return Table(title, ("", "difference", "95 %"), [[name, *_change(changes[name])] for name in names])
+    return Table(title, ("", "difference", "95 %"), [[name, *difference_cells(changes[name])] for name in names])
 
 
-def _change(one: Difference) -> list[str]:
+def difference_cells(one: Difference) -> list[str]:
     low, high = one.interval95
     return [f"{one.difference:+.3f}", f"{low:+.3f} to {high:+.3f}"]
 
@@ -110,7 +108,7 @@ def abbreviations_tables(report: AbbreviationsReport) -> list[Table]:
 
 def _abbreviation(row: AbbreviationRow) -> list[str]:
     size = "all" if row.size is None else str(row.size)
-    shares = [_percent(share) for share in (row.all_found, row.recall, row.precision, row.exact)]
+    shares = [percent(share) for share in (row.all_found, row.recall, row.precision, row.exact)]
     return [row.set, size, str(row.questions), *shares, str(row.false_terms), str(row.failed)]
 
 
@@ -122,7 +120,7 @@ def quiz_tables(reports: Sequence[QuizReport]) -> list[Table]:
         rows = []
         for context, count in report.questions.items():
             scores = [_score(report.scores[way][context]) for way in ways]
-            rows.append([context or "(none)", str(count), _percent(report.chance[context]), *scores])
+            rows.append([context or "(none)", str(count), percent(report.chance[context]), *scores])
         trials = f"{report.trials} trial{'s' * (report.trials > 1)} from seed {report.seed}"
         tables.append(Table(f"Quiz, {report.reader}, {trials}", ("context", "n", "by guessing", *ways), rows))
     return tables
@@ -134,10 +132,10 @@ def identify_tables(report: IdentifyReport) -> list[Table]:
     columns = ("", "marked", "found", "precision", "recall", "F1")
     for part, measured in report.parts.items():
         rows = [
-            [name, str(s.gold), str(s.found), *map(_percent, (s.precision, s.recall, s.f1))]
+            [name, str(s.gold), str(s.found), *map(percent, (s.precision, s.recall, s.f1))]
             for name, s in measured.by_class.items()
         ]
-        rows.append(["macro", "", "", *map(_percent, (measured.precision, measured.recall, measured.f1))])
+        rows.append(["macro", "", "", *map(percent, (measured.precision, measured.recall, measured.f1))])
         whole = part if part == "all" else f"{part} half"
         tables.append(Table(f"{report.name}, {whole}: {measured.texts} texts", columns, rows))
     return tables
@@ -145,7 +143,7 @@ def identify_tables(report: IdentifyReport) -> list[Table]:
 
 def _score(score: Score) -> str:
     silent = f", {score.unanswered} unanswered" if score.unanswered else ""
-    return f"{_percent(score.mean)} ± {100 * score.deviation:.1f}{silent}"
+    return f"{percent(score.mean)} ± {100 * score.deviation:.1f}{silent}"
 
 
 _COLUMNS = (
@@ -159,62 +157,10 @@ def _cells(row: KindRow) -> list[str]:
     statuses.insert(1, str(row.by_model))
     retrieval = [f"{row.retrieval[name]:.3f}" if row.retrieval else "" for name in ("hit@1", "hit@3", "hit@10")]
     ndcg = f"{row.retrieval['ndcg@10']:.3f}" if row.retrieval else ""
-    shares = [_percent(row.expected_outcome), _percent(row.rightly_answered)]
-    judged = [str(row.false_misses), _percent(row.senses_right), _percent(row.options_right)]
+    shares = [percent(row.expected_outcome), percent(row.rightly_answered)]
+    judged = [str(row.false_misses), percent(row.senses_right), percent(row.options_right)]
     return [str(row.questions), *shares, *statuses, *judged, *retrieval, ndcg]
 
 
-def _percent(share: float | None) -> str:
+def percent(share: float | None) -> str:
     return "" if share is None else f"{100 * share:.1f} %"
-
-
-_ANSWER_COLUMNS = (
-    "n", *OUTCOMES, "complete, 95 %", "right citation first", "sentence F1", "ROUGE-L", "gold in 1", "3", "5", "10",
-)  # fmt: skip
-
-
-def answers_tables(report: AnswersReport) -> list[Table]:
-    """By profile a table by kind; abstention; the two profiles compared; and what a server that knows them showed."""
-    tables = []
-    for profile, rows in report.rows.items():
-        body = [[kind, *_answer_cells(row)] for kind, row in rows.items()]
-        tables.append(Table(f"{report.name}, profile {profile}", ("kind", *_ANSWER_COLUMNS), body))
-    columns = list(next(iter(report.abstention.values()), {}))
-    # The AUROC is no share; the others are, as in the table above.
-    body = [
-        [name, *((_decimal if one == "auroc" else _percent)(row[one]) for one in columns)]
-        for name, row in report.abstention.items()
-    ]
-    tables.append(Table("Abstention, by the best passage's score", ("profile", *columns), body))
-    if report.compared:
-        first, second = report.compared["profiles"]
-        body = [
-            [
-                what,
-                f"{100 * value['difference']:+.1f}",
-                "{:+.1f} to {:+.1f}".format(*(100 * x for x in value["interval95"])),
-            ]
-            for what, value in report.compared.items()
-            if what != "profiles"
-        ]
-        tables.append(Table(f"{second} against {first}, percentage points", ("", "difference", "95 %"), body))
-    for profile, losses in report.losses.items():
-        body = [[where, str(count)] for where, count in losses.items()]
-        tables.append(Table(f"What became of right answers, profile {profile}", ("", "questions"), body))
-    for profile, lies in report.lies.items():
-        body = [[kind, str(told), str(shown)] for kind, (told, shown) in lies.items()]
-        tables.append(Table(f"False sentences, profile {profile}", ("changed", "told", "shown as supported"), body))
-    return tables
-
-
-def _answer_cells(row: AnswerRow) -> list[str]:
-    low, high = row.complete_interval
-    found = [_percent(row.gold_found.get(depth)) for depth in ("1", "3", "5", "10")]
-    shares = [_percent(row.outcomes[what]) for what in OUTCOMES]
-    interval = f"{100 * low:.0f} to {100 * high:.0f}"
-    measures = [_percent(row.right_citation_first), _decimal(row.sentence_f1), _decimal(row.rouge_l)]
-    return [str(row.questions), *shares, interval, *measures, *found]
-
-
-def _decimal(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f}"

@@ -50,7 +50,7 @@ def _sources(chunks: dict[str, list[str]], variant: str) -> list[Source]:
             "loogle",
             markdown_name(title),
             title,
-            sectioned(given if variant == GIVEN else windows(without_overlaps(given), tokens, overlap)),
+            sectioned(given if variant == GIVEN else windows(text_of_chunks(given), tokens, overlap)),
         )
         for title, given in chunks.items()
     ]
@@ -60,7 +60,7 @@ def markdown_name(title: str) -> str:
     return re.sub(r"[^\w .()-]", "-", title) + ".md"
 
 
-def without_overlaps(chunks: Sequence[str]) -> str:
+def text_of_chunks(chunks: Sequence[str]) -> str:
     """The text behind overlapping chunks."""
     text = ""
     for chunk in chunks:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from argot.errors import ModelUnavailable
 from argot.evaluate.answer_measures import exact_match, rouge_1, rouge_l
 from argot.evaluate.answer_questions import AnswerQuestion
 from argot.evaluate.bert_score import bert_scores
 from argot.evaluate.experiments.api_calls import makes_call
 from argot.evaluate.experiments.experiment import BY_JUDGE, Measure
+from argot.evaluate.judging import AnswerJudge, JudgeName
 from argot.evaluate.measures import measure
 from argot.settings import Settings
-from argot.tools.llm.judge import ModelJudge
 
 RANKED: Collection[Measure] = ("hit@3", "hit@5", "ndcg@10", "map@1", "map@5", "map@10")
 
@@ -34,15 +33,20 @@ class FoundAnswer:
 
 
 Values = dict[Measure, float | None]
+Judges = Mapping[JudgeName, AnswerJudge]
+"""Empty where no model judges."""
 
 
 async def measured_answers(
-    found: Sequence[FoundAnswer], measures: Collection[Measure], judge: ModelJudge | None, settings: Settings
+    found: Sequence[FoundAnswer], measures: Collection[Measure], judges: Judges, settings: Settings
 ) -> list[Values]:
     """The measures of each question; None where one cannot be taken: no gold, no reference, no judge, no reply."""
     ranked = _ranking(found)
     values = [
-        {**{one: ranked[place].get(one) for one in measures if one in RANKED}, **await _of_answer(one, measures, judge)}
+        {
+            **{one: ranked[place].get(one) for one in measures if one in RANKED},
+            **await _of_answer(one, measures, judges),
+        }
         for place, one in enumerate(found)
     ]
     if "bertscore" in measures:
@@ -61,8 +65,8 @@ def _ranking(found: Sequence[FoundAnswer]) -> list[dict[str, float]]:
     return [by_question.get(str(place), {}) for place in range(len(found))]
 
 
-async def _of_answer(found: FoundAnswer, measures: Collection[Measure], judge: ModelJudge | None) -> Values:
-    question, answer, reference = found.question, found.answer, found.question.reference
+async def _of_answer(found: FoundAnswer, measures: Collection[Measure], judges: Judges) -> Values:
+    answer, reference = found.answer, found.question.reference
     if not reference:
         return {}
     values: Values = {}
@@ -74,28 +78,31 @@ async def _of_answer(found: FoundAnswer, measures: Collection[Measure], judge: M
         values["exact"] = float(exact_match(answer, reference))
     if "api" in measures:
         values["api"] = float(makes_call(answer, reference))
-    if judge is not None and BY_JUDGE & set(measures):
-        values |= await _judged(found, question, measures, judge)
+    if judges and BY_JUDGE & set(measures):
+        values |= await _judged(found, measures, judges)
     return values
 
 
-async def _judged(
-    found: FoundAnswer, question: AnswerQuestion, measures: Collection[Measure], judge: ModelJudge
-) -> Values:
-    asked, answer, reference = question.question, found.answer, question.reference
+async def _judged(found: FoundAnswer, measures: Collection[Measure], judges: Judges) -> Values:
+    """No verdict is none: counted as wrong, it would measure the server. No answer is wrong, whoever judges."""
     values: Values = {}
-    try:
-        if "geval" in measures:
-            # 1 to 5, as the papers print it: from 0 to 1.
-            values["geval"] = (await judge.geval(asked, reference, answer) - 1) / 4 if answer else 0.0
-        if "correct" in measures:
-            values["correct"] = float(bool(answer) and await judge.is_correct(asked, answer, reference))
-        if {"accurate", "found_if_accurate", "found_if_inaccurate"} & set(measures):
-            values |= _by_accuracy(bool(answer) and await judge.is_accurate(asked, answer, reference), found)
-    except ModelUnavailable:
-        # No verdict is none: counted as wrong, it would measure the server.
-        return values
+    if "geval" in measures:
+        likeness = await _verdict(found, judges["geval"], worst=1.0)
+        # 1 to 5; as the papers print it, from 0 to 1.
+        values["geval"] = None if likeness is None else (likeness - 1) / 4
+    if "correct" in measures:
+        values["correct"] = await _verdict(found, judges["correct"])
+    if {"accurate", "found_if_accurate", "found_if_inaccurate"} & set(measures):
+        accurate = await _verdict(found, judges["raidd"])
+        values |= {} if accurate is None else _by_accuracy(bool(accurate), found)
     return values
+
+
+async def _verdict(found: FoundAnswer, judge: AnswerJudge, worst: float = 0.0) -> float | None:
+    if not found.answer:
+        return worst
+    (said,) = await judge.judged(found.question.question, found.question.reference, [found.answer])
+    return next(iter(said.scores.values()), None)
 
 
 def _by_accuracy(accurate: bool, found: FoundAnswer) -> Values:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from argot.evaluate.answer_questions import AnswerQuestion
 from argot.evaluate.answer_suite import gold_passages
@@ -16,7 +15,7 @@ from argot.evaluate.experiments.row_work import Each, RowWork
 from argot.evaluate.experiments.solution_scores import SolutionLoop
 from argot.evaluate.experiments.suite_rows import abbreviations_of, quiz_of
 from argot.evaluate.failure_tolerance import Patience, batched
-from argot.evaluate.temporary_base import EVALUATOR, TemporaryBase
+from argot.evaluate.temporary_base import EVALUATOR, Asker, TemporaryBase
 from argot.profile import Profile
 from argot.results import AskResult, FoundPassage
 from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
@@ -54,7 +53,7 @@ _Find = Callable[[AnswerQuestion], Awaitable[tuple[str, Sequence[FoundPassage]]]
 async def _asked(work: RowWork) -> Each:
     found = await _found(work)
     measures = {column.measure for column in work.columns if column.measure}
-    values = await measured_answers(found, measures, work.judge, work.base.settings)
+    values = await measured_answers(found, measures, work.judges, work.base.settings)
     each: Each = {}
     for one, of_question in zip(found, values, strict=True):
         each[work.key(one.question.id)] = {
@@ -168,9 +167,13 @@ def _gold_documents(question: AnswerQuestion, documents: Sequence[Document]) -> 
 # -- answers with and without passages (Trustworthy Answers 5.3.2) ----------------------------------------------------
 
 
+_BothScores = tuple[Mapping[str, float], Mapping[str, float]]
+"""Of the answer from memory, and of the one from passages."""
+
+
 async def _aspects(work: RowWork) -> Each:
     """Both answers are judged together, so the second row finds what the first one's work left in `memory`."""
-    known: dict[str, tuple[Any, Any]] = work.memory.setdefault("aspects", {})
+    known: dict[str, _BothScores] = work.memory.setdefault("aspects", {})
     rag = work.experiment.rows[-1]
     asker = work.base.asker(work.experiment.profile_of(rag), work.server)
     patience = Patience()
@@ -187,17 +190,16 @@ async def _aspects(work: RowWork) -> Each:
     work.failed = patience.failed
     side = 0 if work.row.variant == "closed book" else 1
     return {
-        work.key(id_): {column.key: float(getattr(both[side], column.key)) for column in work.columns}
+        work.key(id_): {column.key: both[side].get(column.key) for column in work.columns}
         for id_, both in known.items()
     }
 
 
-async def _both(work: RowWork, question: AnswerQuestion, asker: Any) -> tuple[Any, Any]:
+async def _both(work: RowWork, question: AnswerQuestion, asker: Asker) -> _BothScores:
     assert work.server is not None and work.judge is not None, "the row needs a model"
     said = await work.server.session([]).json("closed_book", question=question.question)
     closed, found = str(said["answer"]), answered_text(await asker(question.question))
-    # Judges favour what stands first: half of the questions are shown the other way round.
-    turned = sum(question.id.encode()) % 2 == 1
-    first, second = (found, closed) if turned else (closed, found)
-    one, other = await work.judge.aspects(question.question, question.reference, first or "-", second or "-")
-    return (other, one) if turned else (one, other)
+    reference = question.reference
+    # Which stands first is drawn, since judges prefer places.
+    one, other = await work.judges["aspects"].judged(question.question, reference, [closed or "-", found or "-"])
+    return one.scores, other.scores

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from argot.evaluate.experiments.experiment import Experiment, PaperColumn, PaperRow
 from argot.evaluate.experiments.experiment_data import DataPart
+from argot.evaluate.judging import AnswerJudge, JudgeName
 from argot.evaluate.temporary_base import TemporaryBase
 from argot.profile import Profile
 
@@ -36,6 +38,14 @@ class RowWork:
     memory: dict[str, Any] = field(default_factory=dict)
     failed: int = 0
     """Questions that got no answer from the model."""
+
+    @cached_property
+    def judges(self) -> Mapping[JudgeName, AnswerJudge]:
+        """Empty where no model judges."""
+        if self.judge is None:
+            return {}
+        names: tuple[JudgeName, ...] = ("correct", "raidd", "geval", "aspects")
+        return {name: AnswerJudge(name, self.judge, self.seed) for name in names}
 
     @property
     def profile(self) -> Profile:

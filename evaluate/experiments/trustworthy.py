@@ -103,7 +103,7 @@ ASPECTS = Experiment(
     published_with=f"a tuned Qwen 72B, judged by GPT-4o; {_DATA}",
     notes=(
         "The paper's generator is tuned on its questions; here it is the model given (a tuned one by --generator).",
-        "Both answers are judged in one call, which stands first by a hash of the question.",
+        "Both answers are judged in one call, in drawn order.",
     ),
 )
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 from argot.errors import InvalidInput
 from argot.evaluate.abbreviation_suite import evaluate_abbreviations
 from argot.evaluate.answer_questions import AnswerSet
 from argot.evaluate.answer_sets import chosen_answer_set
 from argot.evaluate.answer_suite import evaluate_answers
+from argot.evaluate.answer_tables import answers_tables
 from argot.evaluate.beir import load_beir
 from argot.evaluate.disambiguation_data import load_dictionary, load_sentences, load_text
 from argot.evaluate.disambiguation_suite import evaluate_disambiguate
@@ -31,7 +32,6 @@ from argot.evaluate.quiz_suite import evaluate_quiz
 from argot.evaluate.reports import (
     Table,
     abbreviations_tables,
-    answers_tables,
     identify_tables,
     quiz_tables,
     retrieval_tables,
@@ -61,14 +61,21 @@ from argot.service.operations.evaluation_bases import (
     require_derived,
     sample_folder,
 )
+from argot.service.operations.measured_models import (
+    JudgeChoice,
+    SideChoice,
+    answer_judges,
+    model_servers,
+    run_closing,
+)
 from argot.service.storage.home_folder import require
 from argot.settings import Settings
 
 if TYPE_CHECKING:
     from argot.tools.llm.model_server import ModelServer
 
-SideChoice = Literal["extractive", "model", "both"]
 AnswerSide = Literal["extractive", "model", "ideal", "lying"]
+NO_JUDGES = JudgeChoice()
 Progress = Callable[[str, int, int], None]
 Report = tuple[dict[str, Any], list[Table]]
 """What a suite measured, as JSON and as tables for people."""
@@ -130,7 +137,7 @@ def samples(  # noqa: PLR0917
     unknown = set(ways or ()) - STAGES_OFF.keys()
     if unknown:
         raise InvalidInput(f"There is no way '{unknown.pop()}'. Ways: {', '.join(STAGES_OFF)}.")
-    servers = _servers(side, settings)
+    servers = model_servers(side, settings)
     with (
         sample_folder() as folder,
         measured_base(home, settings, lambda base: add_folder(base, folder, progress)) as base,
@@ -140,7 +147,7 @@ def samples(  # noqa: PLR0917
 
         def measured(server: ModelServer | None) -> SamplesReport:
             told = _told(progress, server, side)
-            return _run(evaluate_samples(base, questions, split, wanted, profile, told, server), server)
+            return run_closing(evaluate_samples(base, questions, split, wanted, profile, told, server), server)
 
         reports = {_side(server): measured(server) for server in servers}
     tables = [
@@ -175,6 +182,7 @@ def answers(  # noqa: PLR0917
     side: AnswerSide,
     settings: Settings,
     progress: Progress,
+    judges: JudgeChoice = NO_JUDGES,
 ) -> Report:
     """Whether the questions are answered: whole, rightly cited, and only where the documents hold the answer.
 
@@ -182,16 +190,21 @@ def answers(  # noqa: PLR0917
         glossary: a glossary in CSV form, with the contexts.csv beside it where there is one.
         home: in which knowledge base, as `measured_base` says; one that is there keeps its own glossary.
         side: "ideal" and "lying": with a model server of our own that knows the reference answers.
+        judges: who judges the answers beside the measures, and by which model.
 
     Raises:
-        InvalidInput: a file is malformed, a document cannot be read, or there is no model server.
+        InvalidInput: a file is malformed, a document cannot be read, there is no model server, two profiles have one
+            name, or a judge cannot judge so many.
         NotFound, KnowledgeBaseBusy: there is no knowledge base, or a service holds it.
     """
+    _require_different(profiles)
+    # Before anything is embedded, which takes long.
+    judging = answer_judges(judges, len(profiles), settings)
     with ExitStack() as stack:
         known = stack.enter_context(KnownAnswers(side)) if side in ("ideal", "lying") else None
         if known is not None:
             settings = settings.model_copy(update={"model_url": known.url, "model": side})
-        server = _servers("extractive" if side == "extractive" else "model", settings)[0]
+        server = model_servers("extractive" if side == "extractive" else "model", settings)[0]
 
         def fill(base: TemporaryBase) -> None:
             base.add(questions.sources, progress)
@@ -203,9 +216,15 @@ def answers(  # noqa: PLR0917
         base = stack.enter_context(measured_base(home, settings, fill))
         for profile in profiles:
             require_derived(base, profile)
-        work = evaluate_answers(base, questions.name, questions.questions, profiles, progress, server, known)
-        report = _run(work, server)
+        work = evaluate_answers(base, questions.name, questions.questions, profiles, progress, server, known, judging)
+        report = run_closing(work, server, *(one.model.server for one in judging if one.model))
     return report.as_json(), answers_tables(report)
+
+
+def _require_different(profiles: Sequence[Profile]) -> None:
+    names = [profile.name for profile in profiles]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InvalidInput(f"The profile '{twice}' is named twice: give --against another one, or change a switch.")
 
 
 def abbreviations(  # noqa: PLR0917
@@ -217,13 +236,13 @@ def abbreviations(  # noqa: PLR0917
         InvalidInput: there is no model server.
         ModelUnavailable: it does not answer.
     """
-    servers = _servers(side, settings)
+    servers = model_servers(side, settings)
     with sample_folder() as folder, measured_base(None, settings) as base:
         add_glossary(base, folder)
         identifiers = {"extractive" if server is None else "model": base.identifier(server) for server in servers}
         # The last is the model server wherever there is one.
         model = servers[-1]
-        report = _run(evaluate_abbreviations(identifiers, base.knows, seed, trials, each, progress), model)
+        report = run_closing(evaluate_abbreviations(identifiers, base.knows, seed, trials, each, progress), model)
         # The server tells which model it has when it is first asked.
         report = replace(report, model=model.known.model if model and model.known else "")
     return report.as_json(), abbreviations_tables(report)
@@ -258,14 +277,14 @@ def quiz(  # noqa: PLR0917
         InvalidInput: the folder is malformed, or there is no model server.
         ModelUnavailable: it does not answer.
     """
-    servers, questions = _servers(side, settings), load_quiz(folder)
+    servers, questions = model_servers(side, settings), load_quiz(folder)
     with measured_base(None, settings) as base:
         add_folder(base, folder, progress)
         reports = {}
         for server in servers:
             told = _told(progress, server, side)
             work = evaluate_quiz(base, questions, server, seed, trials, told, profile)
-            reports[_side(server)] = _run(work, server)
+            reports[_side(server)] = run_closing(work, server)
     return _only({name: report.as_json() for name, report in reports.items()}), quiz_tables(list(reports.values()))
 
 
@@ -337,38 +356,6 @@ def _context(question: SampleQuestion, contexts: Sequence[str]) -> str:
     """The context whose folder holds the question's document: nand-design is "NAND design"."""
     folder = question.gold[0]["document"].split("/")[0]
     return next(name for name in contexts if name.lower().replace(" and ", " ").replace(" ", "-").startswith(folder))
-
-
-# -- sides ------------------------------------------------------------------------------------------------------------
-
-_T = TypeVar("_T")
-
-
-def _servers(side: SideChoice, settings: Settings) -> list[ModelServer | None]:
-    """What the sides are measured with: None for the extractive one, the model server for the other."""
-    if side == "extractive":
-        return [None]
-    from argot.tools.llm.model_server import ModelServer
-
-    server = ModelServer.from_settings(settings)
-    if server is None:
-        raise InvalidInput(
-            f"--side {side} needs a language model, and none is configured. Set ARGOT_MODEL_URL, e.g. to "
-            "http://127.0.0.1:8000/v1, or measure with --side extractive."
-        )
-    return [server] if side == "model" else [None, server]
-
-
-def _run(work: Coroutine[Any, Any, _T], server: ModelServer | None) -> _T:
-    async def run() -> _T:
-        try:
-            return await work
-        finally:
-            if server is not None:
-                # Within the loop in which its connections were opened.
-                await server.aclose()
-
-    return asyncio.run(run())
 
 
 def _side(server: ModelServer | None) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -28,6 +27,7 @@ from argot.evaluate.reports import Table
 from argot.evaluate.temporary_base import TemporaryBase
 from argot.service.operations.evaluation import write_samples_quiz
 from argot.service.operations.evaluation_bases import add_folder, add_glossary_file, measured_base
+from argot.service.operations.measured_models import JudgeChoice, judging_settings, run_closing
 from argot.settings import Settings
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class ExperimentOptions:
 
     `data`: in the experiment's form; None: its public set. `rows`: only these, by label. `embedder`, `reranker` and
     `plain_reranker`: folders of models that were tuned; `generator`: a tuned one's name at the server. `judge`:
-    settings of the model that judges.
+    the model that judges, where it is another one.
     """
 
     data: Path | None = None
@@ -55,7 +55,7 @@ class ExperimentOptions:
     reranker: str | None = None
     plain_reranker: str | None = None
     generator: str | None = None
-    judge: Settings | None = None
+    judge: JudgeChoice = field(default_factory=JudgeChoice)
 
     @property
     def tuned(self) -> dict[Tuned, str]:
@@ -150,6 +150,7 @@ class _Running:
         self.folder = folder
         self.settings = settings
         self.progress = progress
+        self.judging = judging_settings(options.judge, settings)
         self.memory: dict[str, Any] = {"limit": options.limit}
 
     def begun(self, rows: Sequence[PaperRow]) -> ExperimentRun:
@@ -182,7 +183,8 @@ class _Running:
         models |= {f"tuned {kind.replace('_', ' ')}": Path(given).name for kind, given in self.options.tuned.items()}
         if self.settings.model_url.strip():
             models["model"] = _name_of(self.settings)
-            models["judge"] = _name_of(self.options.judge) if self.options.judge else models["model"]
+        if self.judging.model_url.strip():
+            models["judge"] = _name_of(self.judging)
         else:
             models["model"] = "none: answers are quotations, and columns of a judge stay empty"
         return models
@@ -213,18 +215,18 @@ class _Running:
 
     def _remark(self, row: PaperRow, failed: int) -> str:
         silent = f"{failed} questions got no reply from the model." if failed else ""
-        judged = bool(self.experiment.measures & BY_JUDGE) and not self.settings.model_url.strip()
-        return " ".join(filter(None, [row.note, silent, "No model, so nothing was judged." if judged else ""]))
+        silent_judge = bool(self.experiment.measures & BY_JUDGE) and not self.judging.model_url.strip()
+        return " ".join(filter(None, [row.note, silent, "No model, so nothing was judged." if silent_judge else ""]))
 
     def _measured(self, run: ExperimentRun, row: PaperRow, part: DataPart) -> tuple[Each, int]:
         settings = self._settings_of(row)
         with self._base(run, row, part, settings) as base:
-            return _in_loop(self._row_work(row, part, base, settings), settings, self.options.judge)
+            return run_closing(self._row_work(row, part, base, settings), _server(settings), _server(self.judging))
 
     async def _row_work(
         self, row: PaperRow, part: DataPart, base: TemporaryBase, settings: Settings
     ) -> tuple[Each, int]:
-        server, judging = _server(settings), _server(self.options.judge or self.settings)
+        server, judging = _server(settings), _server(self.judging)
         if row.derive and server is not None:
             from argot.evaluate.derived_texts import derive_missing
 
@@ -317,17 +319,4 @@ def _name_of(settings: Settings) -> str:
 
         return (await ModelDeriver.open(server)).model
 
-    return _in_loop(name(), settings, None)
-
-
-def _in_loop(work: Coroutine[Any, Any, _T], settings: Settings, judge: Settings | None) -> _T:
-    async def run() -> _T:
-        try:
-            return await work
-        finally:
-            # Within the loop in which their connections were opened.
-            for server in (_server(settings), _server(judge) if judge else None):
-                if server is not None:
-                    await server.aclose()
-
-    return asyncio.run(run())
+    return run_closing(name(), server)

@@ -25,7 +25,7 @@ LINES_AROUND = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class LineDifference:
     """Lines of the older text, and what the newer one has in their place. `line`: in the newer one, from 1.
 
     `before` and `after` are the lines around both.
@@ -45,7 +45,7 @@ class Comparison:
     document: Document
     older: Revision
     newer: Revision
-    differences: list[Difference]
+    differences: list[LineDifference]
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ async def document_compare(kb: KnowledgeBase, principal: Principal, *, document:
     return Comparison(found, older, newer, await kb.blocking(differing_lines, *texts))
 
 
-def differing_lines(older: list[str], newer: list[str]) -> list[Difference]:
+def differing_lines(older: list[str], newer: list[str]) -> list[LineDifference]:
     """Where the lines of two texts differ, in the order of the newer one."""
     found = []
     for kind, old_start, old_end, start, end in SequenceMatcher(None, older, newer).get_opcodes():
@@ -182,7 +182,7 @@ def differing_lines(older: list[str], newer: list[str]) -> list[Difference]:
             around = newer[max(0, start - LINES_AROUND) : start], newer[end : end + LINES_AROUND]
             before, after = map("\n".join, around)
             sides = "\n".join(older[old_start:old_end]), "\n".join(newer[start:end])
-            found.append(Difference(start + 1, before, *sides, after))
+            found.append(LineDifference(start + 1, before, *sides, after))
     return found
 
 

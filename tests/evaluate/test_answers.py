@@ -10,8 +10,9 @@ import pytest
 
 from argot.errors import InvalidInput, NotFound
 from argot.evaluate.answer_measures import answer_outcome, auroc, refused_at, rouge_l, sentence_f1
+from argot.evaluate.answer_outcomes import judged
 from argot.evaluate.answer_questions import AnswerQuestion, AnswerSet, GoldSnippet, answer_set, load_answer_questions
-from argot.evaluate.answer_suite import _abstention, _rows, judged
+from argot.evaluate.answer_report import answers_report
 from argot.evaluate.known_answers import KnownAnswers
 from argot.evaluate.sample_suite import ways_that_differ
 from argot.evaluate.temporary_base import TemporaryBase
@@ -155,7 +156,8 @@ def test_what_is_refused_is_counted_as_in_the_table_by_kind(tmp_path: Path) -> N
         judged(asked("unanswerable"), back, frozenset()),
         judged(asked("underspecified"), back, frozenset()),
     ]
-    rows, found = _rows(outcomes), _abstention(outcomes)
+    report = answers_report("set", [], {"default": outcomes})
+    rows, found = report.rows["default"], report.abstention["default"]
     assert found["unanswerable refused"] == rows["unanswerable"].outcomes["abstained"] == 0.5
     assert found["underspecified asked back"] == rows["underspecified"].outcomes["asked back"] == 1.0
 
@@ -200,6 +202,11 @@ def test_what_an_ideal_model_says_reaches_the_asker_and_its_refusal_is_the_abste
     report = measured(drive_questions, "ideal")
     assert {where: n for where, n in report["losses"]["default"].items() if n} == {"reached the asker": 1}
     assert report["abstention"]["default"]["unanswerable refused"] == 1.0
+    row = report["rows"]["default"]["answerable"]
+    assert 0 < row["bert_f1"] < 1.001 and 0 < row["rouge_l"] <= row["rouge_1"] <= 1
+    chunks = report["chunks"]["default"]
+    assert list(chunks) == ["all", "number"] and chunks["all"]["cp_ccr"] == 1.0
+    assert report["references"]["default"][0]["precision"] == 1.0
 
 
 def test_what_a_lying_model_says_is_not_shown_as_supported(drive_questions: AnswerSet) -> None:
@@ -212,8 +219,18 @@ def test_two_profiles_are_compared_question_by_question(drive_questions: AnswerS
     report, tables = evaluation.answers(
         drive_questions, None, None, profiles, "extractive", Settings(), lambda *_: None
     )
-    assert report["compared"]["profiles"] == ["default", "default search_keyword=off"]
+    change = report["compared"]["default search_keyword=off against default"]["complete"]
+    assert (change["questions"], change["clusters"]) == (1, 1)
     assert any("against" in table.title for table in tables)
+    titles = " ".join(table.title for table in tables)
+    assert "Likeness to the reference" in titles and "RAIDD table 3" in titles
+
+
+def test_a_profile_is_not_compared_with_itself(drive_questions: AnswerSet) -> None:
+    with pytest.raises(InvalidInput, match="'default' is named twice"):
+        evaluation.answers(
+            drive_questions, None, None, [Profile(), Profile()], "extractive", Settings(), lambda *_: None
+        )
 
 
 def test_the_known_answers_refuse_without_a_gold_passage() -> None:

@@ -15,7 +15,7 @@ from argot.evaluate.experiments.experiment import Experiment
 from argot.evaluate.experiments.experiment_catalogue import EXPERIMENTS, experiment_named
 from argot.evaluate.experiments.experiment_data import load_experiment_data
 from argot.evaluate.experiments.experiment_runs import ExperimentFolder, ExperimentRun, RowResult, figures_of
-from argot.evaluate.experiments.loogle import windows, without_overlaps
+from argot.evaluate.experiments.loogle import text_of_chunks, windows
 from argot.evaluate.experiments.reference_rows import precision
 from argot.evaluate.experiments.run_page import run_page
 from argot.evaluate.experiments.run_tables import run_tables
@@ -398,7 +398,7 @@ def test_the_same_data_elsewhere_has_the_same_fingerprint(tmp_path: Path) -> Non
 
 
 def test_overlapping_chunks_are_joined_and_cut_anew() -> None:
-    assert without_overlaps(["one two three", "two three four", "five"]) == "one two three four five"
+    assert text_of_chunks(["one two three", "two three four", "five"]) == "one two three four five"
     words = " ".join(map(str, range(100)))
     cut = windows(words, 40, 8)
     assert cut[0].split() == list(map(str, range(30)))

@@ -53,6 +53,10 @@ class ContextOverflow(ModelUnavailable):
     """The prompt is longer than the model's context: with less of it, the call can succeed."""
 
 
+class MalformedReply(ModelUnavailable):
+    """The server answers, but the model's reply is not what was asked for: another call may well succeed."""
+
+
 class TooLong(Exception):
     """A prompt would not fit, as was counted before it was sent."""
 
@@ -97,7 +101,8 @@ class Fault:
     asked: str = ""
 
     def error(self) -> ModelUnavailable:
-        return (ContextOverflow if self.overflow else ModelUnavailable)(f"{SUBJECT} {self.clause}.")
+        kind = ContextOverflow if self.overflow else MalformedReply if self.invalid else ModelUnavailable
+        return kind(f"{SUBJECT} {self.clause}.")
 
 
 def fault_of(error: Exception, settings: Settings, address: ModelAddress) -> Fault:

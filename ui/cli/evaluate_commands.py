@@ -46,6 +46,17 @@ Base = Annotated[
         metavar="DIR",
     ),
 ]
+Judges = Annotated[
+    list[str] | None,
+    typer.Option("--judge", help="A judge to ask: correct, raidd, geval, aspects, ranking, rules; repeatable."),
+]
+JudgeUrl = Annotated[
+    str,
+    typer.Option(
+        "--judge-url", help="The judging model's server, instead of ARGOT_MODEL_URL; ARGOT_JUDGE_KEY: its key."
+    ),
+]
+JudgeModel = Annotated[str, typer.Option("--judge-model", help="The judging model's name.", metavar="NAME")]
 SideChoice = Literal["extractive", "model", "both"]
 Side = Annotated[
     SideChoice,
@@ -103,6 +114,7 @@ def retrieval(  # noqa: PLR0917
         "argot evaluate answers --public clapnq --against plain_rag --json",
         "argot evaluate answers --questions questions.jsonl --home my-kb --set rerank=off",
         "argot evaluate answers --home my-kb --search S+ --against default",
+        "argot evaluate answers --judge correct --judge geval --judge-url http://127.0.0.1:8001/v1",
     )
 )
 def answers(  # noqa: PLR0917
@@ -135,8 +147,12 @@ def answers(  # noqa: PLR0917
     changes: Changes = None,
     search: Search = None,
     against: Annotated[
-        str | None, typer.Option("--against", help="Compare with this profile, question by question.", metavar="NAME")
+        list[str] | None,
+        typer.Option("--against", help="Compare with this profile, question by question; repeatable.", metavar="NAME"),
     ] = None,
+    judge: Judges = None,
+    judge_url: JudgeUrl = "",
+    judge_model: JudgeModel = "",
     as_json: AsJson = False,
 ) -> None:
     """Whether questions are answered: whole, with the right citation, and only where the documents hold the answer.
@@ -144,9 +160,15 @@ def answers(  # noqa: PLR0917
     Without --questions and --public: 270 questions in employees' words over the sample documents.
 
     By kind of question: complete, partial, wrong, abstained, asked back; the right citation first; sentence F1 against
-    the gold snippets; ROUGE-L against the reference; in which place a gold passage was found. Questions of the kinds
-    "unanswerable" and "underspecified" should be refused and asked back. With --side ideal: where right answers are
-    lost on the way to the asker. With --side lying: which false sentences are shown as supported.
+    the gold snippets; exact match, ROUGE-1, ROUGE-L and BERTScore (local model, not rescaled) against the reference; in
+    which place a gold passage was found, and whether it was for right and wrong answers (RAIDD's CP-CCR and IP-CCR).
+    Questions of the kinds "unanswerable" and "underspecified" should be refused and asked back. With --side ideal:
+    where right answers are lost on the way to the asker. With --side lying: which false sentences are shown as
+    supported.
+
+    Judges, asked of the model at ARGOT_MODEL_URL or --judge-url: correct (TRUE/FALSE, AccurateRAG), raidd (the same as
+    RAIDD asks), geval (likeness, 1 to 5), aspects (accuracy, helpfulness, informativeness, 1 to 5), ranking (of four
+    profiles, in drawn order); rules needs no model, and is rough. Replies that are no verdict are counted apart.
 
     A line of the file is a JSON object. "gold" lists what belongs to a whole answer, word for word: "document", its
     path in the folder, and "quote" (empty: the whole document). "must" lists short texts that a whole answer says,
@@ -155,11 +177,14 @@ def answers(  # noqa: PLR0917
     your own. Only id, kind and question are needed where nothing answers; else one of gold, must and reference too.
     """
     from argot.service.operations import evaluation
+    from argot.service.operations.measured_models import JudgeChoice
 
     settings = settings_for(home)
     asked = evaluation.answer_questions(questions, documents, public, home, split, settings)
-    profiles = [_profile(profile, changes, settings, search)] + ([_profile(against, None, settings)] if against else [])
-    show_report(partial(evaluation.answers, asked, glossary, home, profiles, side, settings), as_json=as_json)
+    profiles = [_profile(profile, changes, settings, search), *(_profile(one, None, settings) for one in against or ())]
+    judges = JudgeChoice(judge or (), judge_url, judge_model)
+    measure = partial(evaluation.answers, asked, glossary, home, profiles, side, settings, judges=judges)
+    show_report(measure, as_json=as_json)
 
 
 @app.command(

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from argot.errors import InvalidInput
 from argot.ui.cli.command_base import examples, note, settings_for
 from argot.ui.cli.report_output import show_report
 
@@ -72,8 +71,8 @@ def run(  # noqa: PLR0917
         str | None,
         typer.Option("--judge-url", help="The server of the model that judges, else the same.", metavar="URL"),
     ] = None,
-    judge: Annotated[
-        str | None, typer.Option("--judge", help="The model that judges, else the one that answers.")
+    judge_model: Annotated[
+        str | None, typer.Option("--judge-model", help="The judging model's name, else the same.", metavar="NAME")
     ] = None,
     embedder: Annotated[
         str | None, typer.Option("--embedder", help="A tuned embedder, for the rows that need one.", metavar="FOLDER")
@@ -97,13 +96,10 @@ def run(  # noqa: PLR0917
     OpenAI-compatible model on any data of the right form (docs/experiments.md).
     """
     from argot.service.operations import experiments, kept_experiments
+    from argot.service.operations.measured_models import JudgeChoice, answering_settings
 
-    settings = settings_for(None, model_url=model_url, model=model)
-    judging = None
-    if judge_url or judge:
-        judging = settings.model_copy(update={"model_url": judge_url or settings.model_url, "model": judge or ""})
-        if not judging.model_url:
-            raise InvalidInput("--judge names a model, and no server is known. Give --judge-url URL.")
+    settings = answering_settings(settings_for(None), model_url, model)
+    judging = JudgeChoice(url=judge_url or "", model=judge_model or "")
     options = experiments.ExperimentOptions(
         data, rows or (), limit, trials, resume, embedder, reranker, plain_reranker, generator, judging
     )

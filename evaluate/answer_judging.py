@@ -1,0 +1,124 @@
+"""What judges say of the answers of the suite `answers`, by profile, and of each profile against the first.
+
+Judged are the questions that have a reference answer; the judge is shown what the asker is told, be it a refusal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any
+
+from argot.evaluate.answer_outcomes import AnswerOutcome
+from argot.evaluate.failure_tolerance import batched
+from argot.evaluate.judging import SCORES, AnswerJudge, Judgement, JudgeName
+from argot.evaluate.measures import Difference, bootstrap_interval, gold_clusters, paired_difference
+
+Progress = Callable[[str, int, int], None]
+AT_ONCE = 4
+"""Questions judged at the same time; a model server works on several together."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRow:
+    """Of one profile: how many answers were judged, and for how many the reply was none or the server failed.
+
+    `mean` and `interval95`: by score, over those judged.
+    """
+
+    questions: int
+    judged: int
+    malformed: int
+    unavailable: int
+    mean: dict[str, float] = field(default_factory=dict)
+    interval95: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeReport:
+    """One judge: `rows` by profile, `compared` by "second against first" and score, over what both have a verdict
+    for; `each` question's scores by profile, with the fault where there are none.
+    """
+
+    judge: JudgeName
+    model: str
+    rows: dict[str, JudgeRow]
+    compared: dict[str, dict[str, Difference]]
+    each: list[dict[str, Any]] = field(default_factory=list)
+
+    def verdicts(self, profile: str) -> dict[str, bool | None]:
+        """By question whether a judge of TRUE and FALSE says that the answer is right; None where it says nothing."""
+        own = [one for one in self.each if one["profile"] == profile]
+        return {one["id"]: bool(one["scores"]["TRUE"]) if one["scores"] else None for one in own}
+
+
+async def judge_answers(
+    judge: AnswerJudge, by_profile: Mapping[str, Sequence[AnswerOutcome]], progress: Progress
+) -> JudgeReport:
+    """Asks the judge about every question with a reference, under all profiles.
+
+    Raises:
+        InvalidInput: it cannot judge so many profiles at once.
+        ModelUnavailable: its server failed for several calls in a row.
+    """
+    first = next(iter(by_profile.values()))
+    places = [place for place, one in enumerate(first) if one.judged]
+    said: list[list[Judgement]] = []
+
+    async def judged(place: int) -> list[Judgement]:
+        question = first[place].question
+        answers = [outcomes[place].seen for outcomes in by_profile.values()]
+        return await judge.judged(question.question, question.reference, answers)
+
+    for batch in batched(places, AT_ONCE):
+        said += await asyncio.gather(*map(judged, batch))
+        progress(f"judge {judge.name}", len(said), len(places))
+    clusters = gold_clusters([first[place].gold for place in places])
+    of_profile = {name: [one[number] for one in said] for number, name in enumerate(by_profile)}
+    known = judge.model.server.known if judge.model else None
+    model = "" if judge.model is None else known.model if known else judge.model.server.settings.model
+    return JudgeReport(
+        judge=judge.name,
+        model=model,
+        rows={name: judge_row(own, SCORES[judge.name], clusters) for name, own in of_profile.items()},
+        compared=_compared(of_profile, SCORES[judge.name], clusters),
+        each=[
+            {"profile": name, "id": first[place].question.id, "scores": dict(one.scores), "fault": one.fault}
+            for name, own in of_profile.items()
+            for place, one in zip(places, own, strict=True)
+        ],
+    )
+
+
+def judge_row(judgements: Sequence[Judgement], scores: Sequence[str], clusters: Sequence[int]) -> JudgeRow:
+    """Means over the answers that were judged; those that were not are counted, and nothing else."""
+    known = [(one, cluster) for one, cluster in zip(judgements, clusters, strict=True) if one.scores]
+    row = JudgeRow(
+        questions=len(judgements),
+        judged=len(known),
+        malformed=sum(one.fault == "malformed" for one in judgements),
+        unavailable=sum(one.fault == "unavailable" for one in judgements),
+    )
+    for score in scores if known else ():
+        values = [one.scores[score] for one, _ in known]
+        row.mean[score] = fmean(values)
+        row.interval95[score] = bootstrap_interval(values, clusters=[cluster for _, cluster in known])
+    return row
+
+
+def _compared(
+    of_profile: Mapping[str, Sequence[Judgement]], scores: Sequence[str], clusters: Sequence[int]
+) -> dict[str, dict[str, Difference]]:
+    (first, ours), *others = of_profile.items()
+    found: dict[str, dict[str, Difference]] = {}
+    for name, theirs in others:
+        both = [(a, b, at) for a, b, at in zip(ours, theirs, clusters, strict=True) if a.scores and b.scores]
+        found[f"{name} against {first}"] = {
+            score: paired_difference(
+                [a.scores[score] for a, *_ in both], [b.scores[score] for _, b, _ in both], [at for *_, at in both]
+            )
+            for score in scores
+        }
+    return found

@@ -1,0 +1,140 @@
+"""Judges of answers, asked one question at a time: what each says of the answers of several systems.
+
+A judge's verdict is a set of scores by name. A reply that is none (malformed, or no ranking) is counted apart and never
+guessed; so is a call that the server failed. Where a judge sees several answers, their order is drawn anew for every
+question, since models prefer places (Trustworthy Answers 5.2: anonymised answers).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar, get_args
+
+from argot.errors import InvalidInput, ModelUnavailable
+from argot.evaluate.failure_tolerance import Patience
+from argot.tools.answering.extractive_judge import ExtractiveJudge
+from argot.tools.llm.faults import MalformedReply
+
+if TYPE_CHECKING:
+    from argot.tools.llm.judge import Aspects, ModelJudge
+
+_T = TypeVar("_T")
+JudgeName = Literal["correct", "raidd", "geval", "aspects", "ranking", "rules"]
+JUDGES: tuple[JudgeName, ...] = get_args(JudgeName)
+ASPECTS = ("accuracy", "helpfulness", "informativeness")
+SCORES: Mapping[JudgeName, tuple[str, ...]] = {
+    "correct": ("TRUE",),
+    "raidd": ("TRUE",),
+    "rules": ("TRUE",),
+    "geval": ("similarity",),
+    "aspects": ASPECTS,
+    "ranking": ("rank", "ranked first"),
+}
+"""What each says of an answer: TRUE as 1 or 0, similarity and aspects from 1 to 5, its rank from 1 to 4."""
+RANKED = 4
+Fault = Literal["", "malformed", "unavailable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What was said of one answer: its scores by name; where there are none, why."""
+
+    scores: Mapping[str, float] = field(default_factory=dict)
+    fault: Fault = ""
+
+
+@dataclass
+class AnswerJudge:
+    """One judge over one run of questions.
+
+    `model` is None for the judge "rules", which needs none. `seed`: of the orders in which answers are shown.
+    """
+
+    name: JudgeName
+    model: ModelJudge | None = None
+    seed: int = 1
+    _patience: Patience = field(default_factory=Patience)
+
+    def __post_init__(self) -> None:
+        if self.name != "rules" and self.model is None:
+            raise ValueError(f"the judge '{self.name}' needs a model")
+
+    async def judged(self, question: str, reference: str, answers: Sequence[str]) -> list[Judgement]:
+        """What is said of each system's answer to one question.
+
+        Raises:
+            InvalidInput: "ranking" is given another number of answers than four.
+            ModelUnavailable: the server failed for several calls in a row.
+        """
+        order = random.Random(f"{self.seed} {question}").sample(range(len(answers)), len(answers))  # noqa: S311
+        shown = [answers[place] for place in order]
+        if self.name == "ranking":
+            found = await self._ranked(question, reference, shown)
+        elif self.name == "aspects":
+            pairs = [shown[start : start + 2] for start in range(0, len(shown), 2)]
+            found = [one for pair in pairs for one in await self._aspects(question, reference, pair)]
+        else:
+            found = list(await asyncio.gather(*(self._alone(question, reference, answer) for answer in shown)))
+        return [found[order.index(place)] for place in range(len(answers))]
+
+    async def _alone(self, question: str, reference: str, answer: str) -> Judgement:
+        if self.model is None:
+            return _true_or_false(await ExtractiveJudge().is_correct(question, answer, reference))
+        if self.name == "geval":
+            said = await self._said(self.model.geval(question, reference, answer))
+            return said if isinstance(said, Judgement) else Judgement({"similarity": said})
+        ask = self.model.is_correct if self.name == "correct" else self.model.is_accurate
+        verdict = await self._said(ask(question, answer, reference))
+        return verdict if isinstance(verdict, Judgement) else _true_or_false(verdict)
+
+    async def _aspects(self, question: str, reference: str, pair: Sequence[str]) -> list[Judgement]:
+        assert self.model is not None
+        # A lone answer stands in both places: it is scored by itself all the same, and neither place is preferred.
+        both = (*pair, *pair)[:2]
+        said = await self._said(self.model.aspects(question, reference, *both))
+        if isinstance(said, Judgement):
+            return [said] * len(pair)
+        return [_mean_aspects(said)] if len(pair) == 1 else [_mean_aspects([one]) for one in said]
+
+    async def _ranked(self, question: str, reference: str, shown: Sequence[str]) -> list[Judgement]:
+        assert self.model is not None
+        if len(shown) != RANKED:
+            raise InvalidInput(f"The judge 'ranking' orders {RANKED} answers, not {len(shown)}: compare four profiles.")
+        said = await self._said(self.model.rank(question, reference, shown))
+        if isinstance(said, Judgement) or said is None:
+            return [said or Judgement(fault="malformed")] * RANKED
+        return [Judgement({"rank": float(rank), "ranked first": float(rank == 1)}) for rank in said]
+
+    async def _said(self, call: Awaitable[_T]) -> _T | Judgement:
+        try:
+            said = await self._patience.wait(_malformed_apart(call))
+        except ModelUnavailable as error:
+            raise ModelUnavailable(f"The judge '{self.name}' cannot go on. {error}") from error
+        return Judgement(fault="unavailable") if said is None else said.value
+
+
+@dataclass(frozen=True, slots=True)
+class _Said(Generic[_T]):
+    """Told apart from None, by which `Patience` says that the server failed."""
+
+    value: _T
+
+
+async def _malformed_apart(call: Awaitable[_T]) -> _Said[_T | Judgement]:
+    """A reply that is none is the model's, and says nothing against the server."""
+    try:
+        return _Said(await call)
+    except MalformedReply:
+        return _Said(Judgement(fault="malformed"))
+
+
+def _true_or_false(verdict: bool) -> Judgement:
+    return Judgement({"TRUE": float(verdict)})
+
+
+def _mean_aspects(said: Sequence[Aspects]) -> Judgement:
+    return Judgement({name: fmean(getattr(one, name) for one in said) for name in ASPECTS})

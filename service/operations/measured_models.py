@@ -1,0 +1,115 @@
+"""The language models of a measurement: those that are measured, and those that judge."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from pydantic import SecretStr
+
+from argot.errors import InvalidInput
+from argot.evaluate.judging import JUDGES, RANKED, AnswerJudge
+from argot.settings import Settings
+
+if TYPE_CHECKING:
+    from argot.tools.llm.model_server import ModelServer
+
+_T = TypeVar("_T")
+SideChoice = Literal["extractive", "model", "both"]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeChoice:
+    """Judges by name (`evaluate/judging.py`), and the model that judges: by default the one that is configured."""
+
+    names: Sequence[str] = ()
+    url: str = ""
+    model: str = ""
+
+
+def model_servers(side: SideChoice, settings: Settings) -> list[ModelServer | None]:
+    """What the sides are measured with: None for the extractive one, the model server for the other.
+
+    Raises:
+        InvalidInput: none is configured.
+    """
+    if side == "extractive":
+        return [None]
+    from argot.tools.llm.model_server import ModelServer
+
+    server = ModelServer.from_settings(settings)
+    if server is None:
+        raise InvalidInput(
+            f"--side {side} needs a language model, and none is configured. Set ARGOT_MODEL_URL, e.g. to "
+            "http://127.0.0.1:8000/v1, or measure with --side extractive."
+        )
+    return [server] if side == "model" else [None, server]
+
+
+def answer_judges(choice: JudgeChoice, systems: int, settings: Settings) -> list[AnswerJudge]:
+    """The judges chosen, each once.
+
+    Args:
+        systems: how many answers to one question are judged together.
+
+    Raises:
+        InvalidInput: there is no such judge, no model for it, or it orders four answers and there are not so many.
+    """
+    names = list(dict.fromkeys(choice.names))
+    if unknown := next((name for name in names if name not in JUDGES), None):
+        raise InvalidInput(f"There is no judge '{unknown}'. Judges: {', '.join(JUDGES)}.")
+    if "ranking" in names and systems != RANKED:
+        raise InvalidInput(
+            f"The judge 'ranking' orders the answers of {RANKED} profiles, and there are {systems}. Give --against "
+            f"{RANKED - 1} times."
+        )
+    return [
+        AnswerJudge(name, None if name == "rules" else _model_judge(name, choice, settings))
+        for name in JUDGES
+        if name in names
+    ]
+
+
+def _model_judge(name: str, choice: JudgeChoice, settings: Settings) -> Any:
+    from argot.tools.llm.judge import ModelJudge
+    from argot.tools.llm.model_server import ModelServer
+
+    server = ModelServer.from_settings(judging_settings(choice, settings))
+    if server is None:
+        raise InvalidInput(
+            f"The judge '{name}' needs a language model, and none is configured. Give --judge-url, e.g. "
+            "http://127.0.0.1:8000/v1, or set ARGOT_MODEL_URL; the judge 'rules' needs none."
+        )
+    return ModelJudge(server)
+
+
+def judging_settings(choice: JudgeChoice, settings: Settings) -> Settings:
+    """The settings of the judging server. A key is never sent to another server than the one it was set for."""
+    if choice.url:
+        changes = {"model_url": choice.url, "model": choice.model, "model_key": settings.judge_key, "model_context": 0}
+        return settings.model_copy(update=changes)
+    return settings.model_copy(update={"model": choice.model}) if choice.model else settings
+
+
+def answering_settings(settings: Settings, url: str | None, model: str | None) -> Settings:
+    """The settings with another model that answers. A key is sent to no other server than the one it was set for."""
+    if not url or url == settings.model_url:
+        return settings.model_copy(update={"model": model}) if model else settings
+    changes: dict[str, Any] = {"model_url": url, "model": model or "", "model_context": 0}
+    # Where no server was set, the key that was is for the one named now.
+    return settings.model_copy(update={**changes, **({"model_key": SecretStr("")} if settings.model_url else {})})
+
+
+def run_closing(work: Coroutine[Any, Any, _T], *servers: ModelServer | None) -> _T:
+    """Runs it, and closes the servers within the loop in which their connections were opened."""
+
+    async def run() -> _T:
+        try:
+            return await work
+        finally:
+            for server in {id(one): one for one in servers if one is not None}.values():
+                await server.aclose()
+
+    return asyncio.run(run())

@@ -1,0 +1,192 @@
+"""Judges on their road: asked of a scripted server, in drawn orders, and what is no verdict counted apart."""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from argot.errors import InvalidInput, ModelUnavailable
+from argot.evaluate.answer_judging import judge_answers, judge_row
+from argot.evaluate.answer_outcomes import judged as outcome_of
+from argot.evaluate.answer_questions import AnswerQuestion
+from argot.evaluate.answer_report import answers_report
+from argot.evaluate.answer_tables import answers_tables
+from argot.evaluate.judging import AnswerJudge, Judgement, JudgeName
+from argot.results import AskResult
+from argot.service.operations.measured_models import JudgeChoice, answer_judges, run_closing
+from argot.settings import Settings
+from argot.tools.llm.judge import ModelJudge
+from argot.tools.llm.model_server import ModelServer
+
+QUESTION, REFERENCE = "How long does it take?", "It takes 40 seconds."
+FENCE = re.compile(r"<(answer(?:_[abcd])?)>\n(.*?)\n</\1>", re.DOTALL)
+
+
+def shown(request: Any) -> dict[str, str]:
+    """The answers of a request by their places."""
+    return {name.removeprefix("answer_"): text for name, text in FENCE.findall(request.user)}
+
+
+def judge(scripted: Any, name: JudgeName, **more: Any) -> AnswerJudge:
+    server = ModelServer.from_settings(scripted.settings(model_seconds=60))
+    assert server is not None
+    return AnswerJudge(name, ModelJudge(server), **more)
+
+
+def scores(found: list[Judgement]) -> list[dict[str, float]]:
+    return [dict(one.scores) for one in found]
+
+
+@pytest.mark.parametrize("name", ["correct", "raidd"])
+async def test_each_answer_gets_its_own_verdict(scripted_model: Any, name: JudgeName) -> None:
+    for prompt in ("judge_correct", "judge_raidd_accuracy"):
+        scripted_model.reply(
+            prompt, lambda asked: {"verdict": "TRUE" if "40" in asked.user.split("<answer>")[1] else "FALSE"}
+        )
+    found = await judge(scripted_model, name).judged(QUESTION, REFERENCE, ["40 s", "50 s"])
+    assert scores(found) == [{"TRUE": 1.0}, {"TRUE": 0.0}]
+
+
+async def test_the_rule_of_thumb_judges_without_a_model() -> None:
+    found = await AnswerJudge("rules").judged(QUESTION, REFERENCE, [REFERENCE, "It takes 50 seconds."])
+    assert scores(found) == [{"TRUE": 1.0}, {"TRUE": 0.0}]
+    with pytest.raises(ValueError, match="needs a model"):
+        AnswerJudge("geval")
+
+
+async def test_likeness_is_scored(scripted_model: Any) -> None:
+    scripted_model.reply("judge_geval", {"reasoning": "same", "score": 4})
+    assert scores(await judge(scripted_model, "geval").judged(QUESTION, REFERENCE, ["40 s"])) == [{"similarity": 4.0}]
+
+
+def by_length(request: Any) -> dict[str, Any]:
+    return {
+        place: {"accuracy": min(5, len(text)), "helpfulness": 3, "informativeness": 2}
+        for place, text in shown(request).items()
+    }
+
+
+async def test_aspects_come_back_to_the_answer_they_are_of_in_whatever_order(scripted_model: Any) -> None:
+    scripted_model.reply("judge_aspects", by_length)
+    answers = ["1", "22", "333", "4444"]
+    orders = set()
+    for seed in range(4):
+        found = await judge(scripted_model, "aspects", seed=seed).judged(QUESTION, REFERENCE, answers)
+        assert [one.scores["accuracy"] for one in found] == [1, 2, 3, 4]
+        orders.add(tuple(shown(scripted_model.asked()[-1]).values()))
+    assert len(orders) > 1
+
+
+async def test_a_lone_answer_stands_in_both_places(scripted_model: Any) -> None:
+    good, bad = ({"accuracy": n, "helpfulness": n, "informativeness": n} for n in (4, 2))
+    scripted_model.reply("judge_aspects", {"a": good, "b": bad})
+    (one,) = await judge(scripted_model, "aspects").judged(QUESTION, REFERENCE, ["alone"])
+    assert one.scores["accuracy"] == 3.0
+    assert shown(scripted_model.asked()[-1]) == {"a": "alone", "b": "alone"}
+
+
+async def test_four_answers_are_ranked_in_an_order_that_is_drawn(scripted_model: Any) -> None:
+    def longest_first(request: Any) -> dict[str, int]:
+        places = sorted(shown(request), key=lambda place: -len(shown(request)[place]))
+        return {place: rank for rank, place in enumerate(places, start=1)}
+
+    scripted_model.reply("judge_ranking", longest_first)
+    answers = ["1", "22", "333", "4444"]
+    found = await judge(scripted_model, "ranking").judged(QUESTION, REFERENCE, answers)
+    assert [one.scores["rank"] for one in found] == [4, 3, 2, 1]
+    assert [one.scores["ranked first"] for one in found] == [0, 0, 0, 1]
+    assert list(shown(scripted_model.asked()[-1]).values()) != answers
+    with pytest.raises(InvalidInput, match="orders 4 answers, not 2"):
+        await judge(scripted_model, "ranking").judged(QUESTION, REFERENCE, ["1", "22"])
+
+
+async def test_a_reply_that_is_no_verdict_is_counted_apart(scripted_model: Any) -> None:
+    scripted_model.reply("judge_ranking", {"a": 1, "b": 2, "c": 2, "d": 3})
+    assert await judge(scripted_model, "ranking").judged(QUESTION, REFERENCE, list("wxyz")) == (
+        [Judgement(fault="malformed")] * 4
+    )
+    scripted_model.fault("invalid_json")
+    own = judge(scripted_model, "correct")
+    for _ in range(12):  # a model that never writes a verdict is measured, and ends nothing
+        assert await own.judged(QUESTION, REFERENCE, ["40 s"]) == [Judgement(fault="malformed")]
+
+
+async def test_a_server_that_fails_now_and_then_is_forgiven_and_one_that_is_down_ends_it(scripted_model: Any) -> None:
+    scripted_model.fault("status", code=500)
+    own = judge(scripted_model, "correct")
+    assert await own.judged(QUESTION, REFERENCE, ["40 s"]) == [Judgement(fault="unavailable")]
+    with pytest.raises(ModelUnavailable, match=r"judge 'correct' cannot go on.*argot doctor"):
+        for _ in range(20):
+            await own.judged(QUESTION, REFERENCE, ["40 s"])
+
+
+def test_means_are_over_what_was_judged() -> None:
+    said = [
+        Judgement({"TRUE": 1.0}),
+        Judgement({"TRUE": 0.0}),
+        Judgement(fault="malformed"),
+        Judgement(fault="unavailable"),
+    ]
+    row = judge_row(said, ("TRUE",), [0, 1, 2, 3])
+    assert (row.questions, row.judged, row.malformed, row.unavailable, row.mean) == (4, 2, 1, 1, {"TRUE": 0.5})
+    assert judge_row([Judgement(fault="malformed")], ("TRUE",), [0]).mean == {}
+
+
+# -- the suite --------------------------------------------------------------------------------------------------------
+
+
+def answered(text: str) -> AskResult:
+    return AskResult(question="q", stand_alone_question="q", status="abstained", thread="t", answer=text)
+
+
+def test_what_judges_say_is_in_the_report_beside_the_measures(scripted_model: Any) -> None:
+    scripted_model.reply("judge_raidd_accuracy", lambda asked: {"verdict": "TRUE" if "GOOD" in asked.user else "FALSE"})
+    asked = [
+        AnswerQuestion(f"q{n}", "sum", f"Question {n}?", reference="Reference." if n else "", must=("x",))
+        for n in range(3)
+    ]
+    gold = frozenset({"p"})
+    by_profile = {
+        "plain": [outcome_of(one, answered("BAD"), gold) for one in asked],
+        "better": [outcome_of(one, answered("GOOD"), gold) for one in asked],
+    }
+    own = judge(scripted_model, "raidd")
+    assert own.model is not None
+    report = run_closing(judge_answers(own, by_profile, lambda *_: None), own.model.server)
+    # without a reference there is nothing to compare with
+    assert [row.questions for row in report.rows.values()] == [2, 2]
+    assert report.rows["better"].mean == {"TRUE": 1.0}
+    change = report.compared["better against plain"]["TRUE"]
+    assert (change.difference, change.questions, change.clusters) == (1.0, 2, 1)
+    assert report.model
+    whole = answers_report("set", asked, by_profile, [report])
+    assert whole.right_by == "judge raidd"
+    # which are right is what the judge says, over those it was asked about
+    assert whole.chunks["better"]["sum"].accuracy == 1.0 and whole.chunks["better"]["sum"].questions == 2
+    assert whole.as_json()["judges"][0]["each"][0] == {
+        "profile": "plain", "id": "q1", "scores": {"TRUE": 0.0}, "fault": "",
+    }  # fmt: skip
+    titles = [table.title for table in answers_tables(whole)]
+    assert f"Judge raidd, by {report.model}" in titles and "Judge raidd, better against plain" in titles
+
+
+def test_judges_that_cannot_be_asked_are_refused_before_anything_is_embedded() -> None:
+    with pytest.raises(InvalidInput, match=r"no judge 'genius'\. Judges: correct"):
+        answer_judges(JudgeChoice(["genius"]), 1, Settings())
+    with pytest.raises(InvalidInput, match=r"needs a language model.*--judge-url"):
+        answer_judges(JudgeChoice(["correct"]), 1, Settings())
+    with pytest.raises(InvalidInput, match="Give --against 3 times"):
+        answer_judges(JudgeChoice(["ranking"]), 2, Settings(model_url="http://127.0.0.1:1/v1"))
+    assert [one.name for one in answer_judges(JudgeChoice(["rules", "rules"]), 1, Settings())] == ["rules"]
+
+
+def test_a_key_goes_to_no_other_server_than_its_own(scripted_model: Any) -> None:
+    settings = scripted_model.settings().model_copy(update={"model_key": Settings(model_key="secret").model_key})  # type: ignore[arg-type]
+    other = JudgeChoice(["correct"], url=settings.model_url, model="judge")
+    (own,) = answer_judges(replace(other, url=""), 1, settings)
+    (elsewhere,) = answer_judges(other, 1, settings)
+    assert own.model is not None and elsewhere.model is not None
+    assert own.model.server.settings.model_key.get_secret_value() == "secret"
+    assert elsewhere.model.server.settings.model_key.get_secret_value() == ""
+    assert own.model.server.settings.model == elsewhere.model.server.settings.model == "judge"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
+from argot.errors import ModelUnavailable
 from argot.evaluate.answer_questions import AnswerQuestion
 from argot.evaluate.answer_suite import gold_passages
 from argot.evaluate.experiments.experiment import OF_ANSWERS
@@ -95,9 +96,21 @@ def _finder(work: RowWork, documents: Sequence[Document]) -> _Find:
         gold = _gold_documents(question, documents) if work.row.way == "oracle" else frozenset()
         changed = with_gold_triples(work.base, gold) if work.row.way == "oracle" else None
         result = await work.base.asker(profile, work.server, changed)(question.question)
+        _require_reply(result)
         return answered_text(result), result.passages
 
     return find
+
+
+def _require_reply(result: AskResult) -> None:
+    """What is quoted in place of a model that failed is not the model's answer, and would be measured as if it were.
+
+    Raises:
+        ModelUnavailable: it was asked for the answer, and failed.
+    """
+    failed = [call.failed for call in result.model_calls if call.prompt == "cited_answer" and call.failed]
+    if failed and result.answered_by != "model":
+        raise ModelUnavailable(f"The language model gave no answer: {failed[-1]}.")
 
 
 def _by_solutions(work: RowWork, profile: Profile) -> _Find:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import argot
 from argot.clock import timestamp
-from argot.errors import InvalidInput
+from argot.errors import InvalidInput, ModelUnavailable
 from argot.evaluate.experiments.experiment import BY_JUDGE, TUNED_BY, Experiment, PaperRow, Tuned
 from argot.evaluate.experiments.experiment_catalogue import experiment_named
 from argot.evaluate.experiments.experiment_data import DataPart, ExperimentData, load_experiment_data
@@ -98,8 +98,11 @@ def experiment_run(
     with _data_of(experiment, options, settings) as data:
         running = _Running(experiment, options, data, ExperimentFolder(home), settings, progress)
         run = running.begun(rows)
-        for row in rows:
-            running.measure(run, row)
+        try:
+            for row in rows:
+                running.measure(run, row)
+        except ModelUnavailable as error:
+            raise ModelUnavailable(f"{error} What was measured is kept: go on with --resume.") from error
         running.finish(run)
         return run.model_dump(), run_tables(experiment, run), running.folder.place(run.id)
 
@@ -176,7 +179,10 @@ class _Running:
             notes=list(self.data.notes),
             clusters={id_: n for part in self.data.parts for id_, n in part.clusters().items()},
         )
-        return (self.folder.unfinished(fresh) if self.options.resume else None) or fresh
+        run = (self.folder.unfinished(fresh) if self.options.resume else None) or fresh
+        # Before anything is measured, so that what is read and derived for it is found again.
+        self.folder.save(run, run_page(self.experiment, run))
+        return run
 
     def _models(self) -> dict[str, str]:
         models = {"embedder": self.settings.embedder, "re-ranker": self.settings.reranker}

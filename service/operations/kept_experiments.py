@@ -30,6 +30,7 @@ class ListedExperiment:
     table: str
     about: str
     needs: str
+    published_with: str
     rows: int
     runs_here: int
     why_not: list[str]
@@ -43,7 +44,12 @@ def experiment_list(settings: Settings) -> Report:
         for one in listed
     ]
     columns = ["experiment", "table", "data", "rows that run here now", "why not the others"]
-    return {"experiments": [asdict(one) for one in listed]}, [Table("The papers' experiments", columns, body)]
+    published = [[one.name, one.published_with] for one in listed]
+    tables = [Table("The papers' experiments", columns, body)]
+    tables.append(
+        Table("What the papers ran with, which is seldom public", ["experiment", "models and data"], published)
+    )
+    return {"experiments": [asdict(one) for one in listed]}, tables
 
 
 def _listed(experiment: Experiment, settings: Settings) -> ListedExperiment:
@@ -54,6 +60,7 @@ def _listed(experiment: Experiment, settings: Settings) -> ListedExperiment:
         table=f"{experiment.paper}, {experiment.table}",
         about=experiment.about,
         needs=_needs(experiment),
+        published_with=experiment.published_with,
         rows=len(experiment.rows),
         runs_here=reasons.count(""),
         why_not=list(dict.fromkeys(reason for reason in reasons if reason)),

@@ -229,10 +229,6 @@ def test_a_run_that_broke_off_goes_on_where_it_was(scripted_model: Any, tmp_path
     options = ExperimentOptions(answers_form(tmp_path / "data"), ["BM25", "via general purpose LLM"])
     settings = scripted_model.settings(model_seconds=5)
 
-    def down(step: str, done: int, total: int) -> None:
-        if step == "BM25" and done == total:
-            raise KeyboardInterrupt
-
     measured = experiments._Running.measure
     first = {"done": False}
 
@@ -258,6 +254,17 @@ def test_a_run_that_broke_off_goes_on_where_it_was(scripted_model: Any, tmp_path
     assert report["rows"][0] == before.rows[0].model_dump()
     assert [row["label"] for row in report["rows"]] == ["BM25", "via general purpose LLM"]
     assert len(scripted_model.asked("cited_answer")) == asked + len(QUESTIONS)
+
+
+def test_what_is_quoted_where_the_model_fails_is_not_taken_for_its_answer(scripted_model: Any, tmp_path: Path) -> None:
+    answers_well(scripted_model)
+    scripted_model.fault("status", prompt="cited_answer", code=500)
+    options = ExperimentOptions(answers_form(tmp_path / "data"), ["DPR"])
+    report, _, _ = experiment_run("kapqa-3", options, tmp_path, scripted_model.settings(), quiet)
+    (row,) = report["rows"]
+    assert row["failed"] == len(QUESTIONS)
+    assert row["reason"] == "2 questions got no reply from the model."
+    assert row["figures"]["rouge-l"]["mean"] == 0.0
 
 
 def test_a_server_that_is_down_is_told_before_anything_is_read(tmp_path: Path, scripted_model: Any) -> None:

@@ -77,11 +77,9 @@ async def judge_answers(
         progress(f"judge {judge.name}", len(said), len(places))
     clusters = gold_clusters([first[place].gold for place in places])
     of_profile = {name: [one[number] for one in said] for number, name in enumerate(by_profile)}
-    known = judge.model.server.known if judge.model else None
-    model = "" if judge.model is None else known.model if known else judge.model.server.settings.model
     return JudgeReport(
         judge=judge.name,
-        model=model,
+        model=judge.model_name,
         rows={name: judge_row(own, SCORES[judge.name], clusters) for name, own in of_profile.items()},
         compared=_compared(of_profile, SCORES[judge.name], clusters),
         each=[

@@ -63,6 +63,14 @@ class AnswerJudge:
         if self.name != "rules" and self.model is None:
             raise ValueError(f"the judge '{self.name}' needs a model")
 
+    @property
+    def model_name(self) -> str:
+        """As its server calls it, once it was asked; empty where there is none."""
+        if self.model is None:
+            return ""
+        server = self.model.server
+        return server.known.model if server.known else server.settings.model
+
     async def judged(self, question: str, reference: str, answers: Sequence[str]) -> list[Judgement]:
         """What is said of each system's answer to one question.
 

@@ -180,6 +180,7 @@ BESIDE_THE_USE_CASES = {
     "service.operations.experiments": "makes knowledge bases of its own to measure with",
     "service.operations.kept_experiments": "reads what measuring kept, which belongs to nobody",
     "service.operations.strategy_choice": "makes knowledge bases of its own to measure with",
+    "service.operations.judge_calibration": "measures judges, and needs no knowledge base",
     "service.operations.measured_models": "which model judges answers, beside that",
 }
 """What surfaces import of `service` that is no use case: packages and modules, each with the reason."""

@@ -14,6 +14,7 @@ from argot import __version__
 from argot.errors import ArgotError
 from argot.remedies import remedy_for
 from argot.ui.cli import (
+    calibrate_commands,
     derive_commands,
     document_commands,
     evaluate_commands,
@@ -42,6 +43,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
+calibrate_commands.register(evaluate_commands.app)
 app.add_typer(evaluate_commands.app, name="evaluate")
 # In the order in which help lists them.
 for _part in (

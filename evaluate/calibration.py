@@ -1,0 +1,215 @@
+"""How far a judge, or a measure with a threshold, can stand for people: its verdicts beside their labels."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from argot.errors import InvalidInput
+from argot.evaluate.answer_measures import auroc, exact_match, rouge_1, rouge_l
+from argot.evaluate.bert_score import bert_scores
+from argot.evaluate.failure_tolerance import batched
+from argot.evaluate.human_labels import LabelledAnswer
+from argot.evaluate.judge_agreement import Agreement, agreement_of, cohen_kappa, confusion, pairwise_agreement
+from argot.evaluate.judging import ASPECTS, AnswerJudge, Judgement
+from argot.settings import Settings
+
+Progress = Callable[[str, int, int], None]
+MeasureName = Literal["exact-match", "rouge-1", "rouge-l", "bertscore"]
+CALIBRATED_MEASURES: tuple[MeasureName, ...] = get_args(MeasureName)
+AT_ONCE = 4
+TRUE_FALSE, SCALE = (0, 1), (1, 2, 3, 4, 5)
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """One judge or measure against people.
+
+    `agreements`: by score, then by kind of answer with "all" first; empty where nothing was judged. `malformed`,
+    `unavailable`: replies that were no verdict, calls that the server failed; `undecided`: answers of which people say
+    both as often. `threshold`: of a measure, from which on an answer counts as TRUE; `chosen_on`: how many answers it
+    was chosen on, which are no part of the rest; `auroc`: of the measure, without a threshold. `people`: how often two
+    people agree, where there are several.
+    """
+
+    name: str
+    model: str
+    answers: int
+    judged: int
+    malformed: int
+    unavailable: int
+    undecided: int
+    agreements: dict[str, dict[str, Agreement]]
+    people: dict[str, float | None]
+    threshold: float | None = None
+    chosen_on: int = 0
+    auroc: float | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+async def calibrated_judge(judge: AnswerJudge, answers: Sequence[LabelledAnswer], progress: Progress) -> Calibration:
+    """Asks a judge about every answer.
+
+    Raises:
+        InvalidInput: people gave no labels of its kind.
+        ModelUnavailable: its server failed for several calls in a row.
+    """
+    scores = _scores(judge)
+    _require_labels(judge.name, scores, answers)
+
+    async def judged(one: LabelledAnswer) -> Judgement:
+        (said,) = await judge.judged(one.question, one.reference, [one.answer])
+        return said
+
+    said: list[Judgement] = []
+    for batch in batched(answers, AT_ONCE):
+        said += await asyncio.gather(*map(judged, batch))
+        progress(f"judge {judge.name}", len(said), len(answers))
+    return Calibration(
+        name=judge.name,
+        model=judge.model_name,
+        answers=len(answers),
+        judged=sum(bool(one.scores) for one in said),
+        malformed=sum(one.fault == "malformed" for one in said),
+        unavailable=sum(one.fault == "unavailable" for one in said),
+        undecided=_undecided(answers, scores.values()),
+        agreements={
+            score: _by_kind(answers, [one.scores.get(score) for one in said], human) for score, human in scores.items()
+        },
+        people={human: _among_people(answers, human) for human in scores.values()},
+    )
+
+
+def calibrated_measure(
+    name: MeasureName, answers: Sequence[LabelledAnswer], settings: Settings, threshold: float | None = None
+) -> Calibration:
+    """Takes a measure of likeness to the reference for a verdict, from a threshold on.
+
+    Args:
+        threshold: without one, that of the best kappa on half of the questions is taken, and the other half reported.
+
+    Raises:
+        InvalidInput: people gave no TRUE or FALSE, or there are too few questions to choose a threshold on.
+    """
+    _require_labels(name, {"TRUE": "TRUE"}, answers)
+    values = measured_likeness(name, answers, settings)
+    chosen_on: list[int] = []
+    reported = list(range(len(answers)))
+    if name == "exact-match":
+        threshold = 1.0  # it is one, or it is none
+    if threshold is None:
+        chosen_on = [place for place, one in enumerate(answers) if _first_half(one.question)]
+        reported = [place for place in reported if not _first_half(answers[place].question)]
+        threshold = _best_threshold([values[place] for place in chosen_on], [answers[place] for place in chosen_on])
+    if threshold is None or not reported:
+        raise InvalidInput(
+            f"There are too few questions to choose a threshold of {name} on one half of them and report the other. "
+            "Give --threshold."
+        )
+    own, found = [answers[place] for place in reported], [values[place] for place in reported]
+    known = _decided(found, own)
+    return Calibration(
+        name=name,
+        model="",
+        answers=len(own),
+        judged=len(own),
+        malformed=0,
+        unavailable=0,
+        undecided=_undecided(own, ["TRUE"]),
+        agreements={"TRUE": _by_kind(own, [float(value >= threshold) for value in found], "TRUE")},
+        people={"TRUE": _among_people(own, "TRUE")},
+        threshold=threshold,
+        chosen_on=len(chosen_on),
+        auroc=auroc([value for value, _ in known], [bool(human) for _, human in known]),
+    )
+
+
+def measured_likeness(name: MeasureName, answers: Sequence[LabelledAnswer], settings: Settings) -> list[float]:
+    """The measure of each answer against its reference."""
+    if name == "bertscore":
+        scores = bert_scores([one.answer for one in answers], [one.reference for one in answers], settings)
+        return [one.f1 for one in scores]
+    measure = {"exact-match": exact_match, "rouge-1": rouge_1, "rouge-l": rouge_l}[name]
+    return [float(measure(one.answer, one.reference)) for one in answers]
+
+
+# -- parts ------------------------------------------------------------------------------------------------------------
+
+
+def _scores(judge: AnswerJudge) -> Mapping[str, str]:
+    """The scores of a judge, each with the people's label that it is compared with."""
+    if judge.name == "ranking":
+        raise InvalidInput("The judge 'ranking' compares four answers; labels of single answers say nothing of it.")
+    if judge.name == "aspects":
+        return {name: name for name in ASPECTS}
+    return {"similarity": "score"} if judge.name == "geval" else {"TRUE": "TRUE"}
+
+
+def _require_labels(name: str, scores: Mapping[str, str], answers: Sequence[LabelledAnswer]) -> None:
+    for human in scores.values():
+        if not any(human in label for one in answers for label in one.labels):
+            wanted = {"TRUE": "true or false", "score": "scores from 1 to 5"}.get(human, "the three aspects, 1 to 5")
+            raise InvalidInput(f"'{name}' is calibrated on labels that are {wanted}, and no answer has such a label.")
+
+
+def _undecided(answers: Sequence[LabelledAnswer], humans: Iterable[str]) -> int:
+    scores = tuple(humans)
+    return sum(any(one.human(score) is None for score in scores) for one in answers)
+
+
+def _by_kind(answers: Sequence[LabelledAnswer], said: Sequence[float | None], human: str) -> dict[str, Agreement]:
+    """Over all answers that both have a label for, and by kind where there are several."""
+    labels = TRUE_FALSE if human == "TRUE" else SCALE
+    known = [
+        (label, value, one)
+        for one, value in zip(answers, said, strict=True)
+        if value is not None and (label := one.human(human)) is not None
+    ]
+    kinds = dict.fromkeys(one.kind for *_, one in known)
+    parts = {"all": known}
+    if len(kinds) > 1:
+        parts |= {kind or "(no kind)": [row for row in known if row[2].kind == kind] for kind in kinds}
+    return {
+        kind: agreement_of(
+            [row[0] for row in rows], [row[1] for row in rows], labels, [row[2].question for row in rows]
+        )
+        for kind, rows in parts.items()
+        if rows
+    }
+
+
+def _among_people(answers: Sequence[LabelledAnswer], human: str) -> float | None:
+    return pairwise_agreement([[label[human] for label in one.labels if human in label] for one in answers])
+
+
+def _decided(values: Sequence[float], answers: Sequence[LabelledAnswer]) -> list[tuple[float, int]]:
+    """Each value with what people say, where they are not undecided."""
+    said = [(value, one.human("TRUE")) for value, one in zip(values, answers, strict=True)]
+    return [(value, human) for value, human in said if human is not None]
+
+
+def _first_half(question: str) -> bool:
+    """By a hash of the question, so that all answers to one fall into one half."""
+    return hashlib.blake2b(question.encode(), digest_size=1).digest()[0] % 2 == 0
+
+
+def _best_threshold(values: Sequence[float], answers: Sequence[LabelledAnswer]) -> float | None:
+    """That of the best kappa, the lowest of equals; None where there is nothing to choose by."""
+    known = [
+        (value, human) for value, one in zip(values, answers, strict=True) if (human := one.human("TRUE")) is not None
+    ]
+    people = np.asarray([human for _, human in known], dtype=np.intp)
+    best: tuple[float, float] | None = None
+    for threshold in sorted({value for value, _ in known}):
+        verdicts = np.asarray([value >= threshold for value, _ in known], dtype=np.intp)
+        kappa = cohen_kappa(confusion(people, verdicts, 2))
+        if kappa is not None and (best is None or kappa > best[0]):
+            best = kappa, threshold
+    return None if best is None else best[1]

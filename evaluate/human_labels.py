@@ -1,0 +1,133 @@
+"""Answers that people have labelled, to calibrate judges on: from a file, or FinanceBench's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median_low
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
+
+from argot.errors import InvalidInput
+from argot.evaluate.answer_questions import json_lines
+
+FORM = '{"question": "...", "reference": "...", "answer": "...", "label": true}'
+FINANCEBENCH = "Correct Answer", "Incorrect Answer", "Refusal"
+"""What its annotators say of an answer (Islam et al., 2023)."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledAnswer:
+    """`labels`: what each person said, by score ("TRUE" as 1 or 0; "score" or the aspects from 1 to 5)."""
+
+    question: str
+    reference: str
+    answer: str
+    labels: tuple[Mapping[str, int], ...]
+    kind: str = ""
+
+    def human(self, score: str) -> int | None:
+        """What people say together: the majority, of scores the lower median; None where they are undecided, or
+        nobody gave this score.
+        """
+        given = [label[score] for label in self.labels if score in label]
+        if score == "TRUE":
+            yes, no = sum(given), len(given) - sum(given)
+            return None if yes == no else int(yes > no)
+        return median_low(given) if given else None
+
+
+class _Aspects(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    accuracy: int = Field(ge=1, le=5)
+    helpfulness: int = Field(ge=1, le=5)
+    informativeness: int = Field(ge=1, le=5)
+
+
+_Score = Literal[1, 2, 3, 4, 5]
+_Label = StrictBool | _Score | Literal["TRUE", "FALSE"] | _Aspects
+
+
+class _Row(BaseModel):
+    """`label` is one person's, `labels` are several persons'."""
+
+    model_config = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
+
+    id: str = ""
+    question: str = Field(min_length=1)
+    reference: str = Field(min_length=1)
+    answer: str
+    label: _Label | None = None
+    labels: tuple[_Label, ...] = ()
+    kind: str = ""
+    note: Any = None
+
+
+def load_labels(path: Path) -> list[LabelledAnswer]:
+    """Reads a file of labelled answers, one JSON object a line.
+
+    Raises:
+        InvalidInput: the file cannot be read, or a line is malformed; the message names it.
+    """
+    found = [_read(row, f"{path}, line {number}") for number, row in json_lines(path)]
+    if not found:
+        raise InvalidInput(f"{path} holds no labelled answer. A line looks like {FORM}.")
+    return found
+
+
+def _read(row: Mapping[str, Any], where: str) -> LabelledAnswer:
+    try:
+        read = _Row.model_validate(row)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = str(first["loc"][0])
+        why = "true, false, 1 to 5, or the three aspects from 1 to 5" if place.startswith("label") else first["msg"]
+        raise InvalidInput(f"{where}: {place}: {why}. A line looks like {FORM}.") from error
+    labels = (*read.labels, *([] if read.label is None else [read.label]))
+    if not labels:
+        raise InvalidInput(f"{where}: there is no label, nor labels of several people. A line looks like {FORM}.")
+    return LabelledAnswer(read.question, read.reference, read.answer, tuple(map(_by_score, labels)), read.kind)
+
+
+def _by_score(label: _Label) -> dict[str, int]:
+    if isinstance(label, _Aspects):
+        return label.model_dump()
+    if isinstance(label, bool | str):
+        return {"TRUE": int(label in (True, "TRUE"))}
+    return {"score": label}
+
+
+def load_financebench_labels(datasets: Path) -> list[LabelledAnswer]:
+    """The answers of sixteen systems to FinanceBench's 150 questions, as its annotators labelled them. A refusal is not
+    right, and its kind says so.
+
+    Raises:
+        InvalidInput: they are not in the folder of data sets; the message says how to get them.
+    """
+    folder = datasets / "financebench" / "results"
+    files: Sequence[Path] = sorted(folder.glob("*.jsonl"))
+    if not files:
+        raise InvalidInput(
+            f"{folder} holds no labelled answers. Set ARGOT_DATASETS to the folder that holds financebench, with its "
+            "results/ (patronus-ai/financebench on GitHub), or give answers of your own with --labels."
+        )
+    return [_of_financebench(row, f"{path}, line {number}") for path in files for number, row in json_lines(path)]
+
+
+def _of_financebench(row: Mapping[str, Any], where: str) -> LabelledAnswer:
+    right, _, refusal = FINANCEBENCH
+    label = row.get("label")
+    if label not in FINANCEBENCH or not {"question", "gold_answer", "model_answer"} <= row.keys():
+        raise InvalidInput(
+            f"{where}: needs question, gold_answer, model_answer, and a label of its own, not {label!r}."
+        )
+    return LabelledAnswer(
+        question=row["question"],
+        reference=str(row["gold_answer"]),
+        answer=str(row["model_answer"]),
+        labels=({"TRUE": int(label == right)},),
+        kind="refused" if label == refusal else "answered",
+    )

@@ -1,0 +1,118 @@
+"""How far a judge agrees with people: agreement, Cohen's kappa, and the table of who said what.
+
+Cohen (1960); for scores on a scale with quadratic weights (Cohen, 1968), so that 4 for 5 counts for more than 1 for 5.
+Intervals are by bootstrap over questions: answers of several systems to one question are drawn together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argot.evaluate.measures import Positions, bootstrap
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Of one judge with people, over answers that both have a label for.
+
+    `kappa` is weighted where the labels are a scale; None where one label alone is given by both. `confusion[p][j]`:
+    how many answers people gave `labels[p]` and the judge `labels[j]`. `rank_correlation`: Spearman's, of scales.
+    """
+
+    answers: int
+    questions: int
+    agreement: float
+    agreement95: tuple[float, float] | None
+    kappa: float | None
+    kappa95: tuple[float, float] | None
+    weighted: bool
+    labels: tuple[int, ...]
+    confusion: tuple[tuple[int, ...], ...]
+    rank_correlation: float | None = None
+
+
+def agreement_of(
+    people: Sequence[int], judge: Sequence[float], labels: Sequence[int], clusters: Sequence[Hashable]
+) -> Agreement:
+    """
+    Args:
+        people: the label of each answer.
+        judge: what the judge gave it; a score between two labels counts as the nearer one, halves as the upper.
+        labels: all there are, in order: (0, 1) for FALSE and TRUE, (1, 2, 3, 4, 5) for a scale.
+        clusters: of each answer, its question.
+
+    Raises:
+        ValueError: the lists differ in length, there are no answers, or a label is none of `labels`.
+    """
+    if not people or not len(people) == len(judge) == len(clusters):
+        raise ValueError("as many labels of people as of the judge, and at least one, are needed")
+    weighted = len(labels) > 2
+    said = np.asarray([_place(one, labels) for one in people])
+    heard = np.asarray([_place(int(np.floor(one + 0.5)), labels) for one in judge])
+
+    def table(rows: Positions | slice) -> Counts:
+        return confusion(said[rows], heard[rows], len(labels))
+
+    whole = table(slice(None))
+    return Agreement(
+        answers=len(people),
+        questions=len(set(clusters)),
+        agreement=observed_agreement(whole),
+        agreement95=bootstrap(lambda drawn: observed_agreement(table(drawn)), clusters),
+        kappa=cohen_kappa(whole, weighted=weighted),
+        kappa95=bootstrap(lambda drawn: cohen_kappa(table(drawn), weighted=weighted), clusters),
+        weighted=weighted,
+        labels=tuple(labels),
+        confusion=tuple(tuple(map(int, row)) for row in whole),
+        rank_correlation=_rank_correlation(people, judge) if weighted else None,
+    )
+
+
+def _rank_correlation(people: Sequence[int], judge: Sequence[float]) -> float | None:
+    """None where one of them gives everything the same."""
+    from scipy.stats import spearmanr  # type: ignore[import-untyped]
+
+    varied = len(set(people)) > 1 and len(set(judge)) > 1
+    return float(spearmanr(people, judge).statistic) if varied else None
+
+
+def _place(label: int, labels: Sequence[int]) -> int:
+    if label not in labels:
+        raise ValueError(f"{label} is none of the labels {', '.join(map(str, labels))}")
+    return labels.index(label)
+
+
+def confusion(people: NDArray[np.intp], judge: NDArray[np.intp], size: int) -> Counts:
+    """(size, size) counts of label indexes: people's by row, the judge's by column."""
+    return np.bincount(people * size + judge, minlength=size * size).reshape(size, size)
+
+
+def observed_agreement(table: Counts) -> float:
+    """The share on the diagonal."""
+    return float(np.trace(table) / table.sum())
+
+
+def cohen_kappa(table: Counts, *, weighted: bool = False) -> float | None:
+    """1 for full agreement, 0 for what chance gives; None where chance alone agrees in everything.
+
+    `weighted`: by the square of the distance between labels.
+    """
+    places = np.arange(len(table))
+    distance = np.subtract.outer(places, places)
+    cost = distance**2 if weighted else distance != 0
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
+    by_chance = float((cost * expected).sum())
+    return 1 - float((cost * table).sum()) / by_chance if by_chance else None
+
+
+def pairwise_agreement(labels: Sequence[Sequence[int]]) -> float | None:
+    """Among people themselves: the share of pairs of labels of one answer that are equal; None without any pair."""
+    pairs = [one == other for given in labels for one, other in combinations(given, 2)]
+    return sum(pairs) / len(pairs) if pairs else None

@@ -1,0 +1,72 @@
+"""Calibrating judges and measures on what people say of the same answers: `argot evaluate calibrate`."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from argot.errors import InvalidInput
+from argot.evaluate.calibration import (
+    CALIBRATED_MEASURES,
+    Calibration,
+    Progress,
+    calibrated_judge,
+    calibrated_measure,
+)
+from argot.evaluate.calibration_tables import calibration_tables
+from argot.evaluate.human_labels import LabelledAnswer, load_financebench_labels, load_labels
+from argot.service.operations.evaluation import Report
+from argot.service.operations.measured_models import JudgeChoice, answer_judges, run_closing
+from argot.settings import Settings
+
+LabelledSet = Literal["financebench"]
+
+
+def calibrate(  # noqa: PLR0917
+    labels: Path | None,
+    public: LabelledSet | None,
+    judges: JudgeChoice,
+    threshold: float | None,
+    limit: int | None,
+    settings: Settings,
+    progress: Progress,
+) -> Report:
+    """How far judges and measures agree with the people who labelled answers.
+
+    Args:
+        labels: a file of labelled answers (`evaluate/human_labels.py`); or `public`: a set of the folder of data sets.
+        judges: by name; the names of measures too (`CALIBRATED_MEASURES`).
+        threshold: of measures; by default chosen on half of the questions, the other half being reported.
+        limit: so many answers, drawn always alike; by default all.
+
+    Raises:
+        InvalidInput: there are no labels, or none of a judge's kind; or a judge is unknown, or has no model.
+        ModelUnavailable: a judge's server does not answer.
+    """
+    if (labels is None) == (public is None):
+        raise InvalidInput("Give either --labels FILE or --set financebench: where the people's labels are.")
+    if not judges.names:
+        raise InvalidInput("Give --judge, the judge or measure to calibrate; repeatable.")
+    # What can be refused is, before a model is asked.
+    asked = [name for name in judges.names if name not in CALIBRATED_MEASURES]
+    judging = answer_judges(JudgeChoice(asked, judges.url, judges.model), 1, settings)
+    answers = _drawn(load_labels(labels) if labels else load_financebench_labels(settings.datasets), limit)
+    found: list[Calibration] = [
+        calibrated_measure(name, answers, settings, threshold) for name in CALIBRATED_MEASURES if name in judges.names
+    ]
+
+    async def ask_judges() -> list[Calibration]:
+        return [await calibrated_judge(judge, answers, progress) for judge in judging]
+
+    found += run_closing(ask_judges(), *(one.model.server for one in judging if one.model))
+    report = {"labels": str(labels or public), "answers": len(answers), "judges": [one.as_json() for one in found]}
+    return report, calibration_tables(found)
+
+
+def _drawn(answers: Sequence[LabelledAnswer], limit: int | None) -> Sequence[LabelledAnswer]:
+    if limit is None or limit >= len(answers):
+        return answers
+    # Over the whole set: its files stand one behind the other.
+    return random.Random(1).sample(answers, limit)  # noqa: S311

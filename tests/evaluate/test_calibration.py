@@ -1,0 +1,219 @@
+"""Judges beside people: kappa by hand, files of labels, and the whole road with a scripted model."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.metrics import cohen_kappa_score
+from typer.testing import CliRunner
+
+from argot.errors import InvalidInput
+from argot.evaluate.calibration import _first_half
+from argot.evaluate.human_labels import load_financebench_labels, load_labels
+from argot.evaluate.judge_agreement import (
+    agreement_of,
+    cohen_kappa,
+    confusion,
+    observed_agreement,
+    pairwise_agreement,
+)
+from argot.service.operations.judge_calibration import calibrate
+from argot.service.operations.measured_models import JudgeChoice
+from argot.settings import Settings
+from argot.ui.cli.main import app
+
+# -- the statistic ----------------------------------------------------------------------------------------------------
+
+
+def test_kappa_by_hand() -> None:
+    # Of 50: both yes 20, both no 15, people alone yes 5, the judge alone yes 10. By chance 0.5 * 0.6 + 0.5 * 0.4 = 0.5.
+    table = np.array([[15, 10], [5, 20]])
+    assert observed_agreement(table) == pytest.approx(0.7)
+    assert cohen_kappa(table) == pytest.approx((0.7 - 0.5) / (1 - 0.5))
+    assert cohen_kappa(np.array([[0, 0], [0, 9]])) is None
+    assert cohen_kappa(np.array([[5, 0], [0, 5]])) == 1.0
+    assert cohen_kappa(np.array([[0, 5], [5, 0]])) == -1.0
+
+
+def test_weighted_kappa_by_hand() -> None:
+    # One of four is off by one of three labels: cost 1; by chance (1*2*1 + 4*2*1 + 1*... ) worked out as below.
+    table = np.array([[1, 1, 0], [0, 0, 0], [0, 0, 2]])
+    # rows 2, 0, 2; columns 1, 1, 2; expected by row 0: .5, .5, 1, and by row 2 the same
+    by_chance = 0.5 * 1 + 1 * 4 + 0.5 * 4 + 0.5 * 1
+    assert cohen_kappa(table, weighted=True) == pytest.approx(1 - 1 / by_chance)
+
+
+@pytest.mark.parametrize(("size", "weighted"), [(2, False), (5, True), (5, False)])
+def test_kappa_is_that_of_a_well_kept_library(size: int, weighted: bool) -> None:
+    draw = np.random.default_rng(5)
+    people, judge = draw.integers(0, size, 200), draw.integers(0, size, 200)
+    judge[:120] = people[:120]
+    theirs = cohen_kappa_score(people, judge, weights="quadratic" if weighted else None)
+    assert cohen_kappa(confusion(people, judge, size), weighted=weighted) == pytest.approx(theirs)
+
+
+def test_agreement_has_intervals_over_questions_and_a_table() -> None:
+    people, judge = [1, 1, 0, 0] * 10, [1.0, 0.0, 0.0, 0.0] * 10
+    found = agreement_of(people, judge, (0, 1), [place // 4 for place in range(40)])
+    assert (found.agreement, found.questions, found.confusion) == (0.75, 10, ((20, 0), (10, 10)))
+    assert found.agreement95 == (0.75, 0.75)  # every question is like the others
+    assert found.kappa == pytest.approx(0.5)
+    scale = agreement_of([1, 2, 5, 4], [1.2, 2.5, 4.5, 4.4], (1, 2, 3, 4, 5), range(4))
+    assert scale.confusion[1][2] == 1 and scale.agreement == 0.75  # 2.5 counts as 3
+    assert scale.rank_correlation == pytest.approx(1.0)
+    with pytest.raises(ValueError, match="7 is none of the labels"):
+        agreement_of([7], [1.0], (0, 1), [0])
+    with pytest.raises(ValueError, match="at least one"):
+        agreement_of([], [], (0, 1), [])
+
+
+def test_people_are_compared_pair_by_pair() -> None:
+    assert pairwise_agreement([[1, 1, 0], [0], [1, 1]]) == pytest.approx(2 / 4)
+    assert pairwise_agreement([[1]]) is None
+
+
+# -- labels -----------------------------------------------------------------------------------------------------------
+
+
+def line_of(**fields: Any) -> str:
+    return json.dumps({"question": "How long?", "reference": "40 s", "answer": "It takes 40 s.", **fields})
+
+
+def labelled(tmp_path: Path, *lines: str) -> Path:
+    path = tmp_path / "labels.jsonl"
+    path.write_text("\n".join(lines))
+    return path
+
+
+def test_several_people_decide_together(tmp_path: Path) -> None:
+    path = labelled(
+        tmp_path,
+        line_of(labels=[True, "TRUE", False]),
+        line_of(labels=[True, False]),
+        line_of(labels=[5, 2, 3, 4], kind="fact", id=7, note="mine"),
+        line_of(label={"accuracy": 5, "helpfulness": 4, "informativeness": 1}),
+    )
+    most, tied, scores, aspects = load_labels(path)
+    assert (most.human("TRUE"), tied.human("TRUE"), scores.human("score"), scores.kind) == (1, None, 3, "fact")
+    assert (aspects.human("informativeness"), aspects.human("score")) == (1, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "holds no labelled answer"),
+        ("{", "line 1: not JSON"),
+        (line_of(), "line 1: there is no label"),
+        (line_of(label=6), "line 1: label: true, false, 1 to 5"),
+        (line_of(label="maybe"), "line 1: label: true, false"),
+        (line_of(labels=[True, {"accuracy": 9}]), "line 1: labels: true, false"),
+        (line_of(label=True, reference=""), "line 1: reference: "),
+        (line_of(label=True, answr="x"), "line 1: answr: Extra inputs"),
+    ],
+)
+def test_a_malformed_file_of_labels_is_refused_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        load_labels(labelled(tmp_path, text))
+
+
+def test_the_labels_of_financebench_are_read_from_its_results(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="ARGOT_DATASETS"):
+        load_financebench_labels(tmp_path)
+    folder = tmp_path / "financebench" / "results"
+    folder.mkdir(parents=True)
+    rows = [
+        {"question": "How much?", "gold_answer": 8.7, "model_answer": "8.7", "label": "Correct Answer"},
+        {"question": "How much?", "gold_answer": 8.7, "model_answer": "I do not know.", "label": "Refusal"},
+    ]
+    (folder / "one.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    right, refused = load_financebench_labels(tmp_path)
+    assert (right.reference, right.human("TRUE"), right.kind) == ("8.7", 1, "answered")
+    assert (refused.human("TRUE"), refused.kind) == (0, "refused")
+    (folder / "one.jsonl").write_text(json.dumps({**rows[0], "label": "Good"}))
+    with pytest.raises(InvalidInput, match=r"one\.jsonl, line 1: .*not 'Good'"):
+        load_financebench_labels(tmp_path)
+
+
+# -- the road ---------------------------------------------------------------------------------------------------------
+
+
+def measured(path: Path, judges: list[str], settings: Settings, **more: Any) -> tuple[dict[str, Any], list[str]]:
+    choice = JudgeChoice(judges, **more)
+    report, tables = calibrate(path, None, choice, None, None, settings, lambda *_: None)
+    return report, [table.title for table in tables]
+
+
+def test_a_judge_is_asked_about_every_answer_and_its_faults_are_counted(scripted_model: Any, tmp_path: Path) -> None:
+    # By what is asked, since four are asked at once.
+    scripted_model.reply("judge_correct", lambda asked: {"verdict": "TRUE" if "GOOD" in asked.user else "FALSE"})
+    lines = [
+        line_of(question=f"Q{n}?", answer="GOOD" if n < 2 else "BAD", label=n < 2, kind="a" if n < 2 else "b")
+        for n in range(4)
+    ]
+    report, titles = measured(labelled(tmp_path, *lines), ["correct"], scripted_model.settings(model_seconds=60))
+    (own,) = report["judges"]
+    assert own["agreements"]["TRUE"]["all"]["agreement"] == 1.0 == own["agreements"]["TRUE"]["all"]["kappa"]
+    assert list(own["agreements"]["TRUE"]) == ["all", "a", "b"]
+    assert own["model"] and titles[-1] == f"People (rows) and correct, by {own['model']} (columns): TRUE"
+    scripted_model.fault("invalid_json")
+    report, titles = measured(labelled(tmp_path, *lines), ["correct"], scripted_model.settings(model_seconds=60))
+    (own,) = report["judges"]
+    assert (own["malformed"], own["judged"], own["agreements"]) == (4, 0, {"TRUE": {}})
+    assert titles == ["Agreement with people"]
+
+
+def test_scores_are_calibrated_on_scores(scripted_model: Any, tmp_path: Path) -> None:
+    scripted_model.reply("judge_geval", {"reasoning": "x", "score": 4})
+    good = {"accuracy": 5, "helpfulness": 4, "informativeness": 3}
+    scripted_model.reply("judge_aspects", {"a": good, "b": good})
+    path = labelled(tmp_path, line_of(label=4), line_of(label=good))
+    report, _ = measured(path, ["geval", "aspects"], scripted_model.settings(model_seconds=60))
+    likeness, aspects = report["judges"]
+    assert likeness["agreements"]["similarity"]["all"]["weighted"] and likeness["undecided"] == 1
+    assert [aspects["agreements"][name]["all"]["agreement"] for name in good] == [1.0, 1.0, 1.0]
+    with pytest.raises(InvalidInput, match="'rules' is calibrated on labels that are true or false"):
+        measured(path, ["rules"], Settings())
+
+
+def test_a_threshold_is_chosen_on_one_half_of_the_questions_and_the_other_reported(tmp_path: Path) -> None:
+    rows = [(f"Question {n}?", good) for n in range(20) for good in (True, False)]
+    lines = [
+        line_of(question=question, answer="It takes 40 s." if good else "Penguins swim.", label=good)
+        for question, good in rows
+    ]
+    first = [question for question, _ in rows if _first_half(question)]
+    assert 0 < len(first) < len(rows)
+    report, titles = measured(labelled(tmp_path, *lines), ["rouge-l", "bertscore", "rules"], Settings())
+    for own in report["judges"][:2]:
+        assert (own["chosen_on"], own["answers"], own["auroc"]) == (len(first), len(rows) - len(first), 1.0)
+        assert own["agreements"]["TRUE"]["all"]["kappa"] == 1.0
+    assert report["judges"][2]["answers"] == len(rows)
+    assert titles[:2] == ["Agreement with people", "Measures taken for verdicts"]
+
+
+@pytest.mark.parametrize(
+    ("judges", "message"),
+    [
+        (["genius"], "no judge 'genius'"),
+        (["ranking"], "orders the answers of 4 profiles"),
+        (["correct"], "needs a language model"),
+        (["rouge-1"], "too few questions .* Give --threshold"),
+        ([], "Give --judge"),
+    ],
+)
+def test_what_cannot_be_calibrated_is_said(tmp_path: Path, judges: list[str], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        measured(labelled(tmp_path, line_of(label=True)), judges, Settings())
+
+
+def test_the_command_prints_tables_and_json(tmp_path: Path) -> None:
+    answers = ["50 s", "40 s"] * 3
+    lines = [line_of(question=f"Q{n}?", answer=one, label=one == "40 s") for n, one in enumerate(answers)]
+    path = labelled(tmp_path, *lines)
+    arguments = ["evaluate", "calibrate", "--labels", str(path), "--judge", "exact-match", "--judge", "rules"]
+    shown = CliRunner().invoke(app, arguments)
+    assert shown.exit_code == 0 and "Agreement with people" in shown.output and "100.0 %" in shown.output
+    drawn = CliRunner().invoke(app, [*arguments, "--limit", "3", "--json"])
+    assert json.loads(drawn.output)["answers"] == 3

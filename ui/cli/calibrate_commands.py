@@ -1,0 +1,68 @@
+"""argot evaluate calibrate: judges beside people."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from argot.ui.cli.command_base import examples, settings_for
+from argot.ui.cli.evaluate_commands import AsJson, JudgeModel, JudgeUrl
+from argot.ui.cli.report_output import show_report
+
+
+def register(app: typer.Typer) -> None:
+    app.command(
+        epilog=examples(
+            "argot evaluate calibrate --labels labels.jsonl --judge correct",
+            "argot evaluate calibrate --set financebench --judge correct --judge raidd --limit 300",
+            "argot evaluate calibrate --set financebench --judge rouge-l --judge bertscore --judge rules",
+            "argot evaluate calibrate --labels scores.jsonl --judge geval --judge-url http://127.0.0.1:8001/v1 --json",
+        )
+    )(calibrate)
+
+
+def calibrate(  # noqa: PLR0917
+    judge: Annotated[
+        list[str],
+        typer.Option(
+            "--judge",
+            help="What to calibrate: correct, raidd, geval, aspects (a model), rules, exact-match, rouge-1, rouge-l, "
+            "bertscore (none); repeatable.",
+        ),
+    ],
+    labels: Annotated[
+        Path | None, typer.Option("--labels", help="Answers that people labelled, JSONL.", metavar="FILE")
+    ] = None,
+    public: Annotated[
+        Literal["financebench"] | None,
+        typer.Option("--set", help="The labels of FinanceBench's annotators, out of the folder ARGOT_DATASETS."),
+    ] = None,
+    judge_url: JudgeUrl = "",
+    judge_model: JudgeModel = "",
+    threshold: Annotated[
+        float | None,
+        typer.Option("--threshold", min=0, max=1, help="From which on a measure counts as TRUE; else it is chosen."),
+    ] = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only so many answers, drawn.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """How far a judge agrees with people: agreement, Cohen's kappa, who said what.
+
+    A line of the file: {"question": "...", "reference": "...", "answer": "...", "label": true}. The label is true or
+    false (for correct, raidd, rules and measures), 1 to 5 (geval), or {"accuracy": 4, "helpfulness": 5,
+    "informativeness": 3} (aspects); "labels" lists those of several people, of which the majority counts, or the lower
+    median. "kind" groups answers, "id" and "note" are your own. Of FinanceBench: the answers of 16 systems to 150
+    questions; a refusal counts as FALSE, and has a row of its own.
+
+    Kappa of scores has quadratic weights. Intervals of 95 % by bootstrap over questions. The threshold of a measure is
+    chosen on half of the questions, by a hash, and the other half reported. Replies that are no verdict are counted
+    apart.
+    """
+    from argot.service.operations.judge_calibration import calibrate as measured
+    from argot.service.operations.measured_models import JudgeChoice
+
+    choice = JudgeChoice(judge, judge_url, judge_model)
+    show_report(partial(measured, labels, public, choice, threshold, limit, settings_for(None)), as_json=as_json)

@@ -14,6 +14,7 @@ from argot.evaluate.answer_outcomes import LOSSES, AnswerOutcome
 from argot.evaluate.answer_questions import UNANSWERABLE, UNDERSPECIFIED, AnswerQuestion
 from argot.evaluate.chunk_retrieval import ChunkRetrieval, chunk_retrieval
 from argot.evaluate.measures import HIT_DEPTHS, Difference, bootstrap_interval, gold_clusters, paired_difference
+from argot.evaluate.reference_judging import MatchingReport
 from argot.evaluate.reference_precision import PrecisionAt, precision_by_threshold
 from argot.results import Sentence
 
@@ -55,7 +56,7 @@ class AnswersReport:
 
     `chunks`: by profile and kind whether gold was retrieved, for right and wrong answers apart; `right_by`: who says
     which are right. `references`: by profile how often a cited passage holds gold, by the citation's score. `judges`:
-    what each judge says. `compared`: by "second against first".
+    what each judge says; `matching`: by profile our references beside a model's. `compared`: by "second against first".
     """
 
     name: str
@@ -69,6 +70,7 @@ class AnswersReport:
     chunks: dict[str, dict[str, ChunkRetrieval]] = field(default_factory=dict)
     references: dict[str, list[PrecisionAt]] = field(default_factory=dict)
     judges: list[JudgeReport] = field(default_factory=list)
+    matching: dict[str, MatchingReport] = field(default_factory=dict)
     each: list[dict[str, Any]] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
@@ -80,6 +82,7 @@ def answers_report(
     questions: Sequence[AnswerQuestion],
     by_profile: dict[str, list[AnswerOutcome]],
     judges: Sequence[JudgeReport] = (),
+    matching: Mapping[str, MatchingReport] | None = None,
 ) -> AnswersReport:
     """All of it, made of what became of each question under each profile."""
     # RAIDD leaves it to a model which answers are right (2.3); without one, what is whole is.
@@ -100,6 +103,7 @@ def answers_report(
         },
         references={profile: kept for profile, outcomes in by_profile.items() if (kept := _references(outcomes))},
         judges=list(judges),
+        matching=dict(matching or {}),
         each=[_line(profile, one) for profile, outcomes in by_profile.items() for one in outcomes],
     )
 

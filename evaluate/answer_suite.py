@@ -21,6 +21,7 @@ from argot.evaluate.answer_report import AnswersReport, answers_report
 from argot.evaluate.bert_score import bert_scores
 from argot.evaluate.judging import AnswerJudge
 from argot.evaluate.known_answers import HOLDS, KnownAnswers
+from argot.evaluate.reference_judging import compare_matching
 from argot.evaluate.temporary_base import EVALUATOR, Asker, TemporaryBase
 from argot.profile import Profile
 from argot.results import AskResult
@@ -30,6 +31,7 @@ from argot.tools.text.words import bare
 from argot.types import Document
 
 if TYPE_CHECKING:
+    from argot.tools.llm.judge import ModelJudge
     from argot.tools.llm.model_server import ModelServer
 
 Progress = Callable[[str, int, int], None]
@@ -44,8 +46,13 @@ async def evaluate_answers(  # noqa: PLR0917
     server: ModelServer | None = None,
     known: KnownAnswers | None = None,
     judges: Sequence[AnswerJudge] = (),
+    matcher: ModelJudge | None = None,
 ) -> AnswersReport:
-    """Asks every question once under each profile. `known`: the server behind `server`, where it knows the answers.
+    """Asks every question once under each profile.
+
+    Args:
+        known: the server behind `server`, where it knows the answers.
+        matcher: a model that matches references too, to be compared with ours.
 
     Raises:
         ModelUnavailable: a judge cannot be asked.
@@ -65,7 +72,8 @@ async def evaluate_answers(  # noqa: PLR0917
             progress(profile.name, place + 1, len(questions))
         by_profile[profile.name] = await asyncio.to_thread(_with_bert_scores, outcomes, base.settings)
     reports = [await judge_answers(judge, by_profile, progress) for judge in judges]
-    return answers_report(name, questions, by_profile, reports)
+    matching = await compare_matching(matcher, by_profile, progress) if matcher else None
+    return answers_report(name, questions, by_profile, reports, matching)
 
 
 def _with_bert_scores(outcomes: Sequence[AnswerOutcome], settings: Settings) -> list[AnswerOutcome]:

@@ -39,6 +39,7 @@ def answers_tables(report: AnswersReport) -> list[Table]:
     tables += _retrieval_tables(report)
     tables += [_compared(pair, changes) for pair, changes in report.compared.items()]
     tables += [table for one in report.judges for table in judge_tables(one)]
+    tables += _matching_tables(report)
     for profile, losses in report.losses.items():
         body = [[where, str(count)] for where, count in losses.items()]
         tables.append(Table(f"What became of right answers, profile {profile}", ("", "questions"), body))
@@ -123,6 +124,18 @@ def judge_tables(report: JudgeReport) -> Iterator[Table]:
         rows = [[score, str(one.questions), *difference_cells(one)] for score, one in changes.items() if one.questions]
         if rows:
             yield Table(f"Judge {report.judge}, {pair}", ("", "n", "difference", "95 %"), rows)
+
+
+def _matching_tables(report: AnswersReport) -> Iterator[Table]:
+    for name, found in report.matching.items():
+        rows = [
+            [way, _decimal(one.precision), f"{one.segments:.2f}", percent(one.sentences_matched)]
+            for way, one in (("Argot", found.ours), ("model", found.model))
+            if one is not None
+        ]
+        counts = f"{found.answers} answers, {found.malformed} malformed, {found.unavailable} failed"
+        title = f"References matched by us and by the model, profile {name}: {counts}, {percent(found.same)} the same"
+        yield Table(title, ("", "precision", "segments an answer", "sentences matched"), rows)
 
 
 def _twice(scores: Sequence[str]) -> list[str]:

@@ -66,6 +66,7 @@ from argot.service.operations.measured_models import (
     SideChoice,
     answer_judges,
     model_servers,
+    reference_matcher,
     run_closing,
 )
 from argot.service.storage.home_folder import require
@@ -199,7 +200,8 @@ def answers(  # noqa: PLR0917
     """
     _require_different(profiles)
     # Before anything is embedded, which takes long.
-    judging = answer_judges(judges, len(profiles), settings)
+    judging, matcher = answer_judges(judges, len(profiles), settings), reference_matcher(judges, settings)
+    asked = [one for one in (*(judge.model for judge in judging), matcher) if one is not None]
     with ExitStack() as stack:
         known = stack.enter_context(KnownAnswers(side)) if side in ("ideal", "lying") else None
         if known is not None:
@@ -216,8 +218,10 @@ def answers(  # noqa: PLR0917
         base = stack.enter_context(measured_base(home, settings, fill))
         for profile in profiles:
             require_derived(base, profile)
-        work = evaluate_answers(base, questions.name, questions.questions, profiles, progress, server, known, judging)
-        report = run_closing(work, server, *(one.model.server for one in judging if one.model))
+        work = evaluate_answers(
+            base, questions.name, questions.questions, profiles, progress, server, known, judging, matcher
+        )
+        report = run_closing(work, server, *(one.server for one in asked))
     return report.as_json(), answers_tables(report)
 
 

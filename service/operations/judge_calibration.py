@@ -18,7 +18,7 @@ from argot.evaluate.calibration import (
 from argot.evaluate.calibration_tables import calibration_tables
 from argot.evaluate.human_labels import LabelledAnswer, load_financebench_labels, load_labels
 from argot.service.operations.evaluation import Report
-from argot.service.operations.measured_models import JudgeChoice, answer_judges, run_closing
+from argot.service.operations.measured_models import REFERENCES, JudgeChoice, answer_judges, run_closing
 from argot.settings import Settings
 
 LabelledSet = Literal["financebench"]
@@ -49,6 +49,8 @@ def calibrate(  # noqa: PLR0917
         raise InvalidInput("Give either --labels FILE or --set financebench: where the people's labels are.")
     if not judges.names:
         raise InvalidInput("Give --judge, the judge or measure to calibrate; repeatable.")
+    if REFERENCES in judges.names:
+        raise InvalidInput("'references' gives no verdict on an answer, and cannot be calibrated on labels of answers.")
     # What can be refused is, before a model is asked.
     asked = [name for name in judges.names if name not in CALIBRATED_MEASURES]
     judging = answer_judges(JudgeChoice(asked, judges.url, judges.model), 1, settings)

@@ -14,15 +14,20 @@ from argot.evaluate.judging import JUDGES, RANKED, AnswerJudge
 from argot.settings import Settings
 
 if TYPE_CHECKING:
+    from argot.tools.llm.judge import ModelJudge
     from argot.tools.llm.model_server import ModelServer
 
 _T = TypeVar("_T")
+REFERENCES = "references"
+"""Named among judges: the model matches references, beside ours."""
 SideChoice = Literal["extractive", "model", "both"]
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeChoice:
-    """Judges by name (`evaluate/judging.py`), and the model that judges: by default the one that is configured."""
+    """Judges by name (`evaluate/judging.py`), `REFERENCES` beside them; and the model that judges, by default the one
+    that is configured.
+    """
 
     names: Sequence[str] = ()
     url: str = ""
@@ -57,9 +62,9 @@ def answer_judges(choice: JudgeChoice, systems: int, settings: Settings) -> list
     Raises:
         InvalidInput: there is no such judge, no model for it, or it orders four answers and there are not so many.
     """
-    names = list(dict.fromkeys(choice.names))
+    names = [name for name in dict.fromkeys(choice.names) if name != REFERENCES]
     if unknown := next((name for name in names if name not in JUDGES), None):
-        raise InvalidInput(f"There is no judge '{unknown}'. Judges: {', '.join(JUDGES)}.")
+        raise InvalidInput(f"There is no judge '{unknown}'. Judges: {', '.join((*JUDGES, REFERENCES))}.")
     if "ranking" in names and systems != RANKED:
         raise InvalidInput(
             f"The judge 'ranking' orders the answers of {RANKED} profiles, and there are {systems}. Give --against "
@@ -72,7 +77,16 @@ def answer_judges(choice: JudgeChoice, systems: int, settings: Settings) -> list
     ]
 
 
-def _model_judge(name: str, choice: JudgeChoice, settings: Settings) -> Any:
+def reference_matcher(choice: JudgeChoice, settings: Settings) -> ModelJudge | None:
+    """What matches references beside us, where that is chosen.
+
+    Raises:
+        InvalidInput: there is no model for it.
+    """
+    return _model_judge(REFERENCES, choice, settings) if REFERENCES in choice.names else None
+
+
+def _model_judge(name: str, choice: JudgeChoice, settings: Settings) -> ModelJudge:
     from argot.tools.llm.judge import ModelJudge
     from argot.tools.llm.model_server import ModelServer
 

@@ -20,6 +20,7 @@ from argot.profile import Profile
 from argot.profile_files import profile_from
 from argot.results import AskResult
 from argot.service.operations import evaluation
+from argot.service.operations.measured_models import JudgeChoice
 from argot.service.storage.home_folder import is_knowledge_base
 from argot.settings import Settings
 
@@ -207,6 +208,31 @@ def test_what_an_ideal_model_says_reaches_the_asker_and_its_refusal_is_the_abste
     chunks = report["chunks"]["default"]
     assert list(chunks) == ["all", "number"] and chunks["all"]["cp_ccr"] == 1.0
     assert report["references"]["default"][0]["precision"] == 1.0
+
+
+def test_a_model_matches_references_beside_us(drive_questions: AnswerSet, scripted_model: Any) -> None:
+    segments = [{"first": 1, "last": 9, "passage": 1}]
+    scripted_model.reply("match_references", {"segments": segments})
+    scripted_model.reply("judge_correct", {"verdict": "TRUE"})
+    url = scripted_model.settings().model_url
+    judges = JudgeChoice(["references", "correct"], url=url)
+
+    def asked() -> tuple[dict[str, Any], str]:
+        report, tables = evaluation.answers(
+            drive_questions, None, None, [Profile()], "ideal", Settings(), lambda *_: None, judges
+        )
+        return report, " ".join(table.title for table in tables)
+
+    report, titles = asked()
+    found = report["matching"]["default"]
+    assert (found["answers"], found["malformed"], found["ours"]["precision"]) == (1, 0, 1.0)
+    assert found["model"]["segments"] == 1.0 and found["model"]["sentences_matched"] == 1.0
+    assert "References matched by us and by the model" in titles and "Judge correct" in titles
+    assert report["judges"][0]["rows"]["default"]["mean"] == {"TRUE": 1.0} and report["right_by"] == "judge correct"
+    scripted_model.fault("invalid_json")
+    report, titles = asked()
+    assert (report["matching"]["default"]["malformed"], report["matching"]["default"]["model"]) == (1, None)
+    assert report["judges"][0]["rows"]["default"]["malformed"] == 1
 
 
 def test_what_a_lying_model_says_is_not_shown_as_supported(drive_questions: AnswerSet) -> None:

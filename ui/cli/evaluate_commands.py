@@ -48,7 +48,7 @@ Base = Annotated[
 ]
 Judges = Annotated[
     list[str] | None,
-    typer.Option("--judge", help="A judge to ask: correct, raidd, geval, aspects, ranking, rules; repeatable."),
+    typer.Option("--judge", help="Ask correct, raidd, geval, aspects, ranking, rules or references; repeatable."),
 ]
 JudgeUrl = Annotated[
     str,
@@ -169,6 +169,7 @@ def answers(  # noqa: PLR0917
     Judges, asked of the model at ARGOT_MODEL_URL or --judge-url: correct (TRUE/FALSE, AccurateRAG), raidd (the same as
     RAIDD asks), geval (likeness, 1 to 5), aspects (accuracy, helpfulness, informativeness, 1 to 5), ranking (of four
     profiles, in drawn order); rules needs no model, and is rough. Replies that are no verdict are counted apart.
+    "references" lets the model match sentences with passages, beside our own matching (Trustworthy Answers 6).
 
     A line of the file is a JSON object. "gold" lists what belongs to a whole answer, word for word: "document", its
     path in the folder, and "quote" (empty: the whole document). "must" lists short texts that a whole answer says,

@@ -64,6 +64,14 @@ class SavedProfiles:
             InvalidSettings: the name is none, or a built-in profile's.
             Conflict: there is one of this name, and `replace` is not given.
         """
+        self.require_free(name, replace=replace)
+        saved = profile.model_copy(update={"name": name})
+        self.folder.mkdir(mode=0o700, exist_ok=True)
+        write_atomically(self._path(name), profile_toml(saved))
+        return saved
+
+    def require_free(self, name: str, *, replace: bool = False) -> None:
+        """Refuse a name under which `save` would keep nothing; the errors are its own."""
         if name.replace("-", "_") in PROFILES:
             raise InvalidSettings(f"'{name}' is a built-in profile, which stays as it is. Choose another name.")
         if not _is_name(name):
@@ -73,10 +81,6 @@ class SavedProfiles:
             )
         if name in self.names() and not replace:
             raise Conflict(f"There is a profile '{name}' already. Choose another name, or replace it with --force.")
-        saved = profile.model_copy(update={"name": name})
-        self.folder.mkdir(mode=0o700, exist_ok=True)
-        write_atomically(self._path(name), profile_toml(saved))
-        return saved
 
     def remove(self, name: str) -> None:
         """

@@ -73,6 +73,7 @@ WITHOUT_ANY = (
 )
 """Written by hand: typing slips, shouting, units, names, versions, paths; no abbreviation that anyone needs to know."""
 
+PAPERS_SET = "as in the paper"
 COUNT = 30
 # Of the abbreviations, in letters; a third of the draw each.
 LENGTHS = (2, 3, 4)
@@ -115,7 +116,7 @@ def questions_of(
 ) -> Iterator[AbbreviationQuestion]:
     """Every set of questions, `each` a template; over those of one template every abbreviation stands first in turn."""
     sets: tuple[tuple[str, Sequence[str], Filler], ...] = (
-        ("as in the paper", TEMPLATES, _as_it_is),
+        (PAPERS_SET, TEMPLATES, _as_it_is),
         ("lower case", TEMPLATES, _in_lower_case),
         ("glued to numbers and slashes", GLUED_TEMPLATES, _as_it_is),
         ("mixed case with digits", TEMPLATES, _mixed),

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from argot.evaluate.abbreviation_questions import AbbreviationQuestion, draw_abbreviations, questions_of
@@ -67,6 +67,8 @@ class AbbreviationsReport:
     sides: Mapping[str, Sequence[AbbreviationRow]]
     wrong: Mapping[str, Sequence[QuestionReading]]
     model: str = ""
+    readings: Mapping[str, Sequence[QuestionReading]] = field(default_factory=dict, repr=False)
+    """By side every question as it was read."""
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -91,6 +93,7 @@ async def evaluate_abbreviations(  # noqa: PLR0917
     trials: int,
     each: int,
     progress: Progress,
+    sets: Collection[str] | None = None,
 ) -> AbbreviationsReport:
     """Every side reads the same questions.
 
@@ -99,6 +102,7 @@ async def evaluate_abbreviations(  # noqa: PLR0917
         is_known: whether the glossary knows an abbreviation; none of those is drawn.
         seed: of the first trial; each later one counts on, so that two seeds `trials` apart share no draw.
         each: questions a template, set and trial.
+        sets: only questions of these sets; by default all.
     """
     drawn: list[str] = []
     questions: list[AbbreviationQuestion] = []
@@ -108,9 +112,11 @@ async def evaluate_abbreviations(  # noqa: PLR0917
         drawn += abbreviations
         # The same generator goes on, so that a seed fixes abbreviations and questions together.
         questions += questions_of(abbreviations, chance, is_known, each)
+    questions = [one for one in questions if sets is None or one.set in sets]
     readings = {side: await _read(identify, questions, side, progress) for side, identify in identifiers.items()}
     wrong = {side: [one for one in read if not one.exact] for side, read in readings.items()}
-    return AbbreviationsReport(seed, trials, drawn, {side: _rows(read) for side, read in readings.items()}, wrong)
+    rows = {side: _rows(read) for side, read in readings.items()}
+    return AbbreviationsReport(seed, trials, drawn, rows, wrong, readings=readings)
 
 
 async def _read(

@@ -13,7 +13,7 @@ from typing import Any
 
 from argot.evaluate.answer_outcomes import AnswerOutcome
 from argot.evaluate.failure_tolerance import batched
-from argot.evaluate.judging import SCORES, AnswerJudge, Judgement, JudgeName
+from argot.evaluate.judging import SCORES, AnswerJudge, JudgeScores, JudgeName
 from argot.evaluate.measures import Difference, bootstrap_interval, gold_clusters, paired_difference
 
 Progress = Callable[[str, int, int], None]
@@ -65,9 +65,9 @@ async def judge_answers(
     """
     first = next(iter(by_profile.values()))
     places = [place for place, one in enumerate(first) if one.judged]
-    said: list[list[Judgement]] = []
+    said: list[list[JudgeScores]] = []
 
-    async def judged(place: int) -> list[Judgement]:
+    async def judged(place: int) -> list[JudgeScores]:
         question = first[place].question
         answers = [outcomes[place].seen for outcomes in by_profile.values()]
         return await judge.judged(question.question, question.reference, answers)
@@ -90,7 +90,7 @@ async def judge_answers(
     )
 
 
-def judge_row(judgements: Sequence[Judgement], scores: Sequence[str], clusters: Sequence[int]) -> JudgeRow:
+def judge_row(judgements: Sequence[JudgeScores], scores: Sequence[str], clusters: Sequence[int]) -> JudgeRow:
     """Means over the answers that were judged; those that were not are counted, and nothing else."""
     known = [(one, cluster) for one, cluster in zip(judgements, clusters, strict=True) if one.scores]
     row = JudgeRow(
@@ -107,7 +107,7 @@ def judge_row(judgements: Sequence[Judgement], scores: Sequence[str], clusters: 
 
 
 def _compared(
-    of_profile: Mapping[str, Sequence[Judgement]], scores: Sequence[str], clusters: Sequence[int]
+    of_profile: Mapping[str, Sequence[JudgeScores]], scores: Sequence[str], clusters: Sequence[int]
 ) -> dict[str, dict[str, Difference]]:
     (first, ours), *others = of_profile.items()
     found: dict[str, dict[str, Difference]] = {}

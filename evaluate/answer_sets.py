@@ -19,6 +19,7 @@ from argot.evaluate.answer_questions import (
     json_lines,
     load_answer_questions,
 )
+from argot.evaluate.markdown_sources import markdown_source
 
 HOW_TO_GET = (
     "Set ARGOT_DATASETS to the folder that holds it: clapnq (primeqa/clapnq), mtrag_un (IBM/mt-rag-benchmark), "
@@ -81,7 +82,7 @@ def _clapnq(folder: Path) -> _Read:
     for kind in ("answerable", "unanswerable"):
         for _, row in json_lines(folder / f"{kind}.jsonl"):
             name = f"{row['id']}.md"
-            sources.append(_source("clapnq", name, row["title"], row["passage"]))
+            sources.append(markdown_source("clapnq", name, row["title"], row["passage"]))
             gold = tuple(GoldSnippet(name, sentence) for sentence in row["selected"])
             reference = next(iter(row["answers"]), "")
             questions.append(AnswerQuestion(row["id"], kind, row["question"], gold, reference))
@@ -94,7 +95,7 @@ def _mtrag(folder: Path) -> _Read:
     for _, row in json_lines(folder / "turns.jsonl"):
         for passage in row["passages"]:
             name = _file_name(passage["id"])
-            sources[name] = _source("mtrag", name, passage["title"], passage["text"])
+            sources[name] = markdown_source("mtrag", name, passage["title"], passage["text"])
         gold = tuple(GoldSnippet(_file_name(passage["id"])) for passage in row["passages"])
         turns = [turn["text"] for turn in row["turns"]]
         # of a conversation only what the person said can be said again; our own replies come from our documents
@@ -123,7 +124,7 @@ def _ord_qa(folder: Path) -> _Read:
             first, _, text = chunk["content"].partition("\n")
             name = f"{first.removeprefix('id:').strip()}.md"
             names.add(name)
-            sources.append(_source("ord_qa", name, "", text or first))
+            sources.append(markdown_source("ord_qa", name, "", text or first))
     questions = []
     for _, row in json_lines(folder / "ORD-QA.jsonl"):
         gold = tuple(GoldSnippet(f"{one}.md") for one in row["reference"] if f"{one}.md" in names)
@@ -140,7 +141,7 @@ def _emanuals(folder: Path) -> _Read:
         name, text = f"{one['id']}.md", "\n".join(one["text"])
         if not text.strip():
             continue  # a heading that only holds others
-        sources.append(_source("emanuals", name, one["title"], text))
+        sources.append(markdown_source("emanuals", name, one["title"], text))
         by_title.setdefault(one["title"], []).append(name)
     questions = []
     for place, row in enumerate(json.loads((folder / "smart_tv_qa_normalised.json").read_text("utf-8"))):
@@ -172,15 +173,6 @@ PUBLIC_SETS: dict[str, Callable[[Path], _Read]] = {
     "emanuals": _emanuals,
     "financebench": _financebench,
 }
-
-
-def _source(scheme: str, name: str, title: str, text: str) -> Source:
-    """A Markdown document. Its name in the front matter keeps equal texts apart."""
-    # Titles of web pages hold line ends, which JSON writes as "\\n" and would be read as letters.
-    title = " ".join(title.split())
-    titled = f"title: {json.dumps(title, ensure_ascii=False)}\nid: {json.dumps(name)}" if title else f"id: {name}"
-    content = f"---\n{titled}\n---\n{text.strip()}".encode()
-    return Source(f"{scheme}:///{name}", name, lambda: content)
 
 
 def _file_name(identifier: str) -> str:

@@ -16,7 +16,7 @@ from argot.evaluate.bert_score import bert_scores
 from argot.evaluate.failure_tolerance import batched
 from argot.evaluate.human_labels import LabelledAnswer
 from argot.evaluate.judge_agreement import Agreement, agreement_of, cohen_kappa, confusion, pairwise_agreement
-from argot.evaluate.judging import ASPECTS, AnswerJudge, Judgement
+from argot.evaluate.judging import ASPECTS, AnswerJudge, JudgeScores
 from argot.settings import Settings
 
 Progress = Callable[[str, int, int], None]
@@ -64,11 +64,11 @@ async def calibrated_judge(judge: AnswerJudge, answers: Sequence[LabelledAnswer]
     scores = _scores(judge)
     _require_labels(judge.name, scores, answers)
 
-    async def judged(one: LabelledAnswer) -> Judgement:
+    async def judged(one: LabelledAnswer) -> JudgeScores:
         (said,) = await judge.judged(one.question, one.reference, [one.answer])
         return said
 
-    said: list[Judgement] = []
+    said: list[JudgeScores] = []
     for batch in batched(answers, AT_ONCE):
         said += await asyncio.gather(*map(judged, batch))
         progress(f"judge {judge.name}", len(said), len(answers))

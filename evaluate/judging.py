@@ -40,7 +40,7 @@ Fault = Literal["", "malformed", "unavailable"]
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class JudgeScores:
     """What was said of one answer: its scores by name; where there are none, why."""
 
     scores: Mapping[str, float] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class AnswerJudge:
         server = self.model.server
         return server.known.model if server.known else server.settings.model
 
-    async def judged(self, question: str, reference: str, answers: Sequence[str]) -> list[Judgement]:
+    async def judged(self, question: str, reference: str, answers: Sequence[str]) -> list[JudgeScores]:
         """What is said of each system's answer to one question.
 
         Raises:
@@ -89,40 +89,40 @@ class AnswerJudge:
             found = list(await asyncio.gather(*(self._alone(question, reference, answer) for answer in shown)))
         return [found[order.index(place)] for place in range(len(answers))]
 
-    async def _alone(self, question: str, reference: str, answer: str) -> Judgement:
+    async def _alone(self, question: str, reference: str, answer: str) -> JudgeScores:
         if self.model is None:
             return _true_or_false(await ExtractiveJudge().is_correct(question, answer, reference))
         if self.name == "geval":
             said = await self._said(self.model.geval(question, reference, answer))
-            return said if isinstance(said, Judgement) else Judgement({"similarity": said})
+            return said if isinstance(said, JudgeScores) else JudgeScores({"similarity": said})
         ask = self.model.is_correct if self.name == "correct" else self.model.is_accurate
         verdict = await self._said(ask(question, answer, reference))
-        return verdict if isinstance(verdict, Judgement) else _true_or_false(verdict)
+        return verdict if isinstance(verdict, JudgeScores) else _true_or_false(verdict)
 
-    async def _aspects(self, question: str, reference: str, pair: Sequence[str]) -> list[Judgement]:
+    async def _aspects(self, question: str, reference: str, pair: Sequence[str]) -> list[JudgeScores]:
         assert self.model is not None
         # A lone answer stands in both places: it is scored by itself all the same, and neither place is preferred.
         both = (*pair, *pair)[:2]
         said = await self._said(self.model.aspects(question, reference, *both))
-        if isinstance(said, Judgement):
+        if isinstance(said, JudgeScores):
             return [said] * len(pair)
         return [_mean_aspects(said)] if len(pair) == 1 else [_mean_aspects([one]) for one in said]
 
-    async def _ranked(self, question: str, reference: str, shown: Sequence[str]) -> list[Judgement]:
+    async def _ranked(self, question: str, reference: str, shown: Sequence[str]) -> list[JudgeScores]:
         assert self.model is not None
         if len(shown) != RANKED:
             raise InvalidInput(f"The judge 'ranking' orders {RANKED} answers, not {len(shown)}: compare four profiles.")
         said = await self._said(self.model.rank(question, reference, shown))
-        if isinstance(said, Judgement) or said is None:
-            return [said or Judgement(fault="malformed")] * RANKED
-        return [Judgement({"rank": float(rank), "ranked first": float(rank == 1)}) for rank in said]
+        if isinstance(said, JudgeScores) or said is None:
+            return [said or JudgeScores(fault="malformed")] * RANKED
+        return [JudgeScores({"rank": float(rank), "ranked first": float(rank == 1)}) for rank in said]
 
-    async def _said(self, call: Awaitable[_T]) -> _T | Judgement:
+    async def _said(self, call: Awaitable[_T]) -> _T | JudgeScores:
         try:
             said = await self._patience.wait(_malformed_apart(call))
         except ModelUnavailable as error:
             raise ModelUnavailable(f"The judge '{self.name}' cannot go on. {error}") from error
-        return Judgement(fault="unavailable") if said is None else said.value
+        return JudgeScores(fault="unavailable") if said is None else said.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,17 +132,17 @@ class _Said(Generic[_T]):
     value: _T
 
 
-async def _malformed_apart(call: Awaitable[_T]) -> _Said[_T | Judgement]:
+async def _malformed_apart(call: Awaitable[_T]) -> _Said[_T | JudgeScores]:
     """A reply that is none is the model's, and says nothing against the server."""
     try:
         return _Said(await call)
     except MalformedReply:
-        return _Said(Judgement(fault="malformed"))
+        return _Said(JudgeScores(fault="malformed"))
 
 
-def _true_or_false(verdict: bool) -> Judgement:
-    return Judgement({"TRUE": float(verdict)})
+def _true_or_false(verdict: bool) -> JudgeScores:
+    return JudgeScores({"TRUE": float(verdict)})
 
 
-def _mean_aspects(said: Sequence[Aspects]) -> Judgement:
-    return Judgement({name: fmean(getattr(one, name) for one in said) for name in ASPECTS})
+def _mean_aspects(said: Sequence[Aspects]) -> JudgeScores:
+    return JudgeScores({name: fmean(getattr(one, name) for one in said) for name in ASPECTS})

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import asdict, dataclass, field
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +66,8 @@ class QuizReport:
     questions: dict[str, int]
     chance: dict[str, float]
     scores: dict[str, dict[str, Score]]
+    each: dict[str, dict[str, float]] = field(default_factory=dict)
+    """`each[way][question]`: the share of the trials in which it was answered rightly."""
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -83,21 +85,32 @@ async def evaluate_quiz(  # noqa: PLR0917
     trials: int,
     progress: Progress,
     argot: Profile | None = None,
+    wanted: Collection[str] = (ALONE, PLAIN, ARGOT),
 ) -> QuizReport:
     """Every question in every trial, with every way of answering there is. `argot`: its profile, else the default.
 
+    `wanted`: only these ways.
+
     Passages are found once a question; what differs between trials is the order of the options, drawn from the seed.
     """
-    ways: dict[str, Choose] = {} if server is None else {ALONE: _by_heart(server)}
+    ways: dict[str, Choose] = {} if server is None or ALONE not in wanted else {ALONE: _by_heart(server)}
     for name, profile in ((PLAIN, profile_named("plain_rag")), (ARGOT, argot or Profile())):
+        if name not in wanted:
+            continue
         found = await _found(base, questions, profile, server, name, progress)
         ways[name] = _from_passages(found, server)
-    scores = {way: await _scores(choose, questions, seed, trials, way, progress) for way, choose in ways.items()}
-    counts = {context: len(own) for context, own in _by_context(questions).items()}
-    chance = {
-        context: fmean(1 / len(question.options) for question in own) for context, own in _by_context(questions).items()
+    chosen = {way: await _chosen(choose, questions, seed, trials, way, progress) for way, choose in ways.items()}
+    by_context = _by_context(questions)
+    scores = {
+        way: {context: _score(own, answers) for context, own in by_context.items()} for way, answers in chosen.items()
     }
-    return QuizReport(seed, trials, _name(server), counts, chance, scores)
+    each = {
+        way: {one.question: fmean(trial[one] == one.options[one.correct] for trial in answers) for one in questions}
+        for way, answers in chosen.items()
+    }
+    counts = {context: len(own) for context, own in by_context.items()}
+    chance = {context: fmean(1 / len(question.options) for question in own) for context, own in by_context.items()}
+    return QuizReport(seed, trials, _name(server), counts, chance, scores, each)
 
 
 def _name(server: ModelServer | None) -> str:
@@ -194,9 +207,10 @@ def _lettered(options: Sequence[str]) -> str:
     return "\n".join(f"{letter}. {option}" for letter, option in zip(_LETTERS, options, strict=False))
 
 
-async def _scores(  # noqa: PLR0917
+async def _chosen(  # noqa: PLR0917
     choose: Choose, questions: Sequence[QuizQuestion], seed: int, trials: int, way: str, progress: Progress
-) -> dict[str, Score]:
+) -> list[dict[QuizQuestion, str | None]]:
+    """For each trial the option chosen for each question."""
     patience = Patience()
     chosen: list[dict[QuizQuestion, str | None]] = []
 
@@ -213,7 +227,7 @@ async def _scores(  # noqa: PLR0917
             answers = await asyncio.gather(*(answer(question, trial) for question in batch))
             chosen[-1].update(zip(batch, answers, strict=True))
             progress(way, trial * len(questions) + len(chosen[-1]), trials * len(questions))
-    return {context: _score(own, chosen) for context, own in _by_context(questions).items()}
+    return chosen
 
 
 def _score(own: Sequence[QuizQuestion], chosen: Sequence[dict[QuizQuestion, str | None]]) -> Score:

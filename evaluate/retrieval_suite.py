@@ -148,10 +148,10 @@ async def _run(
 
 def _documents(result: AskResult) -> list[str]:
     # Documents are judged, passages are found: a document stands where its first passage does.
-    return list(dict.fromkeys(_identifier(passage.uri) for passage in result.passages))
+    return list(dict.fromkeys(document_identifier(passage.uri) for passage in result.passages))
 
 
-def _identifier(uri: str) -> str:
+def document_identifier(uri: str) -> str:
     """The row a document is of; in a knowledge base that was filled from files, by the file's name."""
     return uri.removeprefix(URI_PREFIX) if uri.startswith(URI_PREFIX) else PurePosixPath(uri).stem
 

@@ -15,7 +15,7 @@ from argot.corpus.corpus import Corpus, IngestEvent, Source
 from argot.errors import InvalidInput
 from argot.graph.build import build_graph
 from argot.graph.run import ask
-from argot.graph.run_context import extractive_context, run_context_for
+from argot.graph.run_context import RunContext, extractive_context, run_context_for
 from argot.jargon_db.glossary import Glossary
 from argot.profile import Profile
 from argot.results import AskResult
@@ -96,10 +96,15 @@ class TemporaryBase:
 
         return identify
 
-    def asker(self, profile: Profile, server: ModelServer | None = None) -> Asker:
+    def asker(
+        self,
+        profile: Profile,
+        server: ModelServer | None = None,
+        changed: Callable[[RunContext], RunContext] | None = None,
+    ) -> Asker:
         """A function that asks one question under this profile, as somebody who may read everything.
 
-        Without a server everything happens without a model.
+        Without a server everything happens without a model. `changed` exchanges parts of the surroundings.
         """
         graph = build_graph(InMemorySaver())
 
@@ -108,6 +113,7 @@ class TemporaryBase:
                 self.corpus, self.glossary, EVALUATOR, profile, self.settings, asker_context, server=server
             )
             run = replace(run, records_misses=False)  # nobody is really asking
+            run = changed(run) if changed else run
             thread = f"evaluation-{next(self._threads)}"
             result = None
             for message in (*earlier, question):

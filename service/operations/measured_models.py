@@ -7,6 +7,8 @@ from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from pydantic import SecretStr
+
 from argot.errors import InvalidInput
 from argot.evaluate.judging import JUDGES, RANKED, AnswerJudge
 from argot.settings import Settings
@@ -88,7 +90,7 @@ def _model_judge(name: str, choice: JudgeChoice, settings: Settings) -> ModelJud
     from argot.tools.llm.judge import ModelJudge
     from argot.tools.llm.model_server import ModelServer
 
-    server = ModelServer.from_settings(_judging(choice, settings))
+    server = ModelServer.from_settings(judging_settings(choice, settings))
     if server is None:
         raise InvalidInput(
             f"The judge '{name}' needs a language model, and none is configured. Give --judge-url, e.g. "
@@ -97,12 +99,21 @@ def _model_judge(name: str, choice: JudgeChoice, settings: Settings) -> ModelJud
     return ModelJudge(server)
 
 
-def _judging(choice: JudgeChoice, settings: Settings) -> Settings:
+def judging_settings(choice: JudgeChoice, settings: Settings) -> Settings:
     """The settings of the judging server. A key is never sent to another server than the one it was set for."""
     if choice.url:
         changes = {"model_url": choice.url, "model": choice.model, "model_key": settings.judge_key, "model_context": 0}
         return settings.model_copy(update=changes)
     return settings.model_copy(update={"model": choice.model}) if choice.model else settings
+
+
+def answering_settings(settings: Settings, url: str | None, model: str | None) -> Settings:
+    """The settings with another model that answers. A key is sent to no other server than the one it was set for."""
+    if not url or url == settings.model_url:
+        return settings.model_copy(update={"model": model}) if model else settings
+    changes: dict[str, Any] = {"model_url": url, "model": model or "", "model_context": 0}
+    # Where no server was set, the key that was is for the one named now.
+    return settings.model_copy(update={**changes, **({"model_key": SecretStr("")} if settings.model_url else {})})
 
 
 def run_closing(work: Coroutine[Any, Any, _T], *servers: ModelServer | None) -> _T:

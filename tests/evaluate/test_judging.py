@@ -12,7 +12,7 @@ from argot.evaluate.answer_outcomes import judged as outcome_of
 from argot.evaluate.answer_questions import AnswerQuestion
 from argot.evaluate.answer_report import answers_report
 from argot.evaluate.answer_tables import answers_tables
-from argot.evaluate.judging import AnswerJudge, Judgement, JudgeName
+from argot.evaluate.judging import AnswerJudge, JudgeScores, JudgeName
 from argot.results import AskResult
 from argot.service.operations.measured_models import JudgeChoice, answer_judges, run_closing
 from argot.settings import Settings
@@ -34,7 +34,7 @@ def judge(scripted: Any, name: JudgeName, **more: Any) -> AnswerJudge:
     return AnswerJudge(name, ModelJudge(server), **more)
 
 
-def scores(found: list[Judgement]) -> list[dict[str, float]]:
+def scores(found: list[JudgeScores]) -> list[dict[str, float]]:
     return [dict(one.scores) for one in found]
 
 
@@ -104,18 +104,18 @@ async def test_four_answers_are_ranked_in_an_order_that_is_drawn(scripted_model:
 async def test_a_reply_that_is_no_verdict_is_counted_apart(scripted_model: Any) -> None:
     scripted_model.reply("judge_ranking", {"a": 1, "b": 2, "c": 2, "d": 3})
     assert await judge(scripted_model, "ranking").judged(QUESTION, REFERENCE, list("wxyz")) == (
-        [Judgement(fault="malformed")] * 4
+        [JudgeScores(fault="malformed")] * 4
     )
     scripted_model.fault("invalid_json")
     own = judge(scripted_model, "correct")
     for _ in range(12):  # a model that never writes a verdict is measured, and ends nothing
-        assert await own.judged(QUESTION, REFERENCE, ["40 s"]) == [Judgement(fault="malformed")]
+        assert await own.judged(QUESTION, REFERENCE, ["40 s"]) == [JudgeScores(fault="malformed")]
 
 
 async def test_a_server_that_fails_now_and_then_is_forgiven_and_one_that_is_down_ends_it(scripted_model: Any) -> None:
     scripted_model.fault("status", code=500)
     own = judge(scripted_model, "correct")
-    assert await own.judged(QUESTION, REFERENCE, ["40 s"]) == [Judgement(fault="unavailable")]
+    assert await own.judged(QUESTION, REFERENCE, ["40 s"]) == [JudgeScores(fault="unavailable")]
     with pytest.raises(ModelUnavailable, match=r"judge 'correct' cannot go on.*argot doctor"):
         for _ in range(20):
             await own.judged(QUESTION, REFERENCE, ["40 s"])
@@ -123,14 +123,14 @@ async def test_a_server_that_fails_now_and_then_is_forgiven_and_one_that_is_down
 
 def test_means_are_over_what_was_judged() -> None:
     said = [
-        Judgement({"TRUE": 1.0}),
-        Judgement({"TRUE": 0.0}),
-        Judgement(fault="malformed"),
-        Judgement(fault="unavailable"),
+        JudgeScores({"TRUE": 1.0}),
+        JudgeScores({"TRUE": 0.0}),
+        JudgeScores(fault="malformed"),
+        JudgeScores(fault="unavailable"),
     ]
     row = judge_row(said, ("TRUE",), [0, 1, 2, 3])
     assert (row.questions, row.judged, row.malformed, row.unavailable, row.mean) == (4, 2, 1, 1, {"TRUE": 0.5})
-    assert judge_row([Judgement(fault="malformed")], ("TRUE",), [0]).mean == {}
+    assert judge_row([JudgeScores(fault="malformed")], ("TRUE",), [0]).mean == {}
 
 
 # -- the suite --------------------------------------------------------------------------------------------------------

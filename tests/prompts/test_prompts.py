@@ -28,7 +28,7 @@ DERIVING = """
 """
 MEASURING = """
     judge_correct judge_aspects judge_ranking judge_geval judge_raidd_accuracy match_references solution_score
-    quiz_option quiz_closed_book
+    quiz_option quiz_closed_book closed_book
 """
 CHOICES = {"contexts": ["NAND", "Legal"], "options": ["A", "B", "C", "D"]}
 LONGEST = 300  # words of a system message, examples and all

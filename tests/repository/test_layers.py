@@ -177,6 +177,9 @@ BESIDE_THE_USE_CASES = {
     "service.operations.doctor": "works where the knowledge base does not open",
     "service.operations.sample_base": "makes a knowledge base",
     "service.operations.evaluation": "makes knowledge bases of its own to measure with",
+    "service.operations.experiments": "makes knowledge bases of its own to measure with",
+    "service.operations.kept_experiments": "reads what measuring kept, which belongs to nobody",
+    "service.operations.strategy_choice": "makes knowledge bases of its own to measure with",
     "service.operations.judge_calibration": "measures judges, and needs no knowledge base",
     "service.operations.measured_models": "which model judges answers, beside that",
 }

@@ -104,7 +104,7 @@ def _followed_search(  # noqa: PLR0917
     searched: frozenset[str] | None,
 ) -> list[RankedList]:
     with traced("search", "search") as followed:
-        lists = list(_search(corpus, principal, query, vector, profile, searched))
+        lists = list(ranked_lists(corpus, principal, query, vector, profile, searched))
         followed.noted |= {"argot.lists": len(lists), "argot.found": sum(len(one.found) for one in lists)}
         followed.said["argot.query"] = query.text
     return lists
@@ -129,7 +129,7 @@ def _merged(queries: Iterable[WeightedQuery]) -> list[WeightedQuery]:
     return [WeightedQuery(text, weight) for text, weight in weights.items()]
 
 
-def _search(  # noqa: PLR0917
+def ranked_lists(  # noqa: PLR0917
     corpus: Corpus,
     principal: Principal,
     query: WeightedQuery,

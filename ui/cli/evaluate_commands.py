@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from argot.types import SearchChoice
+from argot.ui.cli import experiment_commands, strategy_command
 from argot.ui.cli.command_base import examples, say, settings_for
 from argot.ui.cli.report_output import show_report
 
@@ -21,6 +22,9 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Measure retrieval and answers on questions whose answers are known.",
 )
+
+app.add_typer(experiment_commands.app, name="experiment")
+strategy_command.register(app)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the whole report as JSON.")]
 ProfileName = Annotated[

@@ -1,0 +1,114 @@
+"""What an experiment is: a paper's table, its rows as profiles, its columns as measures, and the figures it reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from argot.profile import PROFILES, Profile, SwitchValue, changed_profile
+from argot.types import DerivableKind
+
+Measure = Literal[
+    "hit@3", "hit@5", "ndcg@10", "map@1", "map@5", "map@10", "rouge-1", "rouge-l", "bertscore", "geval", "correct",
+    "accurate", "exact", "api", "found_if_accurate", "found_if_inaccurate",
+]  # fmt: skip
+"""What is measured of one question; `question_measures.py` says how."""
+BY_JUDGE: frozenset[Measure] = frozenset({"geval", "correct", "accurate", "found_if_accurate", "found_if_inaccurate"})
+OF_ANSWERS: frozenset[Measure] = BY_JUDGE | {"rouge-1", "rouge-l", "bertscore", "exact", "api"}
+
+Form = Literal["answers", "beir", "quiz", "raidd", "references", "benchmarks", "none"]
+"""In which form the data comes; `experiment_data.py` and docs/experiments.md say how each looks."""
+Way = Literal["ask", "oracle", "s-icl", "rerank", "quiz", "abbreviations", "aspects", "matching"]
+"""How a row is measured; `row_measuring.py` has a function for each."""
+Tuned = Literal["embedder", "reranker", "plain_reranker", "generator"]
+
+TUNED_BY: Mapping[Tuned, str] = {
+    "embedder": "a tuned embedder: --embedder FOLDER",
+    "reranker": "a tuned re-ranker: --reranker FOLDER",
+    "plain_reranker": "a re-ranker tuned without TS+TCL: --plain-reranker FOLDER",
+    "generator": "a tuned generator: --generator NAME, as the model server calls it",
+}
+"""What a row needs whose paper trains something, in words."""
+
+ALONE: Mapping[str, SwitchValue] = {
+    # Nobody is there to be asked back, and a refusal is no answer that a paper's measure could score.
+    "choose_sense": False,
+    "choose_document": False,
+    "small_talk": False,
+    "stand_alone": False,
+    "misses": "lenient",
+    "abstain_below": 0.0,
+}
+"""Of every row that asks."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaperColumn:
+    """A column: `measure` over the questions of one `task` (empty: all) in one `part` of the data (empty: the only)."""
+
+    key: str
+    title: str
+    measure: Measure | None = None
+    task: str = ""
+    part: str = ""
+    percent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PaperRow:
+    """One row: what it changes, what it needs, and what the paper reports for it by column.
+
+    `switches` change the experiment's profile, `settings` Argot's; `variant` chooses among forms of the data. `derive`:
+    texts that are made of the documents first. `needs_model`: nothing can be measured without one. `never`: why it
+    cannot run here at all; its figures are shown for comparison.
+    """
+
+    label: str
+    paper: Mapping[str, float] = field(default_factory=dict)
+    way: Way = "ask"
+    switches: Mapping[str, SwitchValue] = field(default_factory=dict)
+    settings: Mapping[str, int | str] = field(default_factory=dict)
+    variant: str = ""
+    derive: tuple[DerivableKind, ...] = ()
+    tuned: tuple[Tuned, ...] = ()
+    needs_model: bool = True
+    never: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """A table of a paper. `public`: the set out of the folder of public data that it runs on unless other is given.
+
+    `published_with` names the models and data of the paper, so that a reader sees what the figures cannot be compared
+    with; `notes` say what is otherwise here.
+    """
+
+    name: str
+    paper: str
+    table: str
+    about: str
+    form: Form
+    columns: tuple[PaperColumn, ...]
+    rows: tuple[PaperRow, ...]
+    published_with: str
+    public: str = ""
+    profile: Mapping[str, SwitchValue] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def profile_of(self, row: PaperRow) -> Profile:
+        changes = {**ALONE, **self.profile, **row.switches}
+        return changed_profile(PROFILES["default"], changes).model_copy(update={"name": row.label})
+
+    @property
+    def measures(self) -> frozenset[Measure]:
+        return frozenset(column.measure for column in self.columns if column.measure)
+
+    def row(self, label: str) -> PaperRow | None:
+        return next((row for row in self.rows if row.label.casefold() == label.casefold()), None)
+
+
+def figures(columns: tuple[PaperColumn, ...], *values: float | None) -> dict[str, float]:
+    """What a paper prints in one row, in the order of the columns; None where it prints nothing."""
+    return {column.key: value for column, value in zip(columns, values, strict=True) if value is not None}

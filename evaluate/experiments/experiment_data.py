@@ -1,0 +1,204 @@
+"""The data of an experiment, read from its form and checked: questions, and the documents they are asked of.
+
+answers      questions.jsonl and documents/ (as `argot evaluate answers`), or a public set by its name
+beir         corpus.jsonl, queries.jsonl, qrels/test.tsv
+quiz         quiz.jsonl and documents/ (as `argot evaluate quiz`)
+raidd        docs_chunks256.json and questions.json
+references   a file of annotated answers, one JSON object a line
+benchmarks   folders hotpotqa/, pubmedqa/, apibench/, as far as they are there
+none         nothing: the questions are drawn
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from argot.corpus.corpus import Source
+from argot.errors import InvalidInput
+from argot.evaluate.answer_questions import AnswerQuestion, AnswerSet, GoldSnippet, answer_set
+from argot.evaluate.answer_sets import PUBLIC_SETS, load_public_set
+from argot.evaluate.beir import BeirSet, load_beir
+from argot.evaluate.experiments.annotated_answers import AnnotatedAnswer, load_annotated_answers
+from argot.evaluate.experiments.experiment import Experiment
+from argot.evaluate.experiments.loogle import load_loogle
+from argot.evaluate.experiments.public_benchmarks import load_benchmarks
+from argot.evaluate.markdown_sources import markdown_source, without_headings
+from argot.evaluate.measures import gold_clusters
+from argot.evaluate.quiz_data import QuizQuestion, load_quiz
+
+VariantSources = Callable[[str], Sequence[Source]]
+"""The documents in a variant of theirs: without headings, or cut into chunks of another size."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataPart:
+    """One set of questions over one set of documents. Most experiments have one, named ""."""
+
+    name: str = ""
+    questions: Sequence[AnswerQuestion] = ()
+    quiz: Sequence[QuizQuestion] = ()
+    annotated: Sequence[AnnotatedAnswer] = ()
+    sources: VariantSources = field(default=lambda variant: (), repr=False)
+    folder: Path | None = None
+    """Of a quiz, whose documents and glossary are added together."""
+    glossary: Path | None = None
+
+    def asked(self) -> list[tuple[object, ...]]:
+        """Every question with what answers it, wherever its file lies."""
+        return [
+            *((one.id, one.question, one.kind, one.reference, one.gold) for one in self.questions),
+            *((one.question, one.options, one.correct) for one in self.quiz),
+            *((one.id, one.passages, one.sentences, [sorted(of) for of in one.annotated]) for one in self.annotated),
+        ]
+
+    def clusters(self) -> dict[str, int]:
+        """Of each question what it is drawn together with, where several share a gold document."""
+        together = gold_clusters([{gold.document for gold in one.gold} for one in self.questions])
+        return {one.id: place for one, place in zip(self.questions, together, strict=True) if one.gold}
+
+    def limited(self, limit: int | None) -> DataPart:
+        """With the first questions only."""
+        if limit is None:
+            return self
+        return DataPart(
+            self.name,
+            self.questions[:limit],
+            self.quiz[:limit],
+            self.annotated[:limit],
+            self.sources,
+            self.folder,
+            self.glossary,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentData:
+    """`name`: as reports name it, without folders. `fingerprint`: of every question with what answers it."""
+
+    name: str
+    parts: Sequence[DataPart]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def questions(self) -> int:
+        return sum(len(part.questions) + len(part.quiz) + len(part.annotated) for part in self.parts)
+
+    @property
+    def fingerprint(self) -> str:
+        asked = [repr((part.name, *one)) for part in self.parts for one in part.asked()]
+        return hashlib.blake2b("\n".join(asked).encode(), digest_size=8).hexdigest()
+
+
+def load_experiment_data(
+    experiment: Experiment, given: Path | None, datasets: Path, limit: int | None = None
+) -> ExperimentData:
+    """The data given, or the public set that the experiment runs on by itself.
+
+    Args:
+        given: a folder or file in the experiment's form.
+        datasets: the folder of public sets.
+        limit: only so many questions of each part, the first.
+
+    Raises:
+        InvalidInput: it is not there or malformed; the message says what is missing and how it should look.
+    """
+    if experiment.form == "none":
+        return ExperimentData("drawn by seed", [DataPart()])
+    place = given or public_data(experiment, datasets)
+    if place is None:
+        raise InvalidInput(
+            f"{experiment.name} has no public data: give your own with --data, in the form '{experiment.form}' "
+            "(docs/experiments.md)."
+        )
+    if not place.exists():
+        raise InvalidInput(f"{place} is not there. {where_to_get(experiment)}")
+    parts, notes = _READERS[experiment.form](place)
+    return ExperimentData(place.name, [part.limited(limit) for part in parts], notes)
+
+
+def public_data(experiment: Experiment, datasets: Path) -> Path | None:
+    """Where the experiment's public set is, or should be; None where it has none."""
+    if experiment.form == "benchmarks":
+        return datasets
+    return datasets / experiment.public if experiment.public else None
+
+
+def where_to_get(experiment: Experiment) -> str:
+    return (
+        f"Set ARGOT_DATASETS to the folder that holds {experiment.public or 'the public sets'}, or give data of your "
+        f"own with --data, in the form '{experiment.form}' (docs/experiments.md)."
+    )
+
+
+_Read = tuple[list[DataPart], tuple[str, ...]]
+
+
+def _answers(place: Path) -> _Read:
+    questions = place / "questions.jsonl"
+    if place.name in PUBLIC_SETS and not questions.exists():
+        return [_of_answer_set(load_public_set(place.name, place.parent))], ()
+    if not questions.is_file() or not (place / "documents").is_dir():
+        raise InvalidInput(
+            f"{place} is not in the form 'answers': it needs questions.jsonl and a folder documents/, or the name of a "
+            f"public set ({', '.join(PUBLIC_SETS)})."
+        )
+    glossary = place / "glossary.csv"
+    part = _of_answer_set(answer_set(questions, place / "documents"), glossary if glossary.exists() else None)
+    return [part], ()
+
+
+def _of_answer_set(given: AnswerSet, glossary: Path | None = None) -> DataPart:
+    answerable = [one for one in given.questions if one.answerable]
+    return DataPart(questions=answerable, sources=lambda variant: given.sources, glossary=glossary or given.glossary)
+
+
+def _beir(place: Path) -> _Read:
+    data = load_beir(place)
+    questions = [
+        AnswerQuestion(id_, "query", data.queries[id_], tuple(GoldSnippet(f"{one}.md") for one in judged))
+        for id_, judged in data.qrels.items()
+    ]
+    return [DataPart(questions=questions, sources=lambda variant: _beir_sources(data, variant))], ()
+
+
+def _beir_sources(data: BeirSet, variant: str) -> list[Source]:
+    sources = []
+    for id_, (title, text) in data.corpus.items():
+        bare = variant == "without headers"
+        body = (without_headings(text) if bare else text).strip() or title or id_
+        sources.append(markdown_source("beir", f"{id_}.md", "" if bare else title, body))
+    return sources
+
+
+def _quiz(place: Path) -> _Read:
+    return [DataPart(quiz=load_quiz(place), folder=place)], ()
+
+
+def _raidd(place: Path) -> _Read:
+    questions, sources, notes = load_loogle(place)
+    return [DataPart(questions=questions, sources=sources)], notes
+
+
+def _references(place: Path) -> _Read:
+    return [DataPart(annotated=load_annotated_answers(place))], ()
+
+
+def _benchmarks(place: Path) -> _Read:
+    parts = []
+    for name, found in load_benchmarks(place).items():
+        sources = found.sources
+        parts.append(DataPart(name, found.questions, found.quiz, sources=lambda variant, held=sources: held))  # type: ignore[misc]
+    return parts, ()
+
+
+_READERS: dict[str, Callable[[Path], _Read]] = {
+    "answers": _answers,
+    "beir": _beir,
+    "quiz": _quiz,
+    "raidd": _raidd,
+    "references": _references,
+    "benchmarks": _benchmarks,
+}

@@ -1,0 +1,65 @@
+"""KaPQA's oracle (7.2): the triples of a question's gold documents in place of those that are retrieved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from argot.evaluate.temporary_base import EVALUATOR, TemporaryBase
+from argot.graph.run_context import ReaderAndWriter, RunContext
+from argot.protocols import QuestionReader
+from argot.results import ModelCall
+from argot.types import Triple
+
+
+class OracleReader:
+    """A reader that enhances every query by the relevant ones among the gold triples; in all else the one given."""
+
+    def __init__(self, reader: QuestionReader, gold: Sequence[Triple]) -> None:
+        self._reader = reader
+        self._gold = list(gold)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._reader, name)
+
+    async def relevant_triples(self, question: str, triples: Sequence[Triple]) -> list[Triple]:
+        # Chosen once, where the query is enhanced: the graph does not ask where no triple was retrieved.
+        return list(triples)
+
+    async def enhance_query(self, question: str, triples: Sequence[Triple]) -> str:
+        relevant = await self._reader.relevant_triples(question, self._gold) if self._gold else []
+        return await self._reader.enhance_query(question, relevant)
+
+
+def with_gold_triples(base: TemporaryBase, documents: Collection[str]) -> Callable[[RunContext], RunContext]:
+    """Surroundings whose reader knows the triples of these documents (ids), whatever is retrieved."""
+    gold = triples_of(base, documents)
+
+    def changed(run: RunContext) -> RunContext:
+        made = run.reader_and_writer
+        if made is None:
+            return replace(run, reader=_oracle(run.reader, gold))
+
+        def reader_and_writer(calls: list[ModelCall]) -> ReaderAndWriter:
+            both = made(calls)
+            return replace(both, reader=_oracle(both.reader, gold))
+
+        return replace(run, reader_and_writer=reader_and_writer)
+
+    return changed
+
+
+def _oracle(reader: QuestionReader, gold: Sequence[Triple]) -> QuestionReader:
+    return cast(QuestionReader, OracleReader(reader, gold))
+
+
+def triples_of(base: TemporaryBase, documents: Collection[str]) -> list[Triple]:
+    connection = base.corpus.store.database.connection()
+    ids = [
+        id_
+        for document in sorted(documents)
+        for (id_,) in connection.execute("SELECT id FROM triples WHERE document = ? ORDER BY id", (document,))
+    ]
+    found = base.corpus.store.triples(EVALUATOR, ids)
+    return [found[id_] for id_ in ids if id_ in found]

@@ -1,0 +1,123 @@
+"""The five public sets of AccurateRAG's second table, as far as a folder holds them.
+
+hotpotqa/hotpot_dev_distractor_v1.json    as released: [{"_id", "question", "answer", "context": [[title, [...]], ...]}]
+pubmedqa/ori_pqal.json, test_ground_truth.json    as released: abstracts, and the labels of the test part
+apibench/api/SET_api.jsonl, apibench/questions/questions_SET_0_shot.jsonl, apibench/apibench/*_eval.json
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from argot.corpus.corpus import Source
+from argot.errors import InvalidInput
+from argot.evaluate.answer_questions import AnswerQuestion, json_lines
+from argot.evaluate.markdown_sources import markdown_source
+from argot.evaluate.quiz_data import QuizQuestion
+from argot.files import read_text
+
+DECISIONS = ("yes", "no", "maybe")
+_EVALUATION_FILES = {"huggingface": "huggingface", "torchhub": "torchhub", "tensorflowhub": "tensorflow"}
+_INSTRUCTION = re.compile(r"###\s*Instruction:\s*(.*?)\s*###\s*Output", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    questions: Sequence[AnswerQuestion]
+    sources: Sequence[Source]
+    quiz: Sequence[QuizQuestion] = ()
+
+
+def load_benchmarks(folder: Path) -> dict[str, Benchmark]:
+    """Those that are there, by name.
+
+    Raises:
+        InvalidInput: none is there, or one is malformed.
+    """
+    readers: dict[str, tuple[Path, Callable[[Path], Benchmark]]] = {
+        "hotpotqa": (folder / "hotpotqa" / "hotpot_dev_distractor_v1.json", _hotpotqa),
+        "pubmedqa": (folder / "pubmedqa" / "ori_pqal.json", _pubmedqa),
+        **{name: (folder / "apibench" / "api" / f"{name}_api.jsonl", _api_bench(name)) for name in _EVALUATION_FILES},
+    }
+    found = {name: read(path) for name, (path, read) in readers.items() if path.is_file()}
+    if not found:
+        looked = ", ".join(str(path.relative_to(folder)) for path, _ in readers.values())
+        raise InvalidInput(f"{folder} holds none of the sets. Looked for: {looked}.")
+    return found
+
+
+def _hotpotqa(path: Path) -> Benchmark:
+    questions, sources = [], dict[str, Source]()
+    for row in _json(path):
+        _require(row, path, "_id", "question", "answer", "context")
+        questions.append(AnswerQuestion(row["_id"], "hotpotqa", row["question"], (), row["answer"]))
+        for title, sentences in row["context"]:
+            name = f"{_file_safe(title)}.md"
+            sources.setdefault(name, markdown_source("hotpotqa", name, title, "".join(sentences)))
+    return Benchmark(questions, list(sources.values()))
+
+
+def _pubmedqa(path: Path) -> Benchmark:
+    rows, labels = _json(path), path.with_name("test_ground_truth.json")
+    decided: dict[str, str] = (
+        _json(labels) if labels.is_file() else {key: one["final_decision"] for key, one in rows.items()}
+    )
+    quiz, sources = [], []
+    for key, row in rows.items():
+        _require(row, path, "QUESTION", "CONTEXTS")
+        sources.append(markdown_source("pubmedqa", f"{key}.md", "", "\n\n".join(row["CONTEXTS"])))
+        if key in decided:
+            if decided[key] not in DECISIONS:
+                raise InvalidInput(f"{labels}: {key} is {decided[key]!r}, and not {' or '.join(DECISIONS)}.")
+            quiz.append(QuizQuestion(row["QUESTION"], DECISIONS, DECISIONS.index(decided[key]), ""))
+    return Benchmark((), sources, quiz)
+
+
+def _api_bench(name: str) -> Callable[[Path], Benchmark]:
+    def read(path: Path) -> Benchmark:
+        sources = []
+        for number, row in json_lines(path):
+            _require(row, path, "api_call")
+            about = "\n\n".join(
+                f"{key}: {row[key]}" for key in ("domain", "functionality", "description") if row.get(key)
+            )
+            text = f"{about}\n\n```python\n{row['api_call']}\n```"
+            sources.append(markdown_source(name, f"{name}-{number}.md", str(row.get("api_name", "")), text))
+        return Benchmark(_api_questions(path.parents[1], name), sources)
+
+    return read
+
+
+def _api_questions(folder: Path, name: str) -> list[AnswerQuestion]:
+    path = folder / "apibench" / f"{_EVALUATION_FILES[name]}_eval.json"
+    questions = []
+    for number, row in json_lines(path):
+        _require(row, path, "code", "api_call")
+        asked = _INSTRUCTION.search(row["code"])
+        if asked:
+            questions.append(AnswerQuestion(f"{name}{number}", name, asked[1], (), row["api_call"]))
+    if not questions:
+        raise InvalidInput(f"{path} holds no question: 'code' begins with '###Instruction: ... ###Output'.")
+    return questions
+
+
+def _require(row: Any, path: Path, *names: str) -> None:
+    missing = [name for name in names if name not in row] if isinstance(row, dict) else list(names)
+    if missing:
+        raise InvalidInput(f"{path}: an entry lacks {', '.join(missing)}.")
+
+
+def _file_safe(title: str) -> str:
+    return re.sub(r"[^\w .()-]", "-", title)
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(read_text(path))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise InvalidInput(f"{path} cannot be read as JSON: {error}.") from error

@@ -1,0 +1,63 @@
+"""What a row of an experiment is measured with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from argot.evaluate.experiments.experiment import Experiment, PaperColumn, PaperRow
+from argot.evaluate.experiments.experiment_data import DataPart
+from argot.evaluate.judging import AnswerJudge, JudgeName
+from argot.evaluate.temporary_base import TemporaryBase
+from argot.profile import Profile
+
+if TYPE_CHECKING:
+    from argot.tools.llm.judge import ModelJudge
+    from argot.tools.llm.model_server import ModelServer
+
+Progress = Callable[[str, int, int], None]
+Each = dict[str, dict[str, float | None]]
+"""question -> column -> value; None where the column does not apply to the question, or nothing came of it."""
+
+
+@dataclass
+class RowWork:
+    """What a row is measured with. `memory` lasts for the whole run: what one row found that another needs."""
+
+    experiment: Experiment
+    row: PaperRow
+    part: DataPart
+    base: TemporaryBase
+    server: ModelServer | None
+    judge: ModelJudge | None
+    progress: Progress
+    trials: int = 5
+    seed: int = 1
+    memory: dict[str, Any] = field(default_factory=dict)
+    failed: int = 0
+    """Questions that got no answer from the model."""
+
+    @cached_property
+    def judges(self) -> Mapping[JudgeName, AnswerJudge]:
+        """Empty where no model judges."""
+        if self.judge is None:
+            return {}
+        names: tuple[JudgeName, ...] = ("correct", "raidd", "geval", "aspects")
+        return {name: AnswerJudge(name, self.judge, self.seed) for name in names}
+
+    @property
+    def profile(self) -> Profile:
+        return self.experiment.profile_of(self.row)
+
+    @property
+    def columns(self) -> list[PaperColumn]:
+        return [column for column in self.experiment.columns if column.part == self.part.name]
+
+    @property
+    def name(self) -> str:
+        return f"{self.row.label}, {self.part.name}" if self.part.name else self.row.label
+
+    def key(self, id_: str) -> str:
+        return f"{self.part.name}/{id_}" if self.part.name else id_

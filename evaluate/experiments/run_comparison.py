@@ -1,0 +1,86 @@
+"""Two runs, row by row and column by column: the paired difference over the questions that both have."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from argot.errors import InvalidInput
+from argot.evaluate.experiments.experiment import Experiment
+from argot.evaluate.experiments.experiment_runs import ExperimentRun
+from argot.evaluate.experiments.run_tables import figure_number, shown_columns
+from argot.evaluate.measures import Difference, paired_difference
+from argot.evaluate.reports import Table
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedFigure:
+    """One row and column: the means of both over the questions they share, and the second minus the first."""
+
+    row: str
+    column: str
+    first: float
+    second: float
+    change: Difference
+
+
+@dataclass(frozen=True, slots=True)
+class RunComparison:
+    first: str
+    second: str
+    figures: list[ComparedFigure] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def compared_runs(experiment: Experiment, first: ExperimentRun, second: ExperimentRun) -> RunComparison:
+    """
+    Raises:
+        InvalidInput: they are of different experiments or data, or share no measured row.
+    """
+    if first.experiment != second.experiment:
+        raise InvalidInput(f"{first.id} is a run of {first.experiment}, {second.id} one of {second.experiment}.")
+    if first.fingerprint != second.fingerprint and not (first.limit or second.limit):
+        raise InvalidInput(
+            f"{first.id} and {second.id} asked other questions ({first.data}, {second.data}): nothing is paired."
+        )
+    found = RunComparison(first.id, second.id)
+    for row in first.rows:
+        other = second.row(row.label)
+        for column in shown_columns(experiment, first) if other else ():
+            assert other is not None
+            shared = [
+                (id_, ours, theirs)
+                for id_, values in row.each.items()
+                if (ours := values.get(column.key)) is not None
+                if (theirs := other.each.get(id_, {}).get(column.key)) is not None
+            ]
+            if shared:
+                ids, before, after = (list(part) for part in zip(*shared, strict=True))
+                clusters = [first.clusters.get(id_, id_) for id_ in ids]
+                change = paired_difference(before, after, clusters)
+                one, two = sum(before) / len(before), sum(after) / len(after)
+                found.figures.append(ComparedFigure(row.label, column.key, one, two, change))
+    if not found.figures:
+        raise InvalidInput(f"{first.id} and {second.id} have no row that both measured on the same questions.")
+    return found
+
+
+def comparison_tables(experiment: Experiment, found: RunComparison) -> list[Table]:
+    titles = {column.key: column for column in experiment.columns}
+    rows = []
+    for one in found.figures:
+        column = titles.get(one.column)
+        low, high = one.change.interval95
+        shown = [figure_number(value, column) if column else f"{value:.3f}" for value in (one.first, one.second)]
+        rows.append([
+            one.row,
+            column.title if column else one.column,
+            str(one.change.questions),
+            *shown,
+            f"{one.change.difference:+.3f} ({low:+.3f} to {high:+.3f})",
+            "yes" if one.change.excludes_zero else "no",
+        ])  # fmt: skip
+    columns = ["row", "column", "n", "first", "second", "difference, 95 %", "excludes zero"]
+    return [Table(f"{found.second} against {found.first}", columns, rows)]

@@ -1,0 +1,75 @@
+"""RAIDD-S ICL (2.2, figure 3): a model as its own optimiser, by pairs of earlier solutions and their scores.
+
+Each question is answered with the pairs so far in the prompt. The answer is then scored against the true one, from 0 to
+100, and with that becomes a pair itself. The prompt holds the best and the worst pairs, worst first, as few as fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from argot.errors import ModelUnavailable
+from argot.evaluate.answer_questions import AnswerQuestion
+from argot.prompts.loader import fenced
+from argot.results import FoundPassage
+from argot.tools.llm.judge import ModelJudge
+from argot.tools.llm.model_server import ModelServer
+
+MOST_PAIRS = 8
+"""Solved questions in a prompt. The paper gives no number; it finds that large prompts dilute the context (3.3.3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SolvedQuestion:
+    """`score`: 0 (wrong) to 100 (as good as the true answer)."""
+
+    question: str
+    answer: str
+    truth: str
+    score: int
+
+    def as_text(self) -> str:
+        said = f"Question: {self.question}\nAnswer: {self.answer}\nTrue answer: {self.truth}"
+        return fenced("solved_question", said, score=self.score)
+
+
+@dataclass
+class SolutionLoop:
+    """One pass over the questions, in order."""
+
+    server: ModelServer
+    judge: ModelJudge
+    solved: list[SolvedQuestion] = field(default_factory=list)
+
+    async def answer(self, question: AnswerQuestion, passages: Sequence[FoundPassage]) -> str:
+        """The answer, with what was learnt so far; it is learnt from in its turn.
+
+        Raises:
+            ModelUnavailable: the model gives none.
+        """
+        model = self.server.session([])
+        pieces = [fenced("passage", one.text, n=n) for n, one in enumerate(passages, start=1)]
+        solved = "\n".join(one.as_text() for one in self.shown())
+        asked = question.question
+        held = await model.fit("solution_score", "passages", pieces, solved=solved, question=asked) if pieces else ""
+        said = await model.json("solution_score", solved=solved, passages=held, question=asked)
+        await self._learn(question, said["answer"], said["score"])
+        return str(said["answer"])
+
+    def shown(self) -> list[SolvedQuestion]:
+        """The best and the worst, worst first: the model is to compare them (Yang et al. 2023)."""
+        ranked = sorted(self.solved, key=lambda one: one.score)
+        if len(ranked) <= MOST_PAIRS:
+            return ranked
+        half = MOST_PAIRS // 2
+        return [*ranked[:half], *ranked[-half:]]
+
+    async def _learn(self, question: AnswerQuestion, answer: str, own_score: int) -> None:
+        try:
+            likeness = await self.judge.geval(question.question, question.reference, answer)
+            score = round((likeness - 1) / 4 * 100)
+        except ModelUnavailable:
+            # Its own estimate, made without the true answer, is the next best.
+            score = own_score
+        self.solved.append(SolvedQuestion(question.question, answer, question.reference, score))

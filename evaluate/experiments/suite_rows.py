@@ -1,0 +1,40 @@
+"""Rows that a suite of `argot evaluate` measures: the quiz, and the identification of abbreviations."""
+
+from __future__ import annotations
+
+from argot.evaluate.abbreviation_questions import PAPERS_SET
+from argot.evaluate.abbreviation_suite import evaluate_abbreviations
+from argot.evaluate.experiments.row_work import Each, RowWork
+from argot.evaluate.quiz_suite import ARGOT, evaluate_quiz
+
+EACH = 30
+"""Questions a template and trial, as the paper has abbreviations."""
+
+
+async def quiz_of(work: RowWork) -> Each:
+    """Each question's share of right trials, in all and under its context; for a benchmark under its name."""
+    way, trials = (work.row.variant or ARGOT), (1 if work.part.name else work.trials)
+    report = await evaluate_quiz(
+        work.base, work.part.quiz, work.server, work.seed, trials, work.progress, work.profile, (way,)
+    )
+    work.failed = report.scores[way]["all"].unanswered
+    right = report.each[way]
+    if work.part.name:
+        return {work.key(str(n)): {work.part.name: right[one.question]} for n, one in enumerate(work.part.quiz, 1)}
+    contexts = {one.context for one in work.part.quiz}
+    return {
+        str(n): {"total": right[one.question], **({one.context: right[one.question]} if len(contexts) > 1 else {})}
+        for n, one in enumerate(work.part.quiz, start=1)
+    }
+
+
+async def abbreviations_of(work: RowWork) -> Each:
+    """1 for each question of which every abbreviation was found, under the number of its abbreviations."""
+    side, each = work.row.variant, work.memory.get("limit") or EACH
+    identifiers = {side: work.base.identifier(work.server if side == "model" else None)}
+    report = await evaluate_abbreviations(
+        identifiers, work.base.knows, work.seed, work.trials, each, work.progress, {PAPERS_SET}
+    )
+    read = report.readings[side]
+    work.failed = sum(one.failed for one in read)
+    return {str(n): {str(len(one.question.expected)): float(one.all_found)} for n, one in enumerate(read, start=1)}

@@ -1,0 +1,257 @@
+"""Choice of strategy (AccurateRAG 2.3): which searches, which derived texts and which weights find most, on questions
+that are for choosing.
+
+Each list is retrieved once a question; strategies differ only in which lists are fused and how much each counts, so
+hundreds of them cost little more than one. Measured is the fused list, before any re-ranking. A strategy counts as
+better than the present one only where the paired interval of their difference excludes zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from typing import Any, get_args
+
+from argot.corpus.store.revision_reads import underived_kinds
+from argot.evaluate.measures import Difference, Measured, Qrels, bootstrap_interval, measure, paired_difference
+from argot.evaluate.temporary_base import EVALUATOR, TemporaryBase
+from argot.profile import Profile, SwitchValue, changed_profile, switch_text
+from argot.tools.retrieval.hybrid_search import RankedList, WeightedQuery, fuse, ranked_lists
+from argot.types import DerivedKind
+
+Progress = Callable[[str, int, int], None]
+Kinds = tuple[DerivedKind, ...]
+Unit = Callable[[str], str]
+"""A passage's id -> what is judged: itself, or its document."""
+
+SEMANTIC_WEIGHTS = (0.3, 0.6, 0.9, 1.3, 2.0)
+"""Of the search by meaning, beside 1 for the search by words."""
+DERIVED_WEIGHTS = (0.1, 0.25, 0.5, 1.0)
+"""Of derived texts beside passages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """Switches of a profile, all that the fusion depends on."""
+
+    semantic: bool
+    keyword: bool
+    passages: bool
+    kinds: Kinds
+    weight_semantic: float
+    weight_keyword: float
+    weight_derived: float
+
+    @classmethod
+    def of(cls, profile: Profile, held: Kinds) -> Strategy:
+        kinds = tuple(kind for kind in held if kind in profile.derived_kinds) if profile.search_derived else ()
+        return cls(
+            profile.search_semantic,
+            profile.search_keyword,
+            profile.search_passages or not kinds,
+            kinds,
+            profile.weight_semantic,
+            profile.weight_keyword,
+            profile.weight_derived,
+        )
+
+    @property
+    def switches(self) -> dict[str, SwitchValue]:
+        """As a profile has them."""
+        switches: dict[str, SwitchValue] = {
+            "search_semantic": self.semantic,
+            "search_keyword": self.keyword,
+            "search_passages": self.passages,
+            "search_derived": bool(self.kinds),
+            "weight_semantic": self.weight_semantic,
+            "weight_keyword": self.weight_keyword,
+            "weight_derived": self.weight_derived,
+        }
+        return {**switches, "derived_kinds": list(self.kinds)} if self.kinds else switches
+
+    @property
+    def name(self) -> str:
+        if self.semantic and self.keyword:
+            search = f"hybrid {switch_text(self.weight_semantic)}:{switch_text(self.weight_keyword)}"
+        else:
+            search = "semantic" if self.semantic else "keyword"
+        if not self.kinds:
+            return search
+        texts = "+".join(self.kinds)
+        return f"{search}, {texts} at {self.weight_derived}" if self.passages else f"{search}, {texts} alone"
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredStrategy:
+    """`to_best` and `to_present`: this one minus the other, question by question."""
+
+    name: str
+    mean: float
+    interval95: tuple[float, float]
+    to_best: Difference
+    to_present: Difference
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyReport:
+    """`chosen` is the best one only where it is better than the present one beyond doubt; else the present one."""
+
+    name: str
+    questions: int
+    clusters: int
+    measure: str
+    tried: int
+    present: str
+    best: str
+    chosen: str
+    better: bool
+    switches: dict[str, SwitchValue]
+    rows: list[MeasuredStrategy]
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def evaluate_strategies(  # noqa: PLR0917
+    base: TemporaryBase,
+    name: str,
+    queries: Mapping[str, str],
+    qrels: Qrels,
+    unit: Unit,
+    profile: Profile,
+    measured_by: str,
+    progress: Progress,
+) -> StrategyReport:
+    """Tries every strategy that the base allows.
+
+    Args:
+        queries: the questions by id, as they are searched.
+        qrels: what answers each, in the terms of `unit`.
+        profile: the present one, which is measured like the others.
+        measured_by: the measure that decides, as `ndcg@10`.
+    """
+    held = derived_kinds_held(base)
+    retrieved = _Retrieved(base, {id_: queries[id_] for id_ in qrels}, profile, progress)
+    present = Strategy.of(profile, held)
+    tried = list(dict.fromkeys([present, *strategies(held)]))
+    measured: dict[Strategy, Measured] = {}
+    for done, strategy in enumerate(tried, start=1):
+        run = {id_: retrieved.ranked(strategy, id_, unit) for id_ in qrels}
+        measured[strategy] = measure(run, qrels)
+        progress("fusing", done, len(tried))
+    return _report(name, measured, present, measured_by)
+
+
+def derived_kinds_held(base: TemporaryBase) -> Kinds:
+    """The kinds of derived texts that the documents have."""
+    missing = underived_kinds(base.corpus.store, get_args(DerivedKind))
+    return tuple(kind for kind in get_args(DerivedKind) if kind not in missing)
+
+
+def strategies(held: Kinds) -> Iterator[Strategy]:
+    """Semantic, keyword and hybrid: each without derived texts, with each kind and all, beside passages and alone."""
+    searches = [
+        (True, False, 1.0),
+        (False, True, 1.0),
+        *((True, True, weight) for weight in SEMANTIC_WEIGHTS),
+    ]
+    sets: list[Kinds] = [(kind,) for kind in held] + ([held] if len(held) > 1 else [])
+    for semantic, keyword, weight in searches:
+        yield Strategy(semantic, keyword, True, (), weight, 1.0, 0.25)
+        for kinds in sets:
+            for derived in DERIVED_WEIGHTS:
+                yield Strategy(semantic, keyword, True, kinds, weight, 1.0, derived)
+            yield Strategy(semantic, keyword, False, kinds, weight, 1.0, 1.0)
+
+
+class _Retrieved:
+    """The lists of each question, each retrieved when it is first asked for."""
+
+    def __init__(self, base: TemporaryBase, queries: Mapping[str, str], profile: Profile, progress: Progress) -> None:
+        self._base = base
+        self._profile = profile
+        self._queries = queries
+        texts = list(queries.values())
+        self._vectors = dict(zip(queries, base.corpus.embedder.embed_queries(texts), strict=True)) if texts else {}
+        self._lists = cache(self._search)
+        for done, id_ in enumerate(queries, start=1):
+            self._lists(id_, ())
+            progress("retrieving", done, len(queries))
+
+    def ranked(self, strategy: Strategy, id_: str, unit: Unit) -> list[str]:
+        """What is found, best first, each once."""
+        lists = []
+        if strategy.passages:
+            lists += [(one, 1.0) for one in self._lists(id_, ())]
+        if strategy.kinds:
+            lists += [(one, strategy.weight_derived) for one in self._lists(id_, strategy.kinds)]
+        weights = {
+            "semantic": strategy.weight_semantic if strategy.semantic else 0.0,
+            "keyword": strategy.weight_keyword if strategy.keyword else 0.0,
+        }
+        weighted = [replace(one, weight=share * weights[one.name.partition("_")[0]]) for one, share in lists]
+        fused = fuse([one for one in weighted if one.weight > 0], self._profile.rrf_k)
+        best = sorted(fused, key=lambda passage: (-fused[passage].score, passage))
+        return list(dict.fromkeys(unit(passage) for passage in best))
+
+    def _search(self, id_: str, kinds: Kinds) -> tuple[RankedList, ...]:
+        """Both searches over passages, or over derived texts of these kinds."""
+        changes: dict[str, object] = {"search_semantic": True, "search_keyword": True, "weight_derived": 1.0}
+        changes |= {"weight_semantic": 1.0, "weight_keyword": 1.0}
+        changes |= {"search_passages": not kinds, "search_derived": bool(kinds)}
+        profile = changed_profile(self._profile, {**changes, **({"derived_kinds": list(kinds)} if kinds else {})})
+        query = WeightedQuery(self._queries[id_])
+        return tuple(ranked_lists(self._base.corpus, EVALUATOR, query, self._vectors[id_], profile, None))
+
+
+def _report(name: str, measured: Mapping[Strategy, Measured], present: Strategy, by: str) -> StrategyReport:
+    means = {strategy: found.mean[by] for strategy, found in measured.items()}
+    # The present one first where several are alike: nothing is changed for nothing.
+    best = max(means, key=lambda strategy: (means[strategy], strategy == present))
+    change = _difference(measured, present, best, by)
+    better = change.difference > 0 and change.excludes_zero
+    chosen = best if better else present
+    shown = sorted(means, key=lambda strategy: -means[strategy])
+    rows = [_row(measured, strategy, best, present, by) for strategy in _shown(shown, present)]
+    return StrategyReport(
+        name=name,
+        questions=change.questions,
+        clusters=change.clusters,
+        measure=by,
+        tried=len(measured),
+        present=present.name,
+        best=best.name,
+        chosen=chosen.name,
+        better=better,
+        switches=chosen.switches,
+        rows=rows,
+    )
+
+
+SHOWN = 15
+
+
+def _shown(ranked: Sequence[Strategy], present: Strategy) -> list[Strategy]:
+    """The best, the present one, and each search by itself, in order: what lies between tells nothing new."""
+    plain = {strategy for strategy in ranked if not strategy.kinds and not (strategy.semantic and strategy.keyword)}
+    wanted = {*ranked[:SHOWN], present, *plain}
+    return [strategy for strategy in ranked if strategy in wanted]
+
+
+def _row(
+    measured: Mapping[Strategy, Measured], strategy: Strategy, best: Strategy, present: Strategy, by: str
+) -> MeasuredStrategy:
+    found = measured[strategy]
+    return MeasuredStrategy(
+        name=strategy.name,
+        mean=found.mean[by],
+        interval95=bootstrap_interval(found.values(by), clusters=found.clusters),
+        to_best=_difference(measured, best, strategy, by),
+        to_present=_difference(measured, present, strategy, by),
+    )
+
+
+def _difference(measured: Mapping[Strategy, Measured], first: Strategy, second: Strategy, by: str) -> Difference:
+    one, other = measured[first], measured[second]
+    return paired_difference(one.values(by), other.values(by), one.clusters)

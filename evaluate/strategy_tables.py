@@ -1,0 +1,42 @@
+"""A choice of strategy as tables."""
+
+from __future__ import annotations
+
+from argot.evaluate.measures import Difference
+from argot.evaluate.reports import Table
+from argot.evaluate.strategy_suite import StrategyReport
+
+
+def strategy_tables(report: StrategyReport) -> list[Table]:
+    """The strategies, best first, and what follows from them."""
+    rows = [
+        [
+            one.name + (" (present)" if one.name == report.present else ""),
+            f"{one.mean:.3f}",
+            "{:.3f} to {:.3f}".format(*one.interval95),
+            _change(one.to_best) if one.name != report.best else "",
+            _change(one.to_present) if one.name != report.present else "",
+        ]
+        for one in report.rows
+    ]
+    title = f"{report.name}: {report.questions} questions, {report.tried} strategies; the best ones by {report.measure}"
+    columns = ["strategy", report.measure, "95 %", "to the best, 95 %", "to the present one, 95 %"]
+    return [
+        Table(title, columns, rows),
+        Table("Choice", ["", ""], [["chosen", report.chosen], ["because", _why(report)]]),
+    ]
+
+
+def _why(report: StrategyReport) -> str:
+    if report.better:
+        return f"it is better than the present one ({report.present}): the interval excludes zero"
+    if report.best == report.present:
+        return "none of the others measures better than the present one"
+    return (
+        f"{report.best} measures highest, but its difference to the present one may be chance: the interval holds zero"
+    )
+
+
+def _change(found: Difference) -> str:
+    low, high = found.interval95
+    return f"{found.difference:+.3f} ({low:+.3f} to {high:+.3f})"

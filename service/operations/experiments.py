@@ -1,0 +1,328 @@
+"""Running the papers' experiments, one row after the other; each is kept as soon as it is measured."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import argot
+from argot.clock import timestamp
+from argot.errors import InvalidInput, ModelUnavailable
+from argot.evaluate.experiments.experiment import BY_JUDGE, TUNED_BY, Experiment, PaperRow, Tuned
+from argot.evaluate.experiments.experiment_catalogue import experiment_named
+from argot.evaluate.experiments.experiment_data import DataPart, ExperimentData, load_experiment_data
+from argot.evaluate.experiments.experiment_runs import ExperimentFolder, ExperimentRun, RowResult, figures_of
+from argot.evaluate.experiments.row_measuring import measure_row
+from argot.evaluate.experiments.row_work import Each, RowWork
+from argot.evaluate.experiments.run_page import run_page
+from argot.evaluate.experiments.run_tables import run_tables
+from argot.evaluate.reports import Table
+from argot.evaluate.temporary_base import TemporaryBase
+from argot.service.operations.evaluation import write_samples_quiz
+from argot.service.operations.evaluation_bases import add_folder, add_glossary_file, measured_base
+from argot.service.operations.measured_models import JudgeChoice, judging_settings, run_closing
+from argot.settings import Settings
+
+if TYPE_CHECKING:
+    from argot.tools.llm.model_server import ModelServer
+
+Progress = Callable[[str, int, int], None]
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentOptions:
+    """How an experiment is run.
+
+    `data`: in the experiment's form; None: its public set. `rows`: only these, by label. `embedder`, `reranker` and
+    `plain_reranker`: folders of models that were tuned; `generator`: a tuned one's name at the server. `judge`:
+    the model that judges, where it is another one.
+    """
+
+    data: Path | None = None
+    rows: Sequence[str] = ()
+    limit: int | None = None
+    trials: int = 5
+    resume: bool = False
+    embedder: str | None = None
+    reranker: str | None = None
+    plain_reranker: str | None = None
+    generator: str | None = None
+    judge: JudgeChoice = field(default_factory=JudgeChoice)
+
+    @property
+    def tuned(self) -> dict[Tuned, str]:
+        """Those that are given."""
+        given: dict[Tuned, str | None] = {
+            "embedder": self.embedder,
+            "reranker": self.reranker,
+            "plain_reranker": self.plain_reranker,
+            "generator": self.generator,
+        }
+        return {kind: value for kind, value in given.items() if value}
+
+
+def why_not(row: PaperRow, options: ExperimentOptions, settings: Settings) -> str:
+    """Why the row cannot run; empty where it can."""
+    if row.never:
+        return row.never
+    if lacking := [TUNED_BY[one] for one in row.tuned if one not in options.tuned]:
+        return f"needs {' and '.join(lacking)}"
+    if row.needs_model and not settings.model_url.strip():
+        return "needs a language model: --model-url URL"
+    return ""
+
+
+def experiment_run(
+    name: str, options: ExperimentOptions, home: Path, settings: Settings, progress: Progress
+) -> tuple[dict[str, Any], list[Table], Path]:
+    """Runs an experiment, row by row; what is measured is kept at once, and its place told.
+
+    Args:
+        home: a knowledge base, or any folder, in whose folder `experiments` the run is kept.
+
+    Raises:
+        InvalidInput: there is no such experiment or row, the data is missing or malformed, or nothing can run.
+        ModelUnavailable: the model server is down; the rows so far are kept, and `resume` goes on.
+    """
+    experiment = experiment_named(name)
+    rows = _chosen_rows(experiment, options.rows)
+    _require_folders(options.tuned)
+    with _data_of(experiment, options, settings) as data:
+        running = _Running(experiment, options, data, ExperimentFolder(home), settings, progress)
+        run = running.begun(rows)
+        try:
+            for row in rows:
+                running.measure(run, row)
+        except ModelUnavailable as error:
+            raise ModelUnavailable(f"{error} What was measured is kept: go on with --resume.") from error
+        running.finish(run)
+        return run.model_dump(), run_tables(experiment, run), running.folder.place(run.id)
+
+
+def _chosen_rows(experiment: Experiment, labels: Sequence[str]) -> list[PaperRow]:
+    if not labels:
+        return list(experiment.rows)
+    chosen = [row for label in labels if (row := experiment.row(label))]
+    unknown = [label for label in labels if experiment.row(label) is None]
+    if unknown:
+        known = ", ".join(f"'{row.label}'" for row in experiment.rows)
+        raise InvalidInput(f"{experiment.name} has no row '{unknown[0]}'. Rows: {known}.")
+    return chosen
+
+
+def _require_folders(tuned: Mapping[Tuned, str]) -> None:
+    for kind, given in tuned.items():
+        if kind != "generator" and not Path(given).expanduser().is_dir():
+            raise InvalidInput(f"{given} is no folder of a model. Give the folder of a tuned {kind.replace('_', ' ')}.")
+
+
+@contextmanager
+def _data_of(experiment: Experiment, options: ExperimentOptions, settings: Settings) -> Iterator[ExperimentData]:
+    """The data of a run; a quiz without any is that of the samples, written out for as long as it runs."""
+    with tempfile.TemporaryDirectory(prefix="argot-") as scratch:
+        given = options.data
+        if experiment.form == "quiz" and given is None:
+            given = Path(scratch) / "samples"
+            write_samples_quiz(given, "test")
+        yield load_experiment_data(experiment, given, settings.datasets, options.limit)
+
+
+class _Running:
+    """One run under way."""
+
+    def __init__(  # noqa: PLR0917
+        self,
+        experiment: Experiment,
+        options: ExperimentOptions,
+        data: ExperimentData,
+        folder: ExperimentFolder,
+        settings: Settings,
+        progress: Progress,
+    ) -> None:
+        self.experiment = experiment
+        self.options = options
+        self.data = data
+        self.folder = folder
+        self.settings = settings
+        self.progress = progress
+        self.judging = judging_settings(options.judge, settings)
+        self.memory: dict[str, Any] = {"limit": options.limit}
+
+    def begun(self, rows: Sequence[PaperRow]) -> ExperimentRun:
+        """A new run, or the unfinished one that is to be resumed.
+
+        Raises:
+            InvalidInput: none of the rows can run; the message says why.
+            ModelUnavailable: a model server is named and does not answer.
+        """
+        reasons = [why_not(row, self.options, self.settings) for row in rows]
+        if all(reasons):
+            raise InvalidInput(f"No row of {self.experiment.name} can run: {'; '.join(dict.fromkeys(reasons))}.")
+        fresh = ExperimentRun(
+            id=self.folder.new_id(self.experiment.name),
+            experiment=self.experiment.name,
+            started=timestamp("seconds"),
+            version=argot.__version__,
+            data=self.data.name,
+            questions=self.data.questions,
+            fingerprint=self.data.fingerprint,
+            limit=self.options.limit,
+            models=self._models(),
+            notes=list(self.data.notes),
+            clusters={id_: n for part in self.data.parts for id_, n in part.clusters().items()},
+        )
+        run = (self.folder.unfinished(fresh) if self.options.resume else None) or fresh
+        # Before anything is measured, so that what is read and derived for it is found again.
+        self.folder.save(run, run_page(self.experiment, run))
+        return run
+
+    def _models(self) -> dict[str, str]:
+        models = {"embedder": self.settings.embedder, "re-ranker": self.settings.reranker}
+        models |= {f"tuned {kind.replace('_', ' ')}": Path(given).name for kind, given in self.options.tuned.items()}
+        if self.settings.model_url.strip():
+            models["model"] = _name_of(self.settings)
+        if self.judging.model_url.strip():
+            models["judge"] = _name_of(self.judging)
+        else:
+            models["model"] = "none: answers are quotations, and columns of a judge stay empty"
+        return models
+
+    def measure(self, run: ExperimentRun, row: PaperRow) -> None:
+        """One row, kept as soon as it is measured; nothing where it was measured already."""
+        known = run.row(row.label)
+        if known is not None and known.state == "measured":
+            return
+        if reason := why_not(row, self.options, self.settings):
+            self._keep(run, RowResult(label=row.label, state="not run", reason=f"not run: {reason}"))
+            return
+        started, each, failed = time.monotonic(), Each(), 0
+        for part in self.data.parts:
+            work = self._measured(run, row, part)
+            each |= work[0]
+            failed += work[1]
+        result = RowResult(
+            label=row.label,
+            state="measured",
+            reason=self._remark(row, failed),
+            seconds=round(time.monotonic() - started, 1),
+            failed=failed,
+            figures=figures_of(each, run.clusters),
+            each=each,
+        )
+        self._keep(run, result)
+
+    def _remark(self, row: PaperRow, failed: int) -> str:
+        silent = f"{failed} questions got no reply from the model." if failed else ""
+        silent_judge = bool(self.experiment.measures & BY_JUDGE) and not self.judging.model_url.strip()
+        return " ".join(filter(None, [row.note, silent, "No model, so nothing was judged." if silent_judge else ""]))
+
+    def _measured(self, run: ExperimentRun, row: PaperRow, part: DataPart) -> tuple[Each, int]:
+        settings = self._settings_of(row)
+        with self._base(run, row, part, settings) as base:
+            return run_closing(self._row_work(row, part, base, settings), _server(settings), _server(self.judging))
+
+    async def _row_work(
+        self, row: PaperRow, part: DataPart, base: TemporaryBase, settings: Settings
+    ) -> tuple[Each, int]:
+        server, judging = _server(settings), _server(self.judging)
+        if row.derive and server is not None:
+            from argot.evaluate.derived_texts import derive_missing
+
+            await derive_missing(base, server, row.derive, self.progress)
+        judge = None
+        if judging is not None:
+            from argot.tools.llm.judge import ModelJudge
+
+            judge = ModelJudge(judging)
+        work = RowWork(
+            self.experiment, row, part, base, server, judge, self.progress, self.options.trials, memory=self.memory
+        )
+        return await measure_row(work), work.failed
+
+    def _settings_of(self, row: PaperRow) -> Settings:
+        changed: dict[str, Any] = dict(row.settings)
+        for kind in row.tuned:
+            given = self.options.tuned[kind]
+            if kind == "generator":
+                changed["model"] = given
+            else:
+                changed["embedder" if kind == "embedder" else "reranker"] = str(Path(given).expanduser().absolute())
+        return self.settings.model_copy(update=changed)
+
+    def _base(
+        self, run: ExperimentRun, row: PaperRow, part: DataPart, settings: Settings
+    ) -> AbstractContextManager[TemporaryBase]:
+        """Documents are read once for all rows that read them alike; texts derived of them are kept with them."""
+        if part.folder is None and not part.sources(row.variant):
+            return measured_base(None, settings)
+
+        def fill(base: TemporaryBase) -> None:
+            if part.folder is not None:
+                add_folder(base, part.folder, self.progress)
+            else:
+                base.add(part.sources(row.variant), self.progress)
+            if part.glossary is not None:
+                add_glossary_file(base, part.glossary)
+
+        told = repr((part.name, row.variant if part.folder is None else "", settings.passage_chars, settings.embedder))
+        key = hashlib.blake2b(told.encode(), digest_size=6).hexdigest()
+        return measured_base(self.folder.place(run.id) / "bases" / key, settings, fill)
+
+    def _keep(self, run: ExperimentRun, result: RowResult) -> None:
+        run.put(result, [row.label for row in self.experiment.rows])
+        _add_gains(run)
+        self.folder.save(run, run_page(self.experiment, run))
+
+    def finish(self, run: ExperimentRun) -> None:
+        """A run is whole once each row of the table has been tried, in however many goes."""
+        if len(run.rows) < len(self.experiment.rows):
+            return
+        run.finished = timestamp("seconds")
+        self.folder.save(run, run_page(self.experiment, run))
+        shutil.rmtree(self.folder.place(run.id) / "bases", ignore_errors=True)
+
+
+def _add_gains(run: ExperimentRun) -> None:
+    """Golden-Retriever's gains: by how many percent its score exceeds each other row's."""
+    ours = run.row("Golden-Retriever")
+    if ours is None or "total" not in ours.figures:
+        return
+    for row in run.rows:
+        score = row.figures.get("total")
+        if row is not ours and score is not None and score.mean > 0:
+            gain = 100 * (ours.figures["total"].mean / score.mean - 1)
+            row.figures["gain"] = score.model_copy(update={"mean": gain, "interval95": (gain, gain)})
+
+
+# -- servers ----------------------------------------------------------------------------------------------------------
+
+
+def _server(settings: Settings) -> ModelServer | None:
+    from argot.tools.llm.model_server import ModelServer
+
+    return ModelServer.from_settings(settings)
+
+
+def _name_of(settings: Settings) -> str:
+    """As the server calls the model it serves.
+
+    Raises:
+        ModelUnavailable: it does not answer.
+    """
+    server = _server(settings)
+    assert server is not None
+
+    async def name() -> str:
+        from argot.tools.llm.deriver import ModelDeriver
+
+        return (await ModelDeriver.open(server)).model
+
+    return run_closing(name(), server)

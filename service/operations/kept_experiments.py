@@ -1,0 +1,138 @@
+"""The papers' experiments: what there is and can run here, and what was kept of earlier runs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from argot.evaluate.experiments.experiment import Experiment
+from argot.evaluate.experiments.experiment_catalogue import EXPERIMENTS, experiment_named
+from argot.evaluate.experiments.experiment_data import public_data
+from argot.evaluate.experiments.experiment_runs import ExperimentFolder
+from argot.evaluate.experiments.run_comparison import compared_runs, comparison_tables
+from argot.evaluate.experiments.run_tables import run_tables
+from argot.evaluate.reports import Table
+from argot.service.operations.experiments import ExperimentOptions, why_not
+from argot.service.storage.home_folder import is_knowledge_base
+from argot.settings import Settings
+
+Report = tuple[dict[str, Any], list[Table]]
+
+# -- what there is ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ListedExperiment:
+    """`runs_here`: of how many rows; `why_not`: what keeps the others from running, each once."""
+
+    name: str
+    table: str
+    about: str
+    needs: str
+    published_with: str
+    rows: int
+    runs_here: int
+    why_not: list[str]
+
+
+def experiment_list(settings: Settings) -> Report:
+    """Every experiment, and how much of it can run here now."""
+    listed = [_listed(experiment, settings) for experiment in EXPERIMENTS.values()]
+    body = [
+        [one.name, one.table, one.needs, f"{one.runs_here} of {one.rows}", "; ".join(one.why_not) or "-"]
+        for one in listed
+    ]
+    columns = ["experiment", "table", "data", "rows that run here now", "why not the others"]
+    published = [[one.name, one.published_with] for one in listed]
+    tables = [Table("The papers' experiments", columns, body)]
+    tables.append(
+        Table("What the papers ran with, which is seldom public", ["experiment", "models and data"], published)
+    )
+    return {"experiments": [asdict(one) for one in listed]}, tables
+
+
+def _listed(experiment: Experiment, settings: Settings) -> ListedExperiment:
+    missing = _missing_data(experiment, settings)
+    reasons = [missing or why_not(row, ExperimentOptions(), settings) for row in experiment.rows]
+    return ListedExperiment(
+        name=experiment.name,
+        table=f"{experiment.paper}, {experiment.table}",
+        about=experiment.about,
+        needs=_needs(experiment),
+        published_with=experiment.published_with,
+        rows=len(experiment.rows),
+        runs_here=reasons.count(""),
+        why_not=list(dict.fromkeys(reason for reason in reasons if reason)),
+    )
+
+
+def _needs(experiment: Experiment) -> str:
+    match experiment.form:
+        case "none":
+            return "none: questions are drawn"
+        case "quiz":
+            return "form 'quiz', else the samples"
+        case "benchmarks":
+            return "hotpotqa, pubmedqa, apibench"
+    return f"form '{experiment.form}'" + (f", else {experiment.public}" if experiment.public else "")
+
+
+def _missing_data(experiment: Experiment, settings: Settings) -> str:
+    if experiment.form in ("none", "quiz"):
+        return ""
+    place = public_data(experiment, settings.datasets)
+    if place is None:
+        return "its data is not public: give your own with --data"
+    if experiment.form == "benchmarks":
+        there = any((place / one).is_dir() for one in ("hotpotqa", "pubmedqa", "apibench"))
+        return "" if there else "ARGOT_DATASETS holds none of the sets"
+    return "" if place.exists() else f"ARGOT_DATASETS holds no {experiment.public}; or give --data"
+
+
+# -- what was kept ----------------------------------------------------------------------------------------------------
+
+
+def runs_home(home: Path | None, settings: Settings) -> Path:
+    """Where runs are kept: in the folder given, else in the knowledge base where there is one, else here."""
+    if home is not None:
+        return home.expanduser().absolute()
+    return settings.home if is_knowledge_base(settings.home) else Path.cwd()
+
+
+def experiment_show(run_id: str | None, home: Path) -> Report:
+    """One run; without its id, a list of all.
+
+    Raises:
+        NotFound: there is no such run. InvalidInput: its file is damaged.
+    """
+    folder = ExperimentFolder(home)
+    if run_id is not None:
+        run = folder.load(run_id)
+        return run.model_dump(), run_tables(experiment_named(run.experiment), run)
+    runs = [folder.load(id_) for id_ in folder.ids()]
+    body = [
+        [
+            run.id,
+            run.data,
+            run.models.get("model", ""),
+            f"{sum(row.state == 'measured' for row in run.rows)} of {len(experiment_named(run.experiment).rows)}",
+            run.finished or "unfinished: go on with --resume",
+        ]
+        for run in runs
+    ]
+    columns = ["run", "data", "model", "rows measured", "finished"]
+    return {"runs": [run.model_dump(exclude={"rows", "clusters"}) for run in runs]}, [Table("Runs", columns, body)]
+
+
+def experiment_compare(first: str, second: str, home: Path) -> Report:
+    """The second run against the first, over the questions that both have.
+
+    Raises:
+        NotFound, InvalidInput: there is no such run, or nothing that can be paired.
+    """
+    folder = ExperimentFolder(home)
+    one, other = folder.load(first), folder.load(second)
+    experiment = experiment_named(one.experiment)
+    found = compared_runs(experiment, one, other)
+    return found.as_json(), comparison_tables(experiment, found)

@@ -1,0 +1,452 @@
+"""The papers' experiments: each runs end to end with a scripted model, on data of our own in each form."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from argot.errors import InvalidInput, ModelUnavailable, NotFound
+from argot.evaluate.answer_questions import AnswerQuestion
+from argot.evaluate.experiments.annotated_answers import load_annotated_answers
+from argot.evaluate.experiments.api_calls import makes_call
+from argot.evaluate.experiments.experiment import Experiment
+from argot.evaluate.experiments.experiment_catalogue import EXPERIMENTS, experiment_named
+from argot.evaluate.experiments.experiment_data import load_experiment_data
+from argot.evaluate.experiments.experiment_runs import ExperimentFolder, ExperimentRun, RowResult, figures_of
+from argot.evaluate.experiments.loogle import text_of_chunks, windows
+from argot.evaluate.experiments.reference_rows import precision
+from argot.evaluate.experiments.run_page import run_page
+from argot.evaluate.experiments.run_tables import run_tables
+from argot.evaluate.experiments.solution_scores import MOST_PAIRS, SolutionLoop, SolvedQuestion
+from argot.service.operations import experiments, kept_experiments
+from argot.service.operations.experiments import ExperimentOptions, experiment_run
+from argot.settings import Settings
+from argot.types import MatchedSegment
+
+MANUAL = """# Drive manual
+
+## Trimming
+
+To trim a drive, open the Media panel and click on Trim. Trimming a drive takes about 40 seconds.
+"""
+OFFICE = """# Office handbook
+
+## Holidays
+
+Full-time staff have 27 days of paid time off a year. Up to 8 days may be carried over.
+"""
+QUESTIONS = [
+    ("q1", "How long does trimming a drive take?", "drive.md", "Trimming a drive takes about 40 seconds."),
+    ("q2", "How many days of paid time off are there?", "office.md", "Full-time staff have 27 days of paid time off"),
+]
+TASKS = ("Timeline reorder", "Computation")
+
+
+def quiet(step: str, done: int, total: int) -> None:
+    assert done <= total
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+
+
+def lines(*rows: Any) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def answers_form(folder: Path) -> Path:
+    write(folder / "documents" / "drive.md", MANUAL)
+    write(folder / "documents" / "office.md", OFFICE)
+    rows = [
+        {"id": id_, "kind": "fact", "question": asked, "gold": [{"document": name, "quote": said}], "reference": said}
+        for id_, asked, name, said in QUESTIONS
+    ]
+    write(folder / "questions.jsonl", lines(*rows))
+    return folder
+
+
+def beir_form(folder: Path) -> Path:
+    documents = {"drive": MANUAL, "office": OFFICE}
+    write(folder / "corpus.jsonl", lines(*({"_id": id_, "text": text} for id_, text in documents.items())))
+    write(folder / "queries.jsonl", lines(*({"_id": id_, "text": asked} for id_, asked, _, _ in QUESTIONS)))
+    judged = [f"{id_}\t{name.removesuffix('.md')}\t1\n" for id_, _, name, _ in QUESTIONS]
+    write(folder / "qrels" / "test.tsv", "query-id\tcorpus-id\tscore\n" + "".join(judged))
+    return folder
+
+
+def quiz_form(folder: Path) -> Path:
+    write(folder / "documents" / "drive.md", MANUAL)
+    first = {"question": "How long does trimming take?", "options": ["40 seconds", "2 days"], "answer": "40 seconds"}
+    second = {"question": "What is clicked on?", "options": ["Trim", "Erase"], "answer": "Trim"}
+    write(folder / "quiz.jsonl", lines({**first, "context": "Drives"}, {**second, "context": "Panels"}))
+    return folder
+
+
+def raidd_form(folder: Path) -> Path:
+    chunks = {
+        "Drives": [{"text": MANUAL.rsplit("\n\n", 1)[-1].strip()}, {"text": "A drive that is full should be trimmed."}],
+        "Office": [{"text": OFFICE.rsplit("\n\n", 1)[-1].strip()}],
+    }
+    write(folder / "docs_chunks256.json", json.dumps(chunks))
+    rows = [
+        {"doc": doc, "question": asked, "answer": said, "task": task, "evidence": [said]}
+        for (_, asked, _, said), doc, task in zip(QUESTIONS, chunks, TASKS, strict=True)
+    ]
+    write(folder / "questions.json", json.dumps(rows))
+    return folder
+
+
+def references_form(path: Path) -> Path:
+    sentences = [
+        {"text": "Trimming a drive takes about 40 seconds.", "passages": [1]},
+        {"text": "Full-time staff have 27 days of paid time off a year.", "passages": [2]},
+    ]
+    asked = "How long does trimming take, and how many days off are there?"
+    write(path, lines({"id": "a1", "question": asked, "passages": [MANUAL, OFFICE], "sentences": sentences}))
+    return path
+
+
+def benchmarks_form(folder: Path) -> Path:
+    abstract = {"QUESTION": "Does trimming help?", "CONTEXTS": ["Trimming helps drives."], "final_decision": "yes"}
+    write(folder / "pubmedqa" / "ori_pqal.json", json.dumps({"1": abstract}))
+    call = "torch.hub.load(repo_or_dir='acme/sound', model='ear', pretrained=True)"
+    about = {"domain": "Audio", "functionality": "Hears sounds", "api_name": "ear", "api_call": call}
+    write(folder / "apibench" / "api" / "torchhub_api.jsonl", lines(about))
+    asked = {"code": "###Instruction: Which API hears sounds?\n###Output: x", "api_call": call}
+    write(folder / "apibench" / "apibench" / "torchhub_eval.json", lines(asked))
+    hotpot = {"_id": "h1", "question": "Where is the drive?", "answer": "Bremen", "context": [["Drive", ["It is in Bremen."]]]}  # fmt: skip  # noqa: E501
+    write(folder / "hotpotqa" / "hotpot_dev_distractor_v1.json", json.dumps([hotpot]))
+    return folder
+
+
+FORMS = {
+    "answers": answers_form, "beir": beir_form, "quiz": quiz_form, "raidd": raidd_form, "references": references_form,
+    "benchmarks": benchmarks_form,
+}  # fmt: skip
+
+
+def data_for(experiment: Experiment, folder: Path) -> Path | None:
+    return FORMS[experiment.form](folder / "data") if experiment.form in FORMS else None
+
+
+def answers_well(model: Any) -> None:
+    """A model that answers from the first passage, finds everything good, and derives a text of each kind."""
+    model.reply("cited_answer", "Trimming a drive takes about 40 seconds [1].")
+    model.reply("closed_book", {"answer": "I guess 40 seconds."})
+    model.reply("judge_correct", {"verdict": "TRUE"})
+    model.reply("judge_raidd_accuracy", lambda request: {"verdict": "TRUE" if "trimming" in request.user else "FALSE"})
+    model.reply("judge_geval", {"reasoning": "the same", "score": 4})
+    scores = {"accuracy": 4, "helpfulness": 3, "informativeness": 2}
+    model.reply("judge_aspects", {"a": scores, "b": scores})
+    model.reply("solution_score", {"answer": "About 40 seconds.", "score": 60})
+    model.reply("summary_after", {"summary": "Trimming a drive takes about 40 seconds, in the Media panel."})
+    model.reply("questions", {"questions": ["How long does trimming a drive take?"]})
+    model.reply("triples", {"triples": [{"source": "drive", "action": "takes", "target": "40 seconds"}]})
+    model.reply("quiz_option", {"option": "A"})
+    model.reply("quiz_closed_book", {"option": "A"})
+    model.reply("match_references", {"segments": [{"first": 1, "last": 1, "passage": 1}]})
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_experiment_runs_with_a_scripted_model(name: str, scripted_model: Any, tmp_path: Path) -> None:
+    experiment = EXPERIMENTS[name]
+    answers_well(scripted_model)
+    # A chunk of the table's sizes is one of each kind: the others differ in their size alone.
+    rows = [row.label for row in experiment.rows if name != "raidd-1" or row.variant in ("64/10", "256/50")]
+    options = ExperimentOptions(data_for(experiment, tmp_path), rows, limit=1 if name == "golden-retriever-2" else None, trials=1)  # fmt: skip  # noqa: E501
+    settings = scripted_model.settings(home=tmp_path / "kb")
+    report, tables, place = experiment_run(name, options, tmp_path, settings, quiet)
+    run = ExperimentRun.model_validate(report)
+    assert [row.label for row in run.rows] == rows
+    by_label = {row.label: row for row in experiment.rows}
+    for result in run.rows:
+        row = by_label[result.label]
+        assert (result.state == "not run") == bool(row.never or row.tuned), result
+        assert result.figures or result.state == "not run", result
+    # The paper's figures stand beside ours, in the terminal and on the page.
+    told = str([table.rows for table in tables])
+    page = (place / "report.html").read_text("utf-8")
+    for row in (by_label[label] for label in rows):
+        for column in experiment.columns:
+            if column.key in row.paper:
+                value = row.paper[column.key]
+                shown = (
+                    f"{100 * value:.1f} %" if column.percent else (f"{value:.1f}" if value >= 10 else f"{value:.3f}")
+                )
+                assert f"· {shown}" in told
+                assert f'<span class="paper">{shown}</span>' in page
+    assert "<script" not in page
+    assert "http" not in page.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")
+    assert json.loads((place / "run.json").read_text("utf-8"))["id"] == run.id
+    assert (place / "bases").exists() == (not run.finished and experiment.form not in ("none", "references"))
+
+
+def test_rows_that_need_a_model_say_so_without_one(tmp_path: Path) -> None:
+    options = ExperimentOptions(answers_form(tmp_path / "data"))
+    report, _, _ = experiment_run("kapqa-3", options, tmp_path, Settings(), quiet)
+    run = ExperimentRun.model_validate(report)
+    states = {row.label: row.state for row in run.rows}
+    assert states["BM25"] == states["DPR"] == "measured"
+    triples = run.row("augmentation with domain-specific triples")
+    assert triples is not None
+    assert triples.reason == "not run: needs a language model: --model-url URL"
+    measured = run.row("BM25")
+    assert measured is not None
+    assert measured.figures["hit@3"].mean == 1.0
+    assert "geval" not in measured.figures
+
+
+def test_nothing_that_can_run_is_an_error_that_says_why(tmp_path: Path) -> None:
+    options = ExperimentOptions(answers_form(tmp_path / "data"), ["oracle: triples of the gold documents"])
+    with pytest.raises(InvalidInput, match=r"No row of kapqa-3 can run: needs a language model"):
+        experiment_run("kapqa-3", options, tmp_path, Settings(), quiet)
+    with pytest.raises(InvalidInput, match=r"has no row 'DRP'. Rows: 'BM25', 'DPR'"):
+        experiment_run("kapqa-3", ExperimentOptions(rows=["DRP"]), tmp_path, Settings(), quiet)
+    with pytest.raises(InvalidInput, match=r"no experiment 'table-1'. Experiments: golden-retriever-1"):
+        experiment_run("table-1", ExperimentOptions(), tmp_path, Settings(), quiet)
+    with pytest.raises(InvalidInput, match="is no folder of a model"):
+        options = ExperimentOptions(beir_form(tmp_path / "beir"), embedder=str(tmp_path / "none"))
+        experiment_run("trustworthy-2", options, tmp_path, Settings(), quiet)
+
+
+def test_a_tuned_reranker_measures_the_rows_that_need_one(tmp_path: Path) -> None:
+    from tiny_reader import tiny_cross_encoder
+
+    label = "re-ranker with TS+TCL, k=10"
+    tuned = str(tiny_cross_encoder(tmp_path / "tuned"))
+    options = ExperimentOptions(beir_form(tmp_path / "data"), [label], reranker=tuned)
+    report, _, _ = experiment_run("trustworthy-3", options, tmp_path, Settings(cache=tmp_path / "cache"), quiet)
+    assert report["rows"][0]["state"] == "measured"
+    assert report["rows"][0]["figures"]["hit@5"]["mean"] == 1.0
+    assert report["models"]["tuned reranker"] == "tuned"
+
+
+def test_a_run_that_broke_off_goes_on_where_it_was(scripted_model: Any, tmp_path: Path) -> None:
+    answers_well(scripted_model)
+    options = ExperimentOptions(answers_form(tmp_path / "data"), ["BM25", "via general purpose LLM"])
+    settings = scripted_model.settings(model_seconds=5)
+
+    measured = experiments._Running.measure
+    first = {"done": False}
+
+    def stopped(self: Any, run: ExperimentRun, row: Any) -> None:
+        if first["done"]:
+            raise KeyboardInterrupt
+        first["done"] = True
+        measured(self, run, row)
+
+    experiments._Running.measure = stopped  # type: ignore[method-assign]
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            experiment_run("kapqa-3", options, tmp_path, settings, quiet)
+    finally:
+        experiments._Running.measure = measured  # type: ignore[method-assign]
+    (id_,) = ExperimentFolder(tmp_path).ids()
+    before = ExperimentFolder(tmp_path).load(id_)
+    assert [row.label for row in before.rows] == ["BM25"]
+    asked = len(scripted_model.asked("cited_answer"))
+    resumed = ExperimentOptions(options.data, options.rows, resume=True)
+    report, _, _ = experiment_run("kapqa-3", resumed, tmp_path, settings, quiet)
+    assert report["id"] == id_
+    assert report["rows"][0] == before.rows[0].model_dump()
+    assert [row["label"] for row in report["rows"]] == ["BM25", "via general purpose LLM"]
+    assert len(scripted_model.asked("cited_answer")) == asked + len(QUESTIONS)
+
+
+def test_what_is_quoted_where_the_model_fails_is_not_taken_for_its_answer(scripted_model: Any, tmp_path: Path) -> None:
+    answers_well(scripted_model)
+    scripted_model.fault("status", prompt="cited_answer", code=500)
+    options = ExperimentOptions(answers_form(tmp_path / "data"), ["DPR"])
+    report, _, _ = experiment_run("kapqa-3", options, tmp_path, scripted_model.settings(), quiet)
+    (row,) = report["rows"]
+    assert row["failed"] == len(QUESTIONS)
+    assert row["reason"] == "2 questions got no reply from the model."
+    assert row["figures"]["rouge-l"]["mean"] == 0.0
+
+
+def test_a_server_that_is_down_is_told_before_anything_is_read(tmp_path: Path, scripted_model: Any) -> None:
+    scripted_model.fault("refuse")
+    with pytest.raises(ModelUnavailable):
+        options = ExperimentOptions(answers_form(tmp_path / "data"))
+        experiment_run("kapqa-3", options, tmp_path, scripted_model.settings(), quiet)
+    assert ExperimentFolder(tmp_path).ids() == []
+
+
+def test_runs_are_shown_and_compared(tmp_path: Path) -> None:
+    options = ExperimentOptions(beir_form(tmp_path / "data"), ["BGE-Vanilla, Ver.1 (header)"])
+    ids = [experiment_run("trustworthy-2", options, tmp_path, Settings(), quiet)[0]["id"] for _ in range(2)]
+    assert len(set(ids)) == 2
+    listed, tables = kept_experiments.experiment_show(None, tmp_path)
+    assert [run["id"] for run in listed["runs"]] == ids
+    assert "unfinished" in tables[0].rows[0][-1]
+    compared, tables = kept_experiments.experiment_compare(*ids, tmp_path)
+    assert {one["change"]["difference"] for one in compared["figures"]} == {0.0}
+    assert tables[0].rows[0][-1] == "no"
+    with pytest.raises(NotFound, match=f"The newest: {ids[0]}"):
+        kept_experiments.experiment_show("../../etc", tmp_path)
+    (tmp_path / "experiments" / ids[0] / "run.json").write_text("{}")
+    with pytest.raises(InvalidInput, match="is no run of an experiment"):
+        kept_experiments.experiment_show(ids[0], tmp_path)
+
+
+def test_runs_on_other_questions_are_not_compared() -> None:
+    from argot.evaluate.experiments.run_comparison import compared_runs
+
+    row = RowResult(label="BM25", state="measured", each={"q": {"hit@3": 1.0}})
+    first = ExperimentRun(id="a", experiment="kapqa-3", started="", fingerprint="1", rows=[row])
+    second = first.model_copy(update={"id": "b", "fingerprint": "2"})
+    with pytest.raises(InvalidInput, match="asked other questions"):
+        compared_runs(experiment_named("kapqa-3"), first, second)
+    with pytest.raises(InvalidInput, match="is a run of kapqa-3, c one of kapqa-4"):
+        other = first.model_copy(update={"id": "c", "experiment": "kapqa-4"})
+        compared_runs(experiment_named("kapqa-3"), first, other)
+
+
+def test_a_list_says_what_runs_here(tmp_path: Path) -> None:
+    report, tables = kept_experiments.experiment_list(Settings(datasets=tmp_path / "none"))
+    by_name = {one["name"]: one for one in report["experiments"]}
+    assert by_name["golden-retriever-2"]["runs_here"] == 1
+    assert by_name["kapqa-3"]["runs_here"] == 0
+    assert by_name["kapqa-3"]["why_not"] == ["ARGOT_DATASETS holds no emanuals; or give --data"]
+    assert "not public" in by_name["trustworthy-7"]["why_not"][0]
+    assert len(tables[0].rows) == len(EXPERIMENTS)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_figure_of_a_paper_stands_in_a_column_of_its_table(name: str) -> None:
+    experiment = EXPERIMENTS[name]
+    assert len({row.label for row in experiment.rows}) == len(experiment.rows)
+    for row in experiment.rows:
+        assert row.paper.keys() <= {column.key for column in experiment.columns}
+        assert experiment.profile_of(row).misses == "lenient"
+
+
+def test_what_a_data_set_says_is_escaped_on_the_page() -> None:
+    evil = "<script>alert(1)</script>"
+    row = RowResult(label="BM25", state="measured", reason=evil, figures=figures_of({"q": {evil: 1.0}}, {}))
+    run = ExperimentRun(id="x", experiment="kapqa-3", started="now", data=evil, models={evil: evil}, rows=[row])
+    page = run_page(experiment_named("kapqa-3"), run)
+    assert evil not in page
+    assert "&lt;script&gt;" in page
+    assert run_tables(experiment_named("kapqa-3"), run)
+
+
+# -- forms of data ----------------------------------------------------------------------------------------------------
+
+
+def test_data_that_is_not_in_its_form_is_refused_with_what_is_missing(tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for name, said in {
+        "kapqa-3": "it needs questions.jsonl and a folder documents/",
+        "trustworthy-2": "corpus.jsonl is missing",
+        "golden-retriever-1": "it needs a folder documents/",
+        "raidd-2": "docs_chunks256.json cannot be read",
+        "accurate-rag-2": "holds none of the sets. Looked for: hotpotqa/",
+    }.items():
+        with pytest.raises(InvalidInput, match=said):
+            load_experiment_data(experiment_named(name), empty, tmp_path)
+    with pytest.raises(InvalidInput, match=r"is not there. Set ARGOT_DATASETS to the folder that holds emanuals"):
+        load_experiment_data(experiment_named("kapqa-3"), None, tmp_path)
+    with pytest.raises(InvalidInput, match="has no public data: give your own with --data"):
+        load_experiment_data(experiment_named("trustworthy-7"), None, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"doc": "Drives", "question": "?"}, "entry 1: needs the texts doc, question and answer"),
+        ({"doc": "Gone", "question": "?", "answer": "!"}, "no document 'Gone'"),
+        ({"doc": "Drives", "question": "?", "answer": "!", "evidence": "one"}, '"evidence" a list of texts'),
+    ],
+)
+def test_a_question_of_loogle_that_is_malformed_is_named(row: dict[str, Any], said: str, tmp_path: Path) -> None:
+    folder = raidd_form(tmp_path)
+    write(folder / "questions.json", json.dumps([row]))
+    with pytest.raises(InvalidInput, match=said):
+        load_experiment_data(experiment_named("raidd-2"), folder, tmp_path)
+
+
+def test_loogle_without_tasks_and_evidence_says_what_stays_empty(tmp_path: Path) -> None:
+    folder = raidd_form(tmp_path)
+    write(folder / "questions.json", json.dumps([{"doc": "Drives", "question": "?", "answer": "!"}]))
+    data = load_experiment_data(experiment_named("raidd-3"), folder, tmp_path)
+    assert ["task" in data.notes[0], "evidence" in data.notes[1]] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"passages": []}, "line 1: passages"),
+        ({"sentences": [{"text": "One.", "passages": [3]}]}, "there is no passage 3; there are 2, from 1"),
+        ({"extra": 1}, "line 1: extra"),
+    ],
+)
+def test_an_annotated_answer_that_is_malformed_is_named(change: dict[str, Any], said: str, tmp_path: Path) -> None:
+    path = references_form(tmp_path / "answers.jsonl")
+    write(path, lines({**json.loads(path.read_text("utf-8")), **change}))
+    with pytest.raises(InvalidInput, match=said):
+        load_annotated_answers(path)
+
+
+def test_the_same_data_elsewhere_has_the_same_fingerprint(tmp_path: Path) -> None:
+    here, there = answers_form(tmp_path / "here"), tmp_path / "there"
+    shutil.copytree(here, there)
+    experiment = experiment_named("kapqa-3")
+    first, second = (load_experiment_data(experiment, place, tmp_path) for place in (here, there))
+    assert first.fingerprint == second.fingerprint
+    assert load_experiment_data(experiment, here, tmp_path, limit=1).fingerprint != first.fingerprint
+
+
+# -- parts ------------------------------------------------------------------------------------------------------------
+
+
+def test_overlapping_chunks_are_joined_and_cut_anew() -> None:
+    assert text_of_chunks(["one two three", "two three four", "five"]) == "one two three four five"
+    words = " ".join(map(str, range(100)))
+    cut = windows(words, 40, 8)
+    assert cut[0].split() == list(map(str, range(30)))
+    assert cut[1].split()[0] == "24"
+    assert cut[-1].split()[-1] == "99"
+
+
+def test_an_api_call_is_compared_as_a_tree() -> None:
+    call = "torch.hub.load(repo_or_dir='acme/sound', model='ear', pretrained=True)"
+    assert makes_call("Use model = torch.hub.load('acme/sound', 'ear') and listen (well).", call)
+    assert not makes_call("Use torch.hub.load('acme/sound', 'nose').", call)
+    assert not makes_call("Use hub.load('acme/sound', 'ear').", call)
+    assert not makes_call("anything", "no call")
+
+
+def test_precision_of_references_is_over_the_sentences_matched(tmp_path: Path) -> None:
+    (answer,) = load_annotated_answers(references_form(tmp_path / "answers.jsonl"))
+    assert precision(answer, [MatchedSegment(0, 0, 0, 1.0), MatchedSegment(1, 1, 0, 1.0)]) == 0.5
+    assert precision(answer, []) is None
+
+
+async def test_solutions_and_their_scores_go_into_the_next_prompt(scripted_model: Any) -> None:
+    from argot.results import FoundPassage
+    from argot.tools.llm.judge import ModelJudge
+    from argot.tools.llm.model_server import ModelServer
+
+    scripted_model.context = 32768
+    answers_well(scripted_model)
+    server = ModelServer.from_settings(scripted_model.settings())
+    assert server is not None
+    loop = SolutionLoop(server, ModelJudge(server))
+    passage = FoundPassage(n=1, passage_id="p", document="d", uri="u", page=None, heading="", text=MANUAL, score=1.0)
+    for n in range(2):
+        question = AnswerQuestion(f"q{n}", "", f"Question number {n}?", (), "True answer.")
+        assert await loop.answer(question, [passage]) == "About 40 seconds."
+    first, second = scripted_model.asked("solution_score")
+    assert "solved_question" not in first.user
+    assert "Question number 0?" in second.user
+    # 4 of 1 to 5.
+    assert 'score="75"' in second.user
+    loop.solved = [SolvedQuestion("?", "a", "t", score) for score in range(100)]
+    assert [one.score for one in loop.shown()] == [0, 1, 2, 3, 96, 97, 98, 99]
+    assert len(loop.shown()) == MOST_PAIRS
+    await server.aclose()

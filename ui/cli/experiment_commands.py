@@ -1,0 +1,149 @@
+"""argot evaluate experiment: the papers' tables, measured anew."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from argot.ui.cli.command_base import examples, note, settings_for
+from argot.ui.cli.report_output import show_report
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="The papers' tables as experiments: their rows and columns, with their figures beside those measured here.",
+)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+RunsIn = Annotated[
+    Path | None,
+    typer.Option(
+        "--home",
+        help="The knowledge base, or any folder, that keeps the runs in its folder experiments/. Else the knowledge "
+        "base in use, and without one the folder you are in.",
+        metavar="DIR",
+    ),
+]
+
+
+@app.command("list", epilog=examples("argot evaluate experiment list", "argot evaluate experiment list --json"))
+def list_experiments(as_json: AsJson = False) -> None:
+    """List the experiments: which table of which paper, what it needs, and how many of its rows can run here now."""
+    from argot.service.operations import kept_experiments
+
+    settings = settings_for(None)
+    show_report(lambda progress: kept_experiments.experiment_list(settings), as_json=as_json)
+
+
+@app.command(
+    epilog=examples(
+        "argot evaluate experiment run golden-retriever-2",
+        "argot evaluate experiment run kapqa-5 --row 'no query reformulation (DPR)' --limit 20",
+        "argot evaluate experiment run kapqa-3 --model-url http://127.0.0.1:8000/v1 --data my-questions",
+        "argot evaluate experiment run raidd-2 --resume",
+        "argot evaluate experiment run trustworthy-3 --reranker tuned/reranker --json",
+    )
+)
+def run(  # noqa: PLR0917
+    name: Annotated[str, typer.Argument(help="As 'argot evaluate experiment list' shows it.", metavar="NAME")],
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", help="Your own data in the experiment's form, instead of the public set."),
+    ] = None,
+    rows: Annotated[
+        list[str] | None, typer.Option("--row", help="Only this row, by its label; repeatable.", metavar="LABEL")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="Only the first N questions.", metavar="N")
+    ] = None,
+    trials: Annotated[int, typer.Option("--trials", min=1, help="Of a quiz, and of drawn abbreviations.")] = 5,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the unfinished run on the same data and models.")
+    ] = False,
+    model_url: Annotated[
+        str | None, typer.Option("--model-url", help="The model server, else ARGOT_MODEL_URL.", metavar="URL")
+    ] = None,
+    model: Annotated[str | None, typer.Option("--model", help="The model to ask for, else ARGOT_MODEL.")] = None,
+    judge_url: Annotated[
+        str | None,
+        typer.Option("--judge-url", help="The server of the model that judges, else the same.", metavar="URL"),
+    ] = None,
+    judge_model: Annotated[
+        str | None, typer.Option("--judge-model", help="The judging model's name, else the same.", metavar="NAME")
+    ] = None,
+    embedder: Annotated[
+        str | None, typer.Option("--embedder", help="A tuned embedder, for the rows that need one.", metavar="FOLDER")
+    ] = None,
+    reranker: Annotated[
+        str | None, typer.Option("--reranker", help="A tuned re-ranker, for the rows that need one.", metavar="FOLDER")
+    ] = None,
+    plain_reranker: Annotated[
+        str | None, typer.Option("--plain-reranker", help="One tuned without TS+TCL (trustworthy-3).", metavar="FOLDER")
+    ] = None,
+    generator: Annotated[
+        str | None, typer.Option("--generator", help="A tuned generator, as the server calls it.", metavar="NAME")
+    ] = None,
+    home: RunsIn = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run an experiment, row by row. Each row is kept as soon as it is measured; --resume goes on where it stopped.
+
+    Prints the table with the paper's figures beside ours, and writes experiments/ID/run.json and report.html. A row
+    that cannot run says what it needs. The papers' models and data are mostly not public: every row runs with any
+    OpenAI-compatible model on any data of the right form (docs/experiments.md).
+    """
+    from argot.service.operations import experiments, kept_experiments
+    from argot.service.operations.measured_models import JudgeChoice, answering_settings
+
+    settings = answering_settings(settings_for(None), model_url, model)
+    judging = JudgeChoice(url=judge_url or "", model=judge_model or "")
+    options = experiments.ExperimentOptions(
+        data, rows or (), limit, trials, resume, embedder, reranker, plain_reranker, generator, judging
+    )
+    kept = kept_experiments.runs_home(home, settings)
+    places: list[Path] = []
+
+    def measured(progress: experiments.Progress) -> kept_experiments.Report:
+        report, tables, place = experiments.experiment_run(name, options, kept, settings, progress)
+        places.append(place)
+        return report, tables
+
+    show_report(measured, as_json=as_json)
+    note(f"Kept in {places[0]}: run.json, and report.html for the browser")
+
+
+@app.command(
+    epilog=examples(
+        "argot evaluate experiment show",
+        "argot evaluate experiment show kapqa-5-20260101-120000",
+        "argot evaluate experiment show --json",
+    )
+)
+def show(
+    run_id: Annotated[str | None, typer.Argument(help="A run's id; none: all runs.", metavar="RUN")] = None,
+    home: RunsIn = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show a run that was kept, or list them all."""
+    from argot.service.operations import kept_experiments
+
+    kept = kept_experiments.runs_home(home, settings_for(None))
+    show_report(lambda progress: kept_experiments.experiment_show(run_id, kept), as_json=as_json)
+
+
+@app.command(epilog=examples("argot evaluate experiment compare kapqa-5-20260101-120000 kapqa-5-20260102-090000"))
+def compare(
+    first: Annotated[str, typer.Argument(help="The run to compare with.", metavar="RUN")],
+    second: Annotated[str, typer.Argument(help="The run that is compared.", metavar="RUN")],
+    home: RunsIn = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare two runs of one experiment: paired differences with 95 % intervals, over the questions both asked."""
+    from argot.service.operations import kept_experiments
+
+    kept = kept_experiments.runs_home(home, settings_for(None))
+    measure = partial(kept_experiments.experiment_compare, first, second, kept)
+    show_report(lambda progress: measure(), as_json=as_json)

@@ -12,7 +12,7 @@ from argot.evaluate.answer_outcomes import judged as outcome_of
 from argot.evaluate.answer_questions import AnswerQuestion
 from argot.evaluate.answer_report import answers_report
 from argot.evaluate.answer_tables import answers_tables
-from argot.evaluate.judging import AnswerJudge, JudgeScores, JudgeName
+from argot.evaluate.judging import AnswerJudge, JudgeName, JudgeScores
 from argot.results import AskResult
 from argot.service.operations.measured_models import JudgeChoice, answer_judges, run_closing
 from argot.settings import Settings

@@ -16,6 +16,9 @@ from argot.tools.answering.embedded_instructions import is_instruction
 from argot.tools.text.markdown_prose import plain_prose
 from argot.tools.text.sentences import split_units
 
+LEAST_WORDS = 10
+"""Below a heading, for it to be answered there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -28,7 +31,7 @@ class Candidate:
 
 def headings_of(text: str) -> list[str]:
     """The headings in a passage under which there is enough to answer."""
-    return [one.heading for one in sections_of(text)]
+    return [one.heading for one in sections_of(text, LEAST_WORDS)]
 
 
 def passage_questions(
@@ -47,7 +50,7 @@ def passage_questions(
     if "definition" in kinds:
         yield from _of_definitions(sentences)
     if "heading" in kinds:
-        for section in sections_of(text):
+        for section in sections_of(text, LEAST_WORDS):
             yield from _of_heading(section, title, repeated)
     # A passage from which its definition is taken would not answer what it is.
     said = [one for one in sentences if not definition_question(one, 0) and not short_form_question(one, 0)]

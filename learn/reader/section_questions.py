@@ -32,16 +32,16 @@ class Section:
         return f"{self.title}\n{self.text}" if self.title != self.heading else self.text
 
 
-def sections_of(markup: str) -> list[Section]:
-    """The sections of a Markdown or reStructuredText document that are long enough, in order."""
+def sections_of(markup: str, least: int = LEAST_WORDS) -> list[Section]:
+    """The sections of a Markdown or reStructuredText document that have so many words, in order."""
     title, heading, lines, found = "", "", list[str](), list[Section]()
     for kind, line in _lines(markup):
         if kind == "heading":
-            found.extend(_section(title, heading, lines))
+            found.extend(_section(title, heading, lines, least))
             title, heading, lines = title or line, line, []
         else:
             lines.append(line)
-    return [*found, *_section(title, heading, lines)]
+    return [*found, *_section(title, heading, lines, least)]
 
 
 def _lines(markup: str) -> Iterator[tuple[str, str]]:
@@ -65,9 +65,9 @@ def _is_underline(line: str, above: str) -> bool:
     return bool(_RST_UNDERLINE.match(line)) and len(line.rstrip()) >= len(above.rstrip())
 
 
-def _section(title: str, heading: str, lines: list[str]) -> Iterator[Section]:
+def _section(title: str, heading: str, lines: list[str], least: int) -> Iterator[Section]:
     words = _clean(" ".join(line.strip() for line in lines)).split()
-    if heading and len(words) >= LEAST_WORDS:
+    if heading and len(words) >= least:
         yield Section(title, heading, " ".join(words[:MOST_WORDS]))
 
 

@@ -18,18 +18,17 @@ from argot.service.learning import pair_making
 from argot.service.operations.training_inputs import training_inputs
 from argot.service.usecases.documents import add
 from argot.service.usecases.learning_data import (
-    DataFound,
-    DataSet,
     data_correct,
     data_export,
     data_import,
     data_list,
-    data_make,
     data_remove,
     data_restore,
     data_show,
     data_strike,
 )
+from argot.service.usecases.learning_data_making import DataRecipe, data_make, data_start, data_stop
+from argot.service.usecases.learning_data_results import DataFound, DataSet
 from argot.service.usecases.senses import glossary_add
 from argot.service.usecases.usecase_registry import outcome
 from argot.settings import Settings
@@ -72,7 +71,7 @@ async def with_pay(kb: KnowledgeBase) -> None:
 
 
 async def made(kb: KnowledgeBase, who: Principal = ADMIN, name: str = "ours", **more: Any) -> DataSet:
-    return await outcome(data_make(kb, who, name=name, **more))
+    return await outcome(data_make(kb, who, name=name, recipe=DataRecipe(**more)))
 
 
 async def shown(kb: KnowledgeBase, who: Principal = ADMIN, name: str = "ours", **more: Any) -> DataFound:
@@ -102,7 +101,7 @@ async def test_the_same_again_is_made_after_a_kill(kb: KnowledgeBase, monkeypatc
         path.write_text(VALVES.replace("entinel", f"entinel{'abcdef'[number]}"))
         await outcome(add(kb, ADMIN, paths=[str(path)]))
     whole = await made(kb, name="whole")
-    async with aclosing(data_make(kb, ADMIN, name="cut", seed=7)) as events:
+    async with aclosing(data_make(kb, ADMIN, name="cut", recipe=DataRecipe(seed=7))) as events:
         async for event in events:
             if isinstance(event, dict) and event["done"] == 3:
                 break
@@ -201,6 +200,24 @@ async def test_kinds_that_take_a_model_say_so_where_there_is_none(kb: KnowledgeB
     with pytest.raises(InvalidSettings, match="'standard' take a language model"):
         await made(kb, kinds=["standard"])
     assert await data_list(kb, ADMIN) == []
+
+
+async def test_a_set_is_made_in_the_background_and_stopped(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (await data_start(kb, ADMIN, name="ours")).status in ("making", "stopped")
+    while (await shown(kb)).set.status == "making":  # noqa: ASYNC110  as a page asks
+        await asyncio.sleep(0.05)
+    assert (await shown(kb)).set.status == "done"
+
+    def full(*_: object) -> None:
+        raise InvalidInput("The disk is full.")
+
+    monkeypatch.setattr(pair_making.PairMaking, "_keep", full)
+    await data_start(kb, ADMIN, name="other")
+    while (found := (await shown(kb, name="other")).set).status == "making":  # noqa: ASYNC110
+        await asyncio.sleep(0.05)
+    assert (found.status, found.fault) == ("stopped", "The disk is full.")
+    with pytest.raises(Conflict, match="is not being made"):
+        await data_stop(kb, ADMIN, name="other")
 
 
 # -- with a model -----------------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from argot.ui.cli.command_base import (
 from argot.ui.cli.document_commands import Bar
 
 if TYPE_CHECKING:
-    from argot.service.usecases.learning_data import DataPair, DataSet
+    from argot.service.usecases.learning_data_results import DataPair, DataSet
 
 data = typer.Typer(
     no_args_is_help=True,
@@ -69,16 +69,18 @@ def make(
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 
-    from argot.service.usecases.learning_data import DATA_KINDS, data_make
+    from argot.service.usecases.learning_data_making import DataRecipe, data_make
+    from argot.service.usecases.learning_data_results import DATA_KINDS
     from argot.service.usecases.usecase_registry import one_of
 
     kinds = [one_of(DATA_KINDS, one, "the kind") for one in kind or []]
+    recipe = DataRecipe(kinds=kinds or None, limit=limit, seed=seed, tags=tag or None)
     columns = (progress_text(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     console = error_console()
     shown = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
     with knowledge_base(home) as client, shown as progress:
         watched = client.watched(Bar(progress, "making pairs").move)
-        made = watched.call(data_make, name=name, kinds=kinds or None, limit=limit, seed=seed, tags=tag or None)
+        made = watched.call(data_make, name=name, recipe=recipe)
     if json_:
         say_json(made)
         return
@@ -117,7 +119,8 @@ def show(
     home: Home = None,
 ) -> None:
     """Show a set: how it was made, and its pairs."""
-    from argot.service.usecases.learning_data import PAIR_PARTS, PAIR_STATES, data_show
+    from argot.service.usecases.learning_data import data_show
+    from argot.service.usecases.learning_data_results import PAIR_PARTS, PAIR_STATES
     from argot.service.usecases.usecase_registry import one_of
 
     of_part, of_state = one_of(PAIR_PARTS, part, "--part"), one_of(PAIR_STATES, state, "--state")

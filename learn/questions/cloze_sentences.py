@@ -21,13 +21,17 @@ _NOT_ALONE = re.compile(
     r"|the (?:following|above|latter|former|same|other|second|first|next|last)|one of|each of|all of|some of)\b",
     re.IGNORECASE,
 )
+_NO_SUBJECT = re.compile(r"^[A-Z][a-z]+s (?:all|the|an?|whether|your|how) ")
 _POINTS = re.compile(
     r"\b(?:above|below|following|previous|aforementioned|this (?:section|document|chapter|page|guide|manual|file|table)"
-    r"|figure|table \d|see also|as follows|earlier|the image|the latter|these|those)\b|:$| : |https?:",
+    r"|figure|table \d|see also|as follows|earlier|the image|the latter|these|those|described here)\b|:$| : |https?:",
     re.IGNORECASE,
 )
 
-_RUN_INTO = re.compile(r"[\w)] (?:The|An?|If|When|To|You|Your|Note|See|This|These|It|In|For|Select|Press|Use|Do|On) ")
+_RUN_INTO = re.compile(
+    r"[\w)] (?:The|An?|If|When|To|You|Your|Note|See|This|These|It|In|For|Select|Press|Use|Do|On|Make|Check"
+    r"|Confirm|Go|Open) "
+)
 
 
 def cloze_sentence(sentences: Sequence[str]) -> str | None:
@@ -55,7 +59,12 @@ def _stands_alone(sentence: str) -> bool:
     words = sentence.split()
     if not LEAST_WORDS <= len(words) <= MOST_WORDS or not re.search(r"[^.]\.$", sentence) or not sentence[0].isupper():
         return False
-    if _NOT_ALONE.match(sentence) or _POINTS.search(sentence) or re.search(r"\b(?:it|they|them)\b", sentence):
+    if (
+        _NOT_ALONE.match(sentence)
+        or _NO_SUBJECT.match(sentence)
+        or _POINTS.search(sentence)
+        or re.search(r"\b(?:it|they|them)\b", sentence)
+    ):
         return False
     # A heading, a caption or a menu that ran into the sentence.
     names = sum(word[:1].isupper() for word in words[1:])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Spelling:
+class ShortForm:
     """A short form and what it stands for. `alone`: it has no other meaning anywhere in the glossary."""
 
     short: str
@@ -16,7 +16,7 @@ class Spelling:
     alone: bool = True
 
 
-def twins(question: str, passage: str, spellings: Sequence[Spelling]) -> Iterator[tuple[str, str]]:
+def twins(question: str, passage: str, spellings: Sequence[ShortForm]) -> Iterator[tuple[str, str]]:
     """The twins of a question, each with its kind: "abbreviated" or "spelt out".
 
     A short form with several meanings stands only where the passage says which: it holds this full form.

@@ -9,7 +9,7 @@ from argot.corpus.keyword.stop_words import STOP_WORDS
 MOST_WORDS = 12
 
 
-def words_of(listed: str) -> frozenset[str]:
+def listed_words(listed: str) -> frozenset[str]:
     return frozenset(listed.split())
 
 
@@ -18,7 +18,7 @@ _NUMBERING = re.compile(
 )
 _GERUND = re.compile(r"^([a-z]{2,})ing\b (?=\w)(.+)$")
 _ASKS = re.compile(r"(?:why|how|when|where|what|who|which|can|do|does|is|are|should|must)\b", re.IGNORECASE)
-_NO_GERUNDS = words_of(
+_NO_GERUNDS = listed_words(
     """opening operating timing training pricing during nothing something morning missing existing remaining following
     warning setting meeting packaging marketing manufacturing engineering accounting string ceiling lighting wiring
     switching processing computing floating leading hearing shipping clothing banking advertising being having
@@ -33,7 +33,7 @@ _NO_SILENT_E = re.compile(
     r"(?:monitor|[aeiou]{2}[bdklmnprst]|develop|gn|set ?up|error|ok?ay|ut put|edit|visit|limit|ask)$"
 )
 _ALWAYS_SILENT_E = frozenset(("creat", "us", "choos", "sav", "releas", "increas", "decreas"))
-IMPERATIVES = words_of(
+IMPERATIVES = listed_words(
     """activate add adjust allow apply approve assign attach avoid back build buy calculate calibrate call cancel
     change charge check choose clean clear close compile complete configure connect contact control convert copy
     correct create customize define delete deploy disable disconnect display download edit enable end enter erase
@@ -45,11 +45,11 @@ IMPERATIVES = words_of(
     share show sign solve sort specify start stop store submit switch sync take test track transfer troubleshoot
     turn uninstall unlock update upgrade upload use validate verify view watch write"""
 )
-_AS_NOUNS = words_of(
+_AS_NOUNS = listed_words(
     """back build call change read write charge check control copy display end file format handle hold increase launch
     link lock log monitor mount order pair pay plan play port print purchase record release report request reset
-    return review run scan schedule search set share show sign sort start stop store switch test track transfer turn
-    update upgrade use view watch"""
+    return review run scan schedule search select set share show sign sort start stop store switch test track
+    transfer turn update upgrade use view watch"""
 )
 """Imperatives that begin a noun phrase as well: only "your", an article or a preposition behind them tells."""
 _TELLS = re.compile(
@@ -69,7 +69,8 @@ _EMPTY = re.compile(
     r"|misc(?:ellaneous)?|usage|tips?|warnings?|cautions?|changes|changelog|change log|todo|to do|open issues"
     r"|known issues"
     r"|history|copyright|licen[cs]e|disclaimer|glossary|terms|definitions?|index|preface|foreword|appendix(?: \w)?"
-    r"|step \d+|prototype|arguments?|returns?|revision history|contact|contacts|questions|faq|credits|authors?|links?"
+    r"|step \d+|prototype|arguments?|returns?|revision history|contact|contacts|questions"
+    r"|frequently asked(?: questions)?|faq|credits|authors?|links?"
     r"|quick guides?|options?|values?|fields?|input|output|requirements|prerequisites|limitations|new features"
     r"|resolved issues|deprecations?|rationale|motivation|goals?|design|implementation|status|version|standard)$",
     re.IGNORECASE,
@@ -97,7 +98,7 @@ def asked(heading: str, title: str, text: str, place: int, *, ambiguous: bool = 
         return None
     if plain.endswith("?"):
         return plain if len(plain.split()) > 2 and _ASKS.match(plain) and not ambiguous else None
-    short = len(plain.split()) < 3 and not _task(_sentence_case(plain, text))
+    short = len(plain.split()) < 3 and not _task(lowered(_sentence_case(plain, text)))
     topic = f" {about}" if about and (ambiguous or short) else ""
     return _worded(_sentence_case(plain, text), topic, text, place)
 
@@ -119,11 +120,13 @@ def _about(heading: str, title: str) -> str:
     held = heading.casefold() in plain.casefold() or plain.casefold() in heading.casefold()
     if held or not 1 <= len(plain.split()) <= 7 or _FILE_LIKE.search(plain) or _EMPTY.match(plain):
         return ""
-    return f"in {lowered(plain)}"
+    # Of a title in capitals, the first word is as much a part of the name as the others.
+    named = any(word[:1].isupper() for word in plain.split()[1:])
+    return f"in {plain if named else lowered(plain)}"
 
 
 def _worded(heading: str, topic: str, text: str, place: int) -> str:
-    if task := _task(heading):
+    if task := _task(lowered(heading)):
         return (f"How do I {task}{topic}?", f"how to {task}{topic}", f"How can I {task}{topic}?")[place % 3]
     return _about_case(heading, topic) or _about_thing(heading, topic, text, place)
 
@@ -132,7 +135,7 @@ def _about_case(heading: str, topic: str) -> str:
     """Of a heading that names a question, a case or a fault; empty for all others."""
     if found := re.match(r"(when|where|what|how much|how many|how often) to (.+)", heading):
         return f"{found[1].capitalize()} should I {_mine(found[2])}{topic}?"
-    if heading.startswith("if "):
+    if re.match(r"(?:if|before|after) ", heading):
         return f"What should I do {_mine(heading)}?"
     if found := re.match(r"(.+?) (?:vs\.?|versus) (.+)", heading):
         return f"What is the difference between {found[1]} and {found[2]}?"
@@ -163,7 +166,8 @@ def _about_thing(thing: str, topic: str, text: str, place: int) -> str:
     head = _PREPOSITION.split(bare)[0].strip()
     several = bool(re.search(r"[^sui]s$", head)) and " and " not in thing and "," not in thing
     if place % 2 == 0:
-        if several:
+        # "What are the networks?": those of what?
+        if several and (topic or " " in bare):
             return f"What are the {bare}{topic}?"
         # Its article is that of the text: nobody asks "What is the wear levelling?"
         if found := re.search(rf"\b(the|an?)?\s*\b{re.escape(bare)}\b(?!\s+and\b)", text, re.IGNORECASE):

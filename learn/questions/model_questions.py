@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from argot.errors import ModelUnavailable
-from argot.learn.questions.passage_questions import Candidate
+from argot.learn.questions.passage_questions import MadeQuestion
 from argot.results import ModelCall
 from argot.tools.answering.embedded_instructions import is_instruction
 from argot.tools.llm.model_server import ModelServer
@@ -42,7 +42,7 @@ class ModelQuestions:
     calls: list[ModelCall] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
 
-    async def of(self, kind: ModelKind, passages: Sequence[Passage], about: str) -> list[tuple[Candidate, Passage]]:
+    async def of(self, kind: ModelKind, passages: Sequence[Passage], about: str) -> list[tuple[MadeQuestion, Passage]]:
         """The questions about these passages, each with the one that bears its answer best.
 
         Args:
@@ -59,7 +59,7 @@ class ModelQuestions:
         else:
             given = {"about": about, "passage": text}
         reply = await self._asked(f"qa_{kind}", **given)
-        found: list[tuple[Candidate, Passage]] = []
+        found: list[tuple[MadeQuestion, Passage]] = []
         for said in reply.get("pairs", []):
             candidate, passage = self._plausible(kind, said, shown)
             if candidate is not None and await self._is_borne_out(candidate, text):
@@ -79,7 +79,7 @@ class ModelQuestions:
 
     def _plausible(
         self, kind: ModelKind, said: dict[str, str], passages: Sequence[Passage]
-    ) -> tuple[Candidate | None, Passage]:
+    ) -> tuple[MadeQuestion | None, Passage]:
         answer = " ".join(said["answer"].split())
         passage = max(passages, key=lambda one: (_shared(answer, one), -one.ordinal))
         # An alternative question does not name its case, so it shares less with its passage.
@@ -87,9 +87,9 @@ class ModelQuestions:
         if not question or not answer or is_instruction(answer) or _shared(answer, passage) < LEAST_SHARED:
             self.left_out[UNUSABLE] += 1
             return None, passage
-        return Candidate(kind, question, answer), passage
+        return MadeQuestion(kind, question, answer), passage
 
-    async def _is_borne_out(self, candidate: Candidate, text: str) -> bool:
+    async def _is_borne_out(self, candidate: MadeQuestion, text: str) -> bool:
         if candidate.kind not in QUESTIONS:
             return True
         reply = await self._asked("qa_validate", passage=text, question=candidate.question)

@@ -10,8 +10,8 @@ from functools import lru_cache
 
 from argot.learn.questions.cloze_sentences import cloze_sentence
 from argot.learn.questions.heading_wording import asked
+from argot.learn.questions.section_questions import Section, sections_of
 from argot.learn.questions.stated_definitions import definition_question, short_form_question
-from argot.learn.reader.section_questions import Section, sections_of
 from argot.tools.answering.embedded_instructions import is_instruction
 from argot.tools.text.markdown_prose import plain_prose
 from argot.tools.text.sentences import split_units
@@ -21,7 +21,7 @@ LEAST_WORDS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class MadeQuestion:
     """A question that may become a pair. `answer` may be empty."""
 
     kind: str
@@ -36,7 +36,7 @@ def headings_of(text: str) -> list[str]:
 
 def passage_questions(
     text: str, title: str, kinds: Iterable[str], *, repeated: frozenset[str] = frozenset()
-) -> Iterator[Candidate]:
+) -> Iterator[MadeQuestion]:
     """
     Args:
         text: the passage's Markdown.
@@ -55,21 +55,21 @@ def passage_questions(
     # A passage from which its definition is taken would not answer what it is.
     said = [one for one in sentences if not definition_question(one, 0) and not short_form_question(one, 0)]
     if "cloze" in kinds and (sentence := cloze_sentence(said)):
-        yield Candidate("cloze", sentence)
+        yield MadeQuestion("cloze", sentence)
 
 
-def _of_heading(section: Section, title: str, repeated: frozenset[str]) -> Iterator[Candidate]:
+def _of_heading(section: Section, title: str, repeated: frozenset[str]) -> Iterator[MadeQuestion]:
     ambiguous = section.heading.casefold() in repeated
     if question := asked(section.heading, title, section.text, _place(section.text), ambiguous=ambiguous):
-        yield Candidate("heading", question)
+        yield MadeQuestion("heading", question)
 
 
-def _of_definitions(sentences: Iterable[str]) -> Iterator[Candidate]:
+def _of_definitions(sentences: Iterable[str]) -> Iterator[MadeQuestion]:
     for sentence in sentences:
         place = _place(sentence)
         for found in (definition_question(sentence, place), short_form_question(sentence, place)):
             if found:
-                yield Candidate("definition", *found)
+                yield MadeQuestion("definition", *found)
 
 
 @lru_cache(maxsize=256)

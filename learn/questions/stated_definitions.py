@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from argot.learn.questions.heading_wording import IMPERATIVES, words_of
+from argot.learn.questions.heading_wording import IMPERATIVES, listed_words
 
 _ARTICLE = r"(?:(?P<article>An?|The) )?"
 _SUBJECT = r"(?P<subject>[A-Za-z][\w-]*(?: [\w-]+){0,4}?)"
@@ -17,7 +17,7 @@ _SAYS = re.compile(
     r"|(?:refers? to|denotes?|means|stands? for) (?!that\b)\w)"
 )
 _LONG_AND_SHORT = re.compile(r"((?:[A-Za-z][\w-]* (?:of |and |for |the )?){2,6})\(([A-Z][A-Z0-9]{1,7})s?\)")
-_NO_BEGINNING = words_of(
+_NO_BEGINNING = listed_words(
     """this that these those it its there here what which who whose one each every some many most all both other
     another such same first second third last next following above below only main current new old figure table
     section chapter result reason purpose goal aim idea example note if when while after before because since
@@ -25,8 +25,8 @@ _NO_BEGINNING = words_of(
     she they we you i your our their his her my please underneath confirm verify make sure where how why once during
     under over between among more less few several any either neither let see use"""
 )
-_NO_END = words_of("""is are was be been of to and or which that who it not also there this as in on at with""")
-_EMPTY = words_of(
+_NO_END = listed_words("""is are was be been of to and or which that who it not also there this as in on at with""")
+_EMPTY = listed_words(
     """difference answer problem solution point rule value choice option method approach way exception default device
     system product document step task limit cause symptom advantage disadvantage benefit main order owner person
     response type name number part author"""

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from argot.learn.questions.duplicate_questions import AskedQuestions, passage_key
-from argot.learn.questions.glossary_twins import Spelling, twins
+from argot.learn.questions.glossary_twins import ShortForm, twins
 from argot.learn.questions.model_questions import MODEL_KINDS, TOGETHER, ModelKind, ModelQuestions
-from argot.learn.questions.passage_questions import Candidate, headings_of, passage_questions
+from argot.learn.questions.passage_questions import MadeQuestion, headings_of, passage_questions
 from argot.learn.store.pair_store import PairQuery, PairSet, SetDocument, StoredPair
 from argot.learn.training_pairs import pair_id, part_of
 from argot.types import Document, Passage, Principal, is_of_thread
@@ -48,7 +48,7 @@ class PairMaking:
     kb: KnowledgeBase
     principal: Principal
     made: PairSet
-    spellings: Sequence[Spelling] = ()
+    spellings: Sequence[ShortForm] = ()
     asked_before: Mapping[str, Sequence[AskedBefore]] = field(default_factory=dict)
     model: ModelQuestions | None = None
 
@@ -120,13 +120,13 @@ class PairMaking:
 
     # -- what comes of a passage --------------------------------------------------------------------------------------
 
-    async def _of_model(self, id_: str) -> list[tuple[Candidate, Passage]]:
+    async def _of_model(self, id_: str) -> list[tuple[MadeQuestion, Passage]]:
         passages = await self.kb.blocking(self._following, id_)
         kinds: list[ModelKind] = [kind for kind in MODEL_KINDS if kind in self._kinds]
         if self.model is None or not passages:
             return []
         document = self._documents[passages[0].document_id]
-        found: list[tuple[Candidate, Passage]] = []
+        found: list[tuple[MadeQuestion, Passage]] = []
         for kind in kinds:
             found += await self.model.of(kind, passages, document.title)
         return found
@@ -136,7 +136,7 @@ class PairMaking:
         document, place = self._places[id_]
         return self.kb.document_store.passages_of(self.principal, document)[place : place + TOGETHER]
 
-    def _keep(self, steps: Sequence[str], of_model: Sequence[list[tuple[Candidate, Passage]]], total: int) -> None:
+    def _keep(self, steps: Sequence[str], of_model: Sequence[list[tuple[MadeQuestion, Passage]]], total: int) -> None:
         # Read only now: a document may be gone by now, or not to be read any more.
         found = self.kb.document_store.passages(self.principal, steps)
         pairs: list[StoredPair] = []
@@ -149,28 +149,28 @@ class PairMaking:
         self.kb.learning.add(self.made.name, pairs, documents, steps=steps, left_out=left_out, total=total)
 
     def _pairs(
-        self, passage: Passage, document: Document, of_model: Sequence[tuple[Candidate, Passage]]
+        self, passage: Passage, document: Document, of_model: Sequence[tuple[MadeQuestion, Passage]]
     ) -> Iterator[StoredPair]:
         if "asked" in self._kinds:
             for before in self.asked_before.get(passage.id, ()):
-                candidate = Candidate("asked", before.question, before.answer)
+                candidate = MadeQuestion("asked", before.question, before.answer)
                 yield from self._with_twins(candidate, passage, before.by)
         for candidate in passage_questions(passage.text, document.title, self._kinds, repeated=self._repeated):
             yield from self._with_twins(candidate, passage)
         for candidate, of in of_model:
             yield from self._with_twins(candidate, of)
 
-    def _with_twins(self, candidate: Candidate, passage: Passage, by: str = "") -> Iterator[StoredPair]:
+    def _with_twins(self, candidate: MadeQuestion, passage: Passage, by: str = "") -> Iterator[StoredPair]:
         if not (first := self._pair(candidate, passage, by)):
             return
         yield first
         # A sentence that is taken out of its passage must stand there as it is.
         if "twins" in self._kinds and candidate.kind != "cloze":
             for kind, question in twins(candidate.question, passage.with_header, self.spellings):
-                if twin := self._pair(Candidate(kind, question, candidate.answer), passage, by):
+                if twin := self._pair(MadeQuestion(kind, question, candidate.answer), passage, by):
                     yield twin
 
-    def _pair(self, candidate: Candidate, passage: Passage, by: str) -> StoredPair | None:
+    def _pair(self, candidate: MadeQuestion, passage: Passage, by: str) -> StoredPair | None:
         if self._is_full():
             return None
         twin = candidate.kind in PASSED_ON

@@ -29,7 +29,7 @@ from argot.service.usecases.usecase_registry import Count, Event, Finished, Para
 from argot.types import Principal
 
 if TYPE_CHECKING:
-    from argot.learn.questions.glossary_twins import Spelling
+    from argot.learn.questions.glossary_twins import ShortForm
     from argot.learn.store.pair_store import PairSet
     from argot.service.learning.pair_making import AskedBefore
 
@@ -201,16 +201,16 @@ def _model_for(kb: KnowledgeBase, kinds: list[str]) -> str:
     return kb.settings.model if asking else ""
 
 
-def _spellings(kb: KnowledgeBase, principal: Principal) -> list[Spelling]:
+def _spellings(kb: KnowledgeBase, principal: Principal) -> list[ShortForm]:
     """The short forms of approved senses that everybody may read: a question must give no other away."""
-    from argot.learn.questions.glossary_twins import Spelling
+    from argot.learn.questions.glossary_twins import ShortForm
 
     senses = kb.glossary.senses.find(principal, status="approved")
     meanings: defaultdict[str, set[str]] = defaultdict(set)
     for sense in senses:
         meanings[sense.term].add(sense.expansion.casefold())
     return [
-        Spelling(sense.term, sense.expansion, len(meanings[sense.term]) == 1)
+        ShortForm(sense.term, sense.expansion, len(meanings[sense.term]) == 1)
         for sense in senses
         if not sense.audience and sense.expansion and _is_short(sense.term, sense.expansion)
     ]

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from argot.evaluate.answer_questions import json_lines
-from argot.learn.reader.section_questions import heading_question, sections_of
+from argot.learn.questions.section_questions import heading_question, sections_of
 
 Split = Literal["train", "validation"]
 VALIDATION = {"clapnq": 0.3, "mtrag_un": 0.5}

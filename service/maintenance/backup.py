@@ -25,6 +25,7 @@ from argot import __version__
 from argot.clock import timestamp
 from argot.errors import Conflict, DamagedStore, InvalidInput, StoreUnavailable
 from argot.files import NotAFile, replacing, require_file
+from argot.learn.store import pair_store
 from argot.remedies import UPDATE, restore_command
 from argot.service.identity import people
 from argot.service.knowledge_base import finish_cut_off, take_lock
@@ -237,6 +238,8 @@ def _make_ready(path: Path, scratch: Path) -> None:
             open_database(scratch / layout.THREADS, thread_store.MIGRATIONS).close()
         if (scratch / layout.RATINGS).exists():
             open_database(scratch / layout.RATINGS, rating_store.MIGRATIONS).close()
+        if (scratch / layout.LEARNING).exists():
+            open_database(scratch / layout.LEARNING, pair_store.MIGRATIONS).close()
         if (scratch / layout.PEOPLE).exists():
             with closing(open_database(scratch / layout.PEOPLE, people.MIGRATIONS)) as connection:
                 # A session that ended since the backup must not come back.

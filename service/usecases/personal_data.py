@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from argot.clock import timestamp
 from argot.errors import NotFound
+from argot.jargon_db.store.privacy import ERASED
 from argot.service.identity.people import LOCAL_NAME
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
 from argot.service.ratings.answer_order import blind_order, by_letter
 from argot.service.ratings.study import Judgement, Rating, Study, StudyItem
+from argot.service.storage.home_folder import LEARNING
 from argot.service.threads.question_log import KeptQuestion, questions_kept
 from argot.service.usecases.threads import ThreadRead, delete_thread, thread_read
 from argot.service.usecases.usecase_registry import Text, usecase
@@ -137,6 +139,8 @@ async def user_erase(kb: KnowledgeBase, principal: Principal, *, name: Text) -> 
     questions = await kb.blocking(kb.glossary.privacy.erase_person, names)
     rows = await kb.blocking(kb.people.erase, names)
     ratings = await kb.blocking(kb.ratings.erase, names)
+    if (kb.home / LEARNING).exists():
+        questions += await kb.blocking(kb.learning.erase_person, names, ERASED)
     if not (conversations or files or questions or rows or ratings):
         raise _nobody(name)
     whole = await scrubbed(kb)

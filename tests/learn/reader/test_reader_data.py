@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from argot.learn.reader.section_questions import Section, heading_question, sections_of
+from argot.learn.questions.section_questions import Section, heading_question, sections_of
 from argot.learn.reader.training_data import (
     Example,
     read_examples,
@@ -58,13 +58,13 @@ def test_sections_of_restructured_text() -> None:
     ("heading", "place", "question"),
     [
         ("Creating a bucket", 1, "how to create a bucket"),
-        ("Running the tests", 2, "What do I have to do to run the tests?"),
-        ("Uploading NAND images", 0, "How do I upload NAND images in Blocks?"),
+        ("Running the tests", 2, "How can I run the tests?"),
+        ("Uploading NAND images", 0, "How do I upload NAND images?"),
         ("Adding a user", 1, "how to add a user"),
         ("What is a bucket?", 0, "What is a bucket?"),
         ("See also", 0, None),
         ("Retired blocks", 1, "What is Retired blocks?"),
-        ("Wear levelling limits", 2, "Tell me about wear levelling limits"),
+        ("Wear levelling limits", 2, "What are the wear levelling limits?"),
     ],
 )
 def test_questions_of_headings(heading: str, place: int, question: str | None) -> None:

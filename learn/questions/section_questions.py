@@ -1,0 +1,87 @@
+"""Questions made of documentation: a section's heading, asked as people ask, is answered by what stands under it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from argot.learn.questions.heading_wording import asked
+
+LEAST_WORDS, MOST_WORDS = 25, 150
+
+_MARKDOWN_HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$")
+_RST_UNDERLINE = re.compile(r"^([=\-~^\"'+*#`.:_])\1{2,}\s*$")
+_FENCE = re.compile(r"^\s*(?:```|~~~)")
+_ANCHOR = re.compile(r"<a\s+name=\"[^\"]*\"></a>")
+_LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
+_ESCAPE = re.compile(r"\\([^\w\s])")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a document under one heading; `text` is prose without that heading, of 25 to 150 words."""
+
+    title: str
+    heading: str
+    text: str
+
+    @property
+    def passage(self) -> str:
+        """As search hands it out, less the heading itself, which would give the answer away."""
+        return f"{self.title}\n{self.text}" if self.title != self.heading else self.text
+
+
+def sections_of(markup: str, least: int = LEAST_WORDS) -> list[Section]:
+    """The sections of a Markdown or reStructuredText document that have so many words, in order."""
+    title, heading, lines, found = "", "", list[str](), list[Section]()
+    for kind, line in _lines(markup):
+        if kind == "heading":
+            found.extend(_section(title, heading, lines, least))
+            title, heading, lines = title or line, line, []
+        else:
+            lines.append(line)
+    return [*found, *_section(title, heading, lines, least)]
+
+
+def _lines(markup: str) -> Iterator[tuple[str, str]]:
+    lines = markup.splitlines()
+    fenced = False
+    for place, line in enumerate(lines):
+        following = lines[place + 1] if place + 1 < len(lines) else ""
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif fenced or _RST_UNDERLINE.match(line) or line.lstrip().startswith(".. "):
+            continue
+        elif found := _MARKDOWN_HEADING.match(line):
+            yield "heading", _clean(found[1])
+        elif line.strip() and not line.startswith(" ") and _is_underline(following, line):
+            yield "heading", _clean(line)
+        else:
+            yield "text", line
+
+
+def _is_underline(line: str, above: str) -> bool:
+    return bool(_RST_UNDERLINE.match(line)) and len(line.rstrip()) >= len(above.rstrip())
+
+
+def _section(title: str, heading: str, lines: list[str], least: int) -> Iterator[Section]:
+    words = _clean(" ".join(line.strip() for line in lines)).split()
+    if heading and len(words) >= least:
+        yield Section(title, heading, " ".join(words[:MOST_WORDS]))
+
+
+def _clean(text: str) -> str:
+    plain = _LINK.sub(r"\1", _ANCHOR.sub("", text))
+    return re.sub(r"\s+", " ", _ESCAPE.sub(r"\1", plain).replace("**", "").replace("``", "`")).strip()
+
+
+# -- questions --------------------------------------------------------------------------------------------------------
+
+
+def heading_question(section: Section, place: int) -> str | None:
+    """What somebody would ask whom this section answers; None where its heading says nothing.
+
+    `place` chooses among the wordings.
+    """
+    return asked(section.heading, section.title, section.text, place)

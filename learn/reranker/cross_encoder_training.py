@@ -112,6 +112,7 @@ def opened(base: Path) -> tuple[Any, Any]:
     Raises:
         InvalidInput: it cannot be opened, or has more than one score.
     """
+    from safetensors import SafetensorError
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
     folder = base if (base / "config.json").is_file() else base / "0_Transformer"
@@ -120,7 +121,7 @@ def opened(base: Path) -> tuple[Any, Any]:
         model = AutoModelForSequenceClassification.from_pretrained(
             folder, num_labels=1, local_files_only=True, trust_remote_code=False, use_safetensors=True
         )
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
         raise InvalidInput(f"The model in {base} cannot become a cross-encoder: {reason}.") from error
     return model, tokenizer

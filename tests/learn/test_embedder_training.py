@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import resource
 import shutil
 import signal
@@ -9,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import torch
 from tiny_reader import tiny_embedder, tiny_model
 from tiny_training import tiny_pairs, tiny_passages
 
@@ -156,7 +154,9 @@ def test_pairs_that_are_too_few_or_changed_are_refused(tmp_path: Path, model: Pa
     pairs = read_pairs(run.path / "pairs.jsonl")
     write_pairs(pairs[:12], run.path / "pairs.jsonl")
     assert "8 pairs in the part 'train'" in failure_of(run)
-    write_pairs([*pairs[:-1], pairs[-1].__class__(**{**_fields(pairs[-1]), "passage_id": "p999"})], run.path / "pairs.jsonl")
+    write_pairs(
+        [*pairs[:-1], pairs[-1].__class__(**{**_fields(pairs[-1]), "passage_id": "p999"})], run.path / "pairs.jsonl"
+    )
     run.resume()
     assert "The passage 'p999' of the question" in failure_of(run)
     begun = made(tmp_path, model, epochs=1)
@@ -182,7 +182,11 @@ def test_nothing_is_twice_in_a_batch_and_no_negative_answers() -> None:
     assert "copy" not in data.pool
     found = {pair.id: Found(tuple(data.pool), tuple(1 - n / 100 for n in range(60)), 0.9) for pair in pairs}
     drawn = batches(data, found, Drawing(1, 8, 2, 10, 0.0, 7))
-    assert drawn == batches(data, found, Drawing(1, 8, 2, 10, 0.0, 7)) != batches(data, found, Drawing(1, 8, 2, 10, 0.0, 8))
+    assert (
+        drawn
+        == batches(data, found, Drawing(1, 8, 2, 10, 0.0, 7))
+        != batches(data, found, Drawing(1, 8, 2, 10, 0.0, 8))
+    )
     for batch in drawn:
         texts = [text for one in batch for text in (one.question, one.passage, *one.negatives)]
         assert len(texts) == len(set(texts)) and len(batch) > 1

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from argot.learn.pool_search import Found
+from argot.learn.pool_search import FoundPassages
 from argot.learn.run_data import RunData, asked
 from argot.learn.training_pairs import TrainingPair
 
@@ -41,7 +41,7 @@ class Drawn:
     negatives: tuple[str, ...]
 
 
-def batches(data: RunData, found: Mapping[str, Found], drawing: Drawing) -> list[list[Drawn]]:
+def batches(data: RunData, found: Mapping[str, FoundPassages], drawing: Drawing) -> list[list[Drawn]]:
     """Those of all epochs, one after the other; the same for the same data and seed."""
     drawn: list[list[Drawn]] = []
     for epoch in range(drawing.epochs):
@@ -57,7 +57,7 @@ def batches(data: RunData, found: Mapping[str, Found], drawing: Drawing) -> list
 
 
 def _negatives(
-    pair: TrainingPair, data: RunData, found: Found, drawing: Drawing, chance: random.Random
+    pair: TrainingPair, data: RunData, found: FoundPassages, drawing: Drawing, chance: random.Random
 ) -> tuple[str, ...]:
     """Ids of passages near the question, without those that answer it; where too few are near, any others."""
     gold = data.gold[pair.id]

@@ -22,7 +22,7 @@ Told = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundPassages:
     """For one question: passages, best first, each with its cosine; and the cosine of its own passage."""
 
     passages: tuple[str, ...]
@@ -78,20 +78,22 @@ def prefixes(model: SentenceTransformer) -> tuple[str, str]:
     return prompts.get("query") or default, prompts.get("document") or prompts.get("passage") or default
 
 
-def search(model: SentenceTransformer, data: RunData, told: Told = lambda done, of: None) -> dict[str, Found]:
+def search_pool(
+    model: SentenceTransformer, data: RunData, told: Told = lambda done, of: None
+) -> dict[str, FoundPassages]:
     """By the id of each pair, whatever its part, what is found in the whole pool (*Trustworthy Answers* 4.2)."""
     asking, passing = prefixes(model)
     pairs, identifiers = data.all_pairs, list(data.pool)
     passages = embedded(model, [passing + data.pool[one] for one in identifiers], told)
     questions = embedded(model, [asking + pair.question for pair in pairs])
     rows = {identifier: row for row, identifier in enumerate(identifiers)}
-    found: dict[str, Found] = {}
+    found: dict[str, FoundPassages] = {}
     for pair, question in zip(pairs, questions, strict=True):
         cosines = passages @ question
         # Stable: equal ones stand in the pool's order, on every machine.
         order = np.argsort(-cosines, kind="stable")[:DEPTH]
         own = max(float(cosines[rows[one]]) for one in data.gold[pair.id])
-        found[pair.id] = Found(
+        found[pair.id] = FoundPassages(
             tuple(identifiers[row] for row in order), tuple(round(float(cosines[row]), 5) for row in order), own
         )
     return found
@@ -117,9 +119,11 @@ def embedded(
     return placed
 
 
-def as_json(found: Mapping[str, Found]) -> dict[str, Any]:
+def as_json(found: Mapping[str, FoundPassages]) -> dict[str, Any]:
     return {pair: [list(one.passages), list(one.cosines), one.own] for pair, one in found.items()}
 
 
-def from_json(rows: Mapping[str, Any]) -> dict[str, Found]:
-    return {pair: Found(tuple(passages), tuple(cosines), own) for pair, (passages, cosines, own) in rows.items()}
+def from_json(rows: Mapping[str, Any]) -> dict[str, FoundPassages]:
+    return {
+        pair: FoundPassages(tuple(passages), tuple(cosines), own) for pair, (passages, cosines, own) in rows.items()
+    }

@@ -10,7 +10,7 @@ from typing import Any
 
 from argot.errors import InvalidInput
 from argot.files import write_atomically
-from argot.learn.pool_search import Found, as_json, embedder_in, from_json, search
+from argot.learn.pool_search import FoundPassages, as_json, embedder_in, from_json, search_pool
 from argot.learn.run_data import RunData
 from argot.learn.run_folder import RunFolder
 from argot.learn.run_process import Reporter
@@ -21,7 +21,7 @@ BEFORE = "before.json"
 
 def found_before(
     run: RunFolder, data: RunData, embedder: Path, recipe: Mapping[str, Any], report: Reporter
-) -> dict[str, Found]:
+) -> dict[str, FoundPassages]:
     """What the embedder finds for each question before anything is trained, from the folder if it was looked for.
 
     Raises:
@@ -38,7 +38,7 @@ def found_before(
             )
         return from_json(kept["found"])
     report.doing("measuring before")
-    found = search(embedder_in(embedder), data, stoppable(report))
+    found = search_pool(embedder_in(embedder), data, stoppable(report))
     write_atomically(run.path / BEFORE, json.dumps({"begun_with": begun_with, "found": as_json(found)}))
     return found
 

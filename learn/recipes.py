@@ -10,13 +10,13 @@ from argot.errors import InvalidInput
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class TuningRecipe:
     """What every recipe is. `BOUNDS`: the least and the most of its numbers."""
 
     BOUNDS: ClassVar[Mapping[str, tuple[float, float]]] = {}
 
 
-R = TypeVar("R", bound=Recipe)
+R = TypeVar("R", bound=TuningRecipe)
 
 
 def recipe_of(kind: type[R], wanted: Mapping[str, Any]) -> R:

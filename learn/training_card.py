@@ -10,13 +10,13 @@ from typing import Any
 
 from argot.learn.figures import peak_megabytes
 from argot.learn.preparation import weights_of
-from argot.learn.recipes import Recipe
+from argot.learn.recipes import TuningRecipe
 from argot.learn.run_data import RunData
 from argot.learn.run_folder import RunFolder
 
 
-def card_of(
-    run: RunFolder, data: RunData, recipe: Recipe, *, began: float, figures: Mapping[str, Any], steps: int
+def tuning_card(
+    run: RunFolder, data: RunData, recipe: TuningRecipe, *, began: float, figures: Mapping[str, Any], steps: int
 ) -> dict[str, Any]:
     """
     Args:

@@ -13,14 +13,14 @@ from argot.errors import InvalidInput
 from argot.learn.batches import batches
 from argot.learn.embedder.embedder_training import EmbedderRecipe, embedder_loop
 from argot.learn.figures import figures
-from argot.learn.pool_search import Found, embedder_in, search
+from argot.learn.pool_search import FoundPassages, embedder_in, search_pool
 from argot.learn.preparation import found_before, stoppable, use_threads
 from argot.learn.recipes import recipe_of
 from argot.learn.run_data import run_data
 from argot.learn.run_folder import RunFolder
 from argot.learn.run_process import Reporter
 from argot.learn.starting_model import is_embedder, starting_model
-from argot.learn.training_card import card_of, published
+from argot.learn.training_card import published, tuning_card
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -53,9 +53,9 @@ def train(run: RunFolder, report: Reporter) -> None:
     report.doing("writing the model")
     write_embedder(model.eval(), base, recipe.kept, run.model)
     report.doing("measuring after")
-    after = search(embedder_in(run.model), data, stoppable(report))
+    after = search_pool(embedder_in(run.model), data, stoppable(report))
     measured = figures(data, {"before": _ranked(found)}, {"after": _ranked(after)})
-    run.keep_card(card_of(run, data, recipe, began=began, figures=measured, steps=loop.step))
+    run.keep_card(tuning_card(run, data, recipe, began=began, figures=measured, steps=loop.step))
 
 
 def write_embedder(model: SentenceTransformer, base: Path, kept: float, target: Path) -> None:
@@ -76,5 +76,5 @@ def mixed(start: Mapping[str, Tensor], trained: Mapping[str, Tensor], kept: floa
     }
 
 
-def _ranked(found: Mapping[str, Found]) -> dict[str, tuple[str, ...]]:
+def _ranked(found: Mapping[str, FoundPassages]) -> dict[str, tuple[str, ...]]:
     return {pair: one.passages for pair, one in found.items()}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from argot.learn.batches import Drawing, Drawn
 from argot.learn.pool_search import multiplies_bfloat16, prefixes
-from argot.learn.recipes import Recipe
+from argot.learn.recipes import TuningRecipe
 from argot.learn.training_loop import LoopRecipe, TrainingLoop
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class EmbedderRecipe(Recipe):
+class EmbedderRecipe(TuningRecipe):
     """What decides the weights, beside the data. The defaults suit two processor cores.
 
     Attributes:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from argot.learn.batches import Drawing
-from argot.learn.recipes import Recipe
+from argot.learn.recipes import TuningRecipe
 
 
 @dataclass(frozen=True, slots=True)
-class RerankerRecipe(Recipe):
+class RerankerRecipe(TuningRecipe):
     """The defaults suit two processor cores.
 
     Attributes:

@@ -11,7 +11,7 @@ from typing import Any
 from argot.errors import InvalidInput
 from argot.learn.batches import batches
 from argot.learn.figures import MEASURED_PARTS, figures
-from argot.learn.pool_search import Found
+from argot.learn.pool_search import FoundPassages
 from argot.learn.preparation import found_before, stoppable, use_threads
 from argot.learn.recipes import recipe_of
 from argot.learn.reranker.reranker_recipe import RerankerRecipe
@@ -19,7 +19,7 @@ from argot.learn.run_data import RunData, run_data
 from argot.learn.run_folder import RunFolder
 from argot.learn.run_process import Reporter
 from argot.learn.starting_model import is_embedder, starting_model
-from argot.learn.training_card import card_of
+from argot.learn.training_card import tuning_card
 from argot.protocols import Scorer
 from argot.settings import Settings
 from argot.tools.retrieval.scorer_choice import STARTED_FROM, load_scorer
@@ -55,7 +55,9 @@ def train(run: RunFolder, report: Reporter) -> None:
         loop = tune_cross_encoder(base, drawn, recipe, run, report)
     scorers = {"before": _shipped(recipe.threads), "after": _scorer(run.model, recipe.threads)}
     measured = _figures(data, found, scorers, report)
-    run.keep_card({**card_of(run, data, recipe, began=began, figures=measured, steps=loop.step), "form": recipe.form})
+    run.keep_card(
+        {**tuning_card(run, data, recipe, began=began, figures=measured, steps=loop.step), "form": recipe.form}
+    )
 
 
 def _embedder(base: Path, recipe: RerankerRecipe, run: RunFolder) -> Path:
@@ -83,7 +85,7 @@ def _scorer(folder: Path, threads: int) -> Scorer:
 
 
 def _figures(
-    data: RunData, found: Mapping[str, Found], scorers: Mapping[str, Scorer], report: Reporter
+    data: RunData, found: Mapping[str, FoundPassages], scorers: Mapping[str, Scorer], report: Reporter
 ) -> dict[str, Any]:
     """By depth, as `figures` has them: "embedder" is its own order, "before" the reader's that Argot comes with."""
     scored = {name: _scored(name, data, found, scorer, report) for name, scorer in scorers.items()}
@@ -98,7 +100,7 @@ def _figures(
 
 
 def _scored(
-    name: str, data: RunData, found: Mapping[str, Found], scorer: Scorer, report: Reporter
+    name: str, data: RunData, found: Mapping[str, FoundPassages], scorer: Scorer, report: Reporter
 ) -> dict[str, Sequence[float]]:
     """By the id of each pair that is measured, a score for each passage found."""
     report.doing(f"measuring {name}")
@@ -111,7 +113,7 @@ def _scored(
 
 
 def _ordered(
-    scores: Mapping[str, Sequence[float]], found: Mapping[str, Found], depth: int
+    scores: Mapping[str, Sequence[float]], found: Mapping[str, FoundPassages], depth: int
 ) -> dict[str, tuple[str, ...]]:
     ordered = {}
     for pair, of_pair in scores.items():

@@ -13,7 +13,7 @@ from tiny_training import tiny_pairs, tiny_passages
 
 from argot.corpus.embedding.embedder import embedder_for
 from argot.learn.batches import Drawing, batches
-from argot.learn.pool_search import Found
+from argot.learn.pool_search import FoundPassages
 from argot.learn.run_data import data_of
 from argot.learn.run_folder import RunFolder, RunKind, RunRequest
 from argot.learn.run_process import run_training
@@ -180,7 +180,7 @@ def test_nothing_is_twice_in_a_batch_and_no_negative_answers() -> None:
     pairs = [one for pair in tiny_pairs(passages) for one in (pair, pair)]
     data = data_of(pairs, [*passages, passages[0].__class__("copy", passages[0].text, "other.md")])
     assert "copy" not in data.pool
-    found = {pair.id: Found(tuple(data.pool), tuple(1 - n / 100 for n in range(60)), 0.9) for pair in pairs}
+    found = {pair.id: FoundPassages(tuple(data.pool), tuple(1 - n / 100 for n in range(60)), 0.9) for pair in pairs}
     drawn = batches(data, found, Drawing(1, 8, 2, 10, 0.0, 7))
     assert (
         drawn

@@ -17,13 +17,13 @@ import asyncio
 import hashlib
 import json
 import os
-import random
 import re
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
@@ -33,12 +33,12 @@ from argot.evaluate.beir import BeirSet, load_beir
 from argot.evaluate.measures import Measured, gold_clusters, paired_difference
 from argot.evaluate.retrieval_suite import evaluate_retrieval, sources_of
 from argot.evaluate.temporary_base import EVALUATOR, TemporaryBase
-from argot.learn.reader.section_questions import Section, heading_question
+from argot.learn.questions.cloze_sentences import without_sentence
+from argot.learn.questions.passage_questions import headings_of, passage_questions
 from argot.learn.run_folder import RunFolder, RunKind, RunRequest
 from argot.learn.training_pairs import PoolPassage, TrainingPair, pair_id, part_of
 from argot.profile import Profile
 from argot.settings import Settings, load_settings
-from argot.types import Passage
 
 SEED = 7
 SETS = ("ord_qa", "emanuals", "eda_corpus_qa", "samples")
@@ -111,52 +111,7 @@ def halves(data: BeirSet) -> dict[str, list[str]]:
 
 # -- pairs of the documents alone -------------------------------------------------------------------------------------
 
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
-_ROW = re.compile(r"^\|\s*`([^`|]+)`\s*\|\s*([A-Z][^|]{15,200}?)\.?\s*\|", re.MULTILINE)
-_VERBS = frozenset(
-    re.findall(
-        r"\w+",
-        """add adjust allow apply assign build change check choose clear compute configure connect control copy create
-        define delete disable display download enable enter estimate exit export find generate get go import include
-        insert install launch limit list load locate make merge move open optimize pair partition perform place play
-        press print provide read record remove repair replace report reset restore resize route run save scan search
-        select send set show specify start stop switch tap test turn update use view watch write""",
-    )
-)
-
-
-def pairs_of(passages: Sequence[tuple[Passage, str, str]]) -> Iterator[tuple[str, str, str]]:
-    """(kind, question, passage id) of (passage, title, document): headings, options, instructions and sentences."""
-    for passage, title, _ in passages:
-        place = int.from_bytes(hashlib.blake2b(passage.id.encode(), digest_size=4).digest(), "big")
-        chance = random.Random(place)
-        heading = passage.heading_path[-1] if passage.heading_path else title
-        text = re.sub(r"[`*#]", "", passage.text)
-        if question := heading_question(Section(title, heading, text), place):
-            yield "heading", question, passage.id
-        for name, said in chance.sample(rows := _ROW.findall(passage.text), min(2, len(rows))):
-            yield "option", chance.choice((task(said), f"What does {name} do?", f"How do I {lower(said)}?")), passage.id
-        told = [one for line in text.splitlines() if "|" not in line for one in _SENTENCE.split(line.strip())]
-        told = [one for one in told if 5 <= len(one.split()) <= 30 and one[:1].isupper()]
-        orders = [one for one in told if one.split()[0].lower() in _VERBS]
-        for one in chance.sample(orders, min(1, len(orders))):
-            yield "instruction", f"How do I {lower(one).rstrip('.:')}?", passage.id
-        for one in chance.sample(told, min(1, len(told))):
-            yield "sentence", shortened(one, chance), passage.id
-
-
-def task(said: str) -> str:
-    return f"How can I {lower(said)}?" if said.split(maxsplit=1)[0].lower() in _VERBS else said
-
-
-def lower(text: str) -> str:
-    return text[:1].lower() + text[1:]
-
-
-def shortened(sentence: str, chance: random.Random) -> str:
-    """A sentence of which every fifth word is left out: what somebody remembers of it (inverse cloze)."""
-    words = sentence.rstrip(".").split()
-    return " ".join(word for word in words if chance.random() > 0.2) or sentence
+KINDS = ("heading", "definition", "cloze")
 
 
 def made_pairs(data: BeirSet, settings: Settings, work: Path) -> tuple[list[TrainingPair], list[PoolPassage]]:
@@ -169,13 +124,17 @@ def made_pairs(data: BeirSet, settings: Settings, work: Path) -> tuple[list[Trai
             for passage in store.passages_of(EVALUATOR, document.id)
         ]
     pool = [PoolPassage(passage.id, passage.with_header, uri) for passage, _, uri in held]
-    texts = {one.id: one for one in pool}
-    unique = {pair_id(question, passage): (kind, question, passage) for kind, question, passage in pairs_of(held)}
-    pairs = [
-        TrainingPair(key, question, passage, texts[passage].text, texts[passage].document, kind, part_of(passage, SEED))
-        for key, (kind, question, passage) in unique.items()
-    ]
-    return pairs, pool
+    counted = Counter(heading.casefold() for passage, _, _ in held for heading in headings_of(passage.text))
+    repeated = frozenset(heading for heading, count in counted.items() if count > 1)
+    pairs = {}
+    for passage, title, uri in held:
+        for made in passage_questions(passage.text, title, KINDS, repeated=repeated):
+            key, part = pair_id(made.question, passage.id), part_of(passage.id, SEED)
+            text = passage.with_header
+            if made.kind == "cloze":
+                text = without_sentence(text, made.question)
+            pairs[key] = TrainingPair(key, made.question, passage.id, text, uri, made.kind, part, made.answer)
+    return list(pairs.values()), pool
 
 
 # -- runs -------------------------------------------------------------------------------------------------------------

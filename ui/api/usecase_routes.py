@@ -58,6 +58,7 @@ class Address:
 
 _SENSE = "/glossary/senses/{sense_id}"
 _REVISION = "/documents/{document}/revision"
+_PAIR = "/learn/data/{name}/pairs/{pair}"
 _PROPOSAL = "/glossary/proposals/{proposal_id}"
 ADDRESSES = (
     Address("GET", "/threads", "thread_list", "Conversations", list[ThreadShown]),
@@ -94,6 +95,16 @@ ADDRESSES = (
     Address("POST", "/sources/{name}/start", "source_sync_start", "Sources"),
     Address("GET", "/sources/progress", "source_progress", "Sources", list[Shown]),
     Address("DELETE", "/sources/{name}", "source_remove", "Sources"),
+    Address("GET", "/learn/data", "data_list", "Learning", list[Shown]),
+    Address("POST", "/learn/data/{name}", "data_start", "Learning"),
+    Address("POST", "/learn/data/{name}/stop", "data_stop", "Learning"),
+    Address("POST", "/learn/data/{name}/import", "data_import", "Learning"),
+    Address("GET", "/learn/data/{name}", "data_show", "Learning"),
+    Address("GET", "/learn/data/{name}/export", "data_export", "Learning"),
+    Address("DELETE", "/learn/data/{name}", "data_remove", "Learning"),
+    Address("PATCH", _PAIR, "data_correct", "Learning"),
+    Address("POST", f"{_PAIR}/strike", "data_strike", "Learning"),
+    Address("POST", f"{_PAIR}/restore", "data_restore", "Learning"),
     Address("GET", "/profiles", "profile_list", "Profiles", list[Shown]),
     Address("GET", "/profiles/{name}", "profile_show", "Profiles"),
     Address("POST", "/profiles", "profile_save", "Profiles"),

@@ -14,6 +14,7 @@ from argot.ui.pages.document_source_pages import document_source_pages
 from argot.ui.pages.document_view_pages import document_view_pages
 from argot.ui.pages.file_pages import file_pages
 from argot.ui.pages.history_pages import change_pages
+from argot.ui.pages.learning_data_pages import learning_data_pages
 from argot.ui.pages.library_pages import library_pages
 from argot.ui.pages.page_base import HOME, templates
 from argot.ui.pages.queue_pages import queue_pages
@@ -42,6 +43,6 @@ def glossary_pages(kb: KnowledgeBase) -> APIRouter:
     glossary = (term_pages, sense_pages, queue_pages, change_pages, context_pages, file_pages)
     # In this order: any name below /documents may be a document's.
     documents = (document_pages, document_source_pages, document_view_pages)
-    for made in (*glossary, *documents, library_pages):
+    for made in (*glossary, *documents, library_pages, learning_data_pages):
         router.include_router(made(kb))
     return router

@@ -1,0 +1,195 @@
+"""Sets of training pairs: looked through and corrected by people, exported and imported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from argot.clock import timestamp
+from argot.errors import Conflict, InvalidInput
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.learning.pair_sets import visible_set, visible_sets
+from argot.service.learning.set_inputs import training_pairs
+from argot.service.usecases.learning_data_results import (
+    MOST_SHOWN,
+    Answer,
+    DataFound,
+    DataPair,
+    DataSet,
+    ExportedData,
+    PairPart,
+    PairStateAsked,
+    Question,
+    RemovedData,
+    SetName,
+    Words,
+    making_now,
+    shown_set,
+    with_passages,
+)
+from argot.service.usecases.usecase_registry import Count, Reader, Text, usecase
+from argot.types import Principal
+
+if TYPE_CHECKING:
+    from argot.learn.store.pair_store import StoredPair
+
+# -- looking through --------------------------------------------------------------------------------------------------
+
+
+@usecase("manager", everywhere=True)
+async def data_list(kb: KnowledgeBase, principal: Principal) -> list[DataSet]:
+    """The sets of training pairs of documents that one may all read, newest first."""
+    return await kb.blocking(lambda: [shown_set(kb, one) for one in visible_sets(kb, principal)])
+
+
+@usecase("manager", everywhere=True)
+async def data_show(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    name: SetName,
+    words: Words = "",
+    kind: Words = "",
+    part: PairPart = "",
+    state: PairStateAsked = "",
+    start: Count = 0,
+    limit: Annotated[int, Field(ge=1, le=MOST_SHOWN)] = 25,
+) -> DataFound:
+    """A set and its pairs, in the order in which they were made: those with all these words in question or answer, of
+    this kind, part and state.
+
+    Raises:
+        NotFound: there is no such set, or it is of documents that one may not all read.
+    """
+    from argot.learn.store.pair_store import PairQuery
+
+    def read() -> DataFound:
+        found, query = visible_set(kb, principal, name), PairQuery(words, kind, part, state)
+        stored = kb.learning.pairs(name, query, limit=limit, offset=start)
+        return DataFound(shown_set(kb, found), with_passages(kb, principal, stored), kb.learning.count(name, query))
+
+    return await kb.blocking(read)
+
+
+@usecase("manager", everywhere=True)
+async def data_strike(kb: KnowledgeBase, principal: Principal, *, name: SetName, pair: Text) -> DataPair:
+    """Strike a pair: it is in no training and no export, until it is restored."""
+    return await _changed(kb, principal, name, lambda: kb.learning.set_state(name, pair, "struck", principal.name))
+
+
+@usecase("manager", everywhere=True)
+async def data_restore(kb: KnowledgeBase, principal: Principal, *, name: SetName, pair: Text) -> DataPair:
+    """Take back that a pair was struck."""
+    return await _changed(kb, principal, name, lambda: kb.learning.set_state(name, pair, "kept", principal.name))
+
+
+@usecase("manager", everywhere=True)
+async def data_correct(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    name: SetName,
+    pair: Text,
+    question: Question | None = None,
+    answer: Answer | None = None,
+) -> DataPair:
+    """Give a pair another question or answer; what is left out stays. How it was made stays known.
+
+    Raises:
+        NotFound: there is no such set or pair.
+        InvalidInput: nothing is left of the question.
+    """
+
+    def correct() -> StoredPair:
+        found = kb.learning.pair(name, pair)
+        asked = " ".join((found.question if question is None else question).split())
+        if not asked:
+            raise InvalidInput("A pair needs a question. To leave it out, strike it.")
+        answered = (found.answer if answer is None else answer).strip()
+        return kb.learning.correct(name, pair, asked, answered, principal.name)
+
+    return await _changed(kb, principal, name, correct)
+
+
+@usecase("manager", everywhere=True)
+async def data_remove(kb: KnowledgeBase, principal: Principal, *, name: SetName) -> RemovedData:
+    """Remove a set with all its pairs. It cannot be undone; models that learnt from it stay."""
+    if name in making_now.get(kb, ()):
+        raise Conflict(f"The set '{name}' is being made. Stop that first.")
+
+    def remove() -> RemovedData:
+        visible_set(kb, principal, name)
+        return RemovedData(name, kb.learning.remove(name))
+
+    return await kb.blocking(remove)
+
+
+# -- files ------------------------------------------------------------------------------------------------------------
+
+
+@usecase("manager", everywhere=True)
+async def data_export(kb: KnowledgeBase, principal: Principal, *, name: SetName) -> ExportedData:
+    """The kept pairs of a set with their passages, one JSON object a line (docs/learning.md has the fields)."""
+    from argot.learn.store.pair_store import PairQuery
+    from argot.learn.training_pairs import pairs_text
+
+    def export() -> ExportedData:
+        visible_set(kb, principal, name)
+        pairs = training_pairs(kb, principal, kb.learning.pairs(name, PairQuery(state="kept")))
+        return ExportedData(f"{name}.jsonl", pairs_text(pairs), len(pairs))
+
+    return await kb.blocking(export)
+
+
+@usecase("manager", everywhere=True)
+async def data_import(
+    kb: KnowledgeBase, principal: Principal, *, name: SetName, text: Text, audience: list[Reader] | None = None
+) -> DataSet:
+    """A new set of the pairs in a JSONL text, as `data_export` writes it. All of them, or none.
+
+    A passage that is not in the documents is kept with its text; `audience`: who may see those (none: everyone).
+
+    Raises:
+        InvalidInput: a line is no pair; the message names line and remedy.
+        Conflict: there is a set of this name.
+    """
+    from argot.learn.store.pair_store import PairSet, SetDocument, StoredPair
+    from argot.learn.training_pairs import pairs_in
+
+    def put_in() -> DataSet:
+        given = pairs_in(text, f"{name}.jsonl")
+        if not given:
+            raise InvalidInput(
+                "There is no pair in it. A line holds one as a JSON object: see argot learn data export."
+            )
+        known = kb.document_store.passages(principal, [one.passage_id for one in given])
+        pairs = [
+            StoredPair(
+                one.id, one.question, one.answer, one.passage_id,
+                known[one.passage_id][1].id if one.passage_id in known else one.document, one.kind, one.part,
+                "" if one.passage_id in known else one.passage, one.negatives,
+            )
+            for one in given
+        ]  # fmt: skip
+        used = {document.id: document for _, document in known.values()}.values()
+        made = {"kinds": sorted({one.kind for one in given}), "limit": 0, "tags": [], "model": "", "imported": True}
+        readers = tuple(sorted(set(audience or ())))
+        kb.learning.create(PairSet(name, timestamp(), principal.name, 0, made, readers))
+        documents = [SetDocument(one.id, one.name, tuple(sorted(one.audience))) for one in used]
+        added = kb.learning.add(name, pairs, documents)
+        left = {"the same question": len(pairs) - added} if added < len(pairs) else {}
+        kb.learning.add(name, (), left_out=left)
+        kb.learning.finish(name)
+        return shown_set(kb, kb.learning.named(name))
+
+    return await kb.blocking(put_in)
+
+
+async def _changed(kb: KnowledgeBase, principal: Principal, name: str, change: Callable[[], StoredPair]) -> DataPair:
+    def work() -> DataPair:
+        visible_set(kb, principal, name)
+        return with_passages(kb, principal, [change()])[0]
+
+    return await kb.blocking(work)

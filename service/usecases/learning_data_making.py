@@ -1,0 +1,238 @@
+"""The making of sets of training pairs: at once, with progress, or in the background."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from argot.clock import timestamp
+from argot.errors import Conflict, InvalidInput, InvalidSettings, ModelUnavailable, NotFound
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.learning.pair_sets import visible_set
+from argot.service.usecases.learning_data_results import (
+    DEFAULT_SEED,
+    WITHOUT_MODEL,
+    DataKind,
+    DataSet,
+    SetName,
+    faults,
+    making_now,
+    shown_set,
+)
+from argot.service.usecases.questions import run_context
+from argot.service.usecases.usecase_registry import Count, Event, Finished, ParameterGroup, Text, usecase
+from argot.types import Principal
+
+if TYPE_CHECKING:
+    from argot.learn.questions.glossary_twins import Spelling
+    from argot.learn.store.pair_store import PairSet
+    from argot.service.learning.pair_making import AskedBefore
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataRecipe(ParameterGroup):
+    """How a set is made. Without `kinds` of those that take no language model; `limit`: no more pairs; `tags`: of
+    documents with one of these alone; `seed`: the order of passages, and their parts. Going on with a set, what is
+    not given is as it was begun.
+    """
+
+    kinds: list[DataKind] | None = None
+    limit: Count | None = None
+    seed: Count | None = None
+    tags: list[Text] | None = None
+
+
+@usecase("manager", everywhere=True)
+async def data_make(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    name: SetName,
+    recipe: DataRecipe = DataRecipe(),
+) -> AsyncIterator[Event | Finished[DataSet]]:
+    """Make a set of training pairs of the documents one may read, or go on with one whose making was cut off.
+
+    Events: `{"kind": "progress", "name", "done", "total"}`.
+
+    Raises:
+        Conflict: there is a set of this name, or it is being made.
+        InvalidSettings: a kind takes a language model, and none is named.
+        ModelUnavailable: it does not answer any more; what was made before is kept.
+    """
+    running = _take(kb, name)
+    try:
+        found = await kb.blocking(_begun, kb, principal, name, recipe)
+        async with aclosing(_steps(kb, principal, found)) as events:
+            async for event in events:
+                yield event
+    finally:
+        running.pop(name, None)
+    yield Finished(await kb.blocking(lambda: shown_set(kb, visible_set(kb, principal, name))))
+
+
+@usecase("manager", everywhere=True)
+async def data_start(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    name: SetName,
+    recipe: DataRecipe = DataRecipe(),
+) -> DataSet:
+    """Begin to make a set in the background, as `data_make` does; `data_list` says how far it is.
+
+    Raises: as `data_make`; of a model that fails later the set says it.
+    """
+    running = _take(kb, name)
+    try:
+        found = await kb.blocking(_begun, kb, principal, name, recipe)
+    except BaseException:
+        running.pop(name, None)
+        raise
+    running[name] = kb.beside(_made_beside(kb, principal, found))
+    return await kb.blocking(shown_set, kb, found)
+
+
+@usecase("manager", everywhere=True)
+async def data_stop(kb: KnowledgeBase, principal: Principal, *, name: SetName) -> DataSet:
+    """Stop what `data_start` began. What was made is kept, and the making can go on there."""
+    found = await kb.blocking(visible_set, kb, principal, name)
+    task = making_now.get(kb, {}).get(name)
+    if task is None:
+        raise Conflict(f"The set '{name}' is not being made here.")
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    return await kb.blocking(lambda: shown_set(kb, kb.learning.named(found.name)))
+
+
+def _take(kb: KnowledgeBase, name: str) -> dict[str, asyncio.Task[None] | None]:
+    """The sets that are being made, with this one: nobody else makes it until it is taken out again."""
+    running = making_now.setdefault(kb, {})
+    if name in running:
+        raise Conflict(f"The set '{name}' is being made. Wait until that is done, or stop it.")
+    running[name] = None
+    faults.get(kb, {}).pop(name, None)
+    return running
+
+
+async def _made_beside(kb: KnowledgeBase, principal: Principal, found: PairSet) -> None:
+    try:
+        async with aclosing(_steps(kb, principal, found)) as events:
+            async for _ in events:
+                pass
+    # Nobody awaits it: the set's page says what went wrong.
+    except Exception as error:
+        logger.exception("the set of pairs %s was not made", found.name)
+        faults.setdefault(kb, {})[found.name] = str(error)
+    finally:
+        making_now[kb].pop(found.name, None)
+
+
+async def _steps(kb: KnowledgeBase, principal: Principal, found: PairSet) -> AsyncGenerator[Event]:
+    from argot.learn.questions.model_questions import MODEL_KINDS, ModelQuestions
+    from argot.service.learning.pair_making import PairMaking
+
+    kinds = found.made["kinds"]
+    server = kb.model_server if set(kinds) & set(MODEL_KINDS) else None
+    making = PairMaking(
+        kb,
+        principal,
+        found,
+        await kb.blocking(_spellings, kb, principal) if "twins" in kinds else (),
+        await _asked_before(kb, principal) if "asked" in kinds else {},
+        ModelQuestions(server) if server else None,
+    )
+    try:
+        async with aclosing(making.events()) as events:
+            async for event in events:
+                yield event
+    except ModelUnavailable as error:
+        raise ModelUnavailable(f"{error} What was made is kept; the same command goes on there.") from error
+
+
+def _begun(kb: KnowledgeBase, principal: Principal, name: str, recipe: DataRecipe) -> PairSet:
+    """The set as it is to be made: one that is begun, or a new one.
+
+    Raises:
+        Conflict, InvalidInput, InvalidSettings
+    """
+    from argot.learn.store.pair_store import PairSet
+
+    given = {"kinds": recipe.kinds, "limit": recipe.limit, "seed": recipe.seed, "tags": recipe.tags}
+    kinds = list(dict.fromkeys(recipe.kinds or WITHOUT_MODEL))
+    wanted: dict[str, Any] = {"kinds": kinds, "limit": recipe.limit or 0}
+    wanted["tags"] = sorted(set(recipe.tags or ()))
+    try:
+        found = visible_set(kb, principal, name)
+    except NotFound:
+        seed = DEFAULT_SEED if recipe.seed is None else recipe.seed
+        wanted["model"] = _model_for(kb, kinds)
+        found = PairSet(name, timestamp(), principal.name, seed, wanted)
+        # Conflict where another one has it that this person may not see: a name tells nothing of its documents.
+        kb.learning.create(found)
+        return found
+    if found.status == "done":
+        raise Conflict(f"There is a set of pairs '{name}' already. Give another name, or remove it first.")
+    began = {**found.made, "seed": found.seed}
+    differs = [
+        key for key, value in given.items() if value is not None and {**wanted, "seed": value}[key] != began[key]
+    ]
+    if differs:
+        raise InvalidInput(
+            f"The set '{name}' was begun with other {' and '.join(differs)}. Go on with: argot learn data make {name}"
+        )
+    _model_for(kb, began["kinds"])
+    return found
+
+
+def _model_for(kb: KnowledgeBase, kinds: list[str]) -> str:
+    asking = [kind for kind in kinds if kind not in WITHOUT_MODEL]
+    if asking and kb.model_server is None:
+        raise InvalidSettings(
+            f"Questions of the kind '{asking[0]}' take a language model, and none is named. Set "
+            "ARGOT_MODEL_URL=http://HOST:PORT/v1, or choose other kinds."
+        )
+    return kb.settings.model if asking else ""
+
+
+def _spellings(kb: KnowledgeBase, principal: Principal) -> list[Spelling]:
+    """The short forms of approved senses that everybody may read: a question must give no other away."""
+    from argot.learn.questions.glossary_twins import Spelling
+
+    senses = kb.glossary.senses.find(principal, status="approved")
+    meanings: defaultdict[str, set[str]] = defaultdict(set)
+    for sense in senses:
+        meanings[sense.term].add(sense.expansion.casefold())
+    return [
+        Spelling(sense.term, sense.expansion, len(meanings[sense.term]) == 1)
+        for sense in senses
+        if not sense.audience and sense.expansion and _is_short(sense.term, sense.expansion)
+    ]
+
+
+def _is_short(term: str, expansion: str) -> bool:
+    return len(term) < len(expansion) and " " not in term and sum(character.isupper() for character in term) > 1
+
+
+async def _asked_before(kb: KnowledgeBase, principal: Principal) -> dict[str, list[AskedBefore]]:
+    """By the passage that was cited first: questions with thumbs up whose askers let the managers read them."""
+    from argot.service.learning.pair_making import AskedBefore
+    from argot.service.threads.feedback_export import judged_answers
+    from argot.service.threads.feedback_results import SharedAnswer
+
+    said = [one for one in await (await kb.threads()).judged() if one.said.value > 0 and one.said.shared]
+    found: defaultdict[str, list[AskedBefore]] = defaultdict(list)
+    if said:
+        judged = await kb.blocking(judged_answers, await run_context(kb, principal), said)
+        for one, row in zip(said, judged, strict=True):
+            if isinstance(row, SharedAnswer) and row.gold:
+                question = row.stand_alone_question or row.question
+                answer = " ".join(each.text for each in row.sentences if each.supported)
+                found[row.gold[0].passage_id].append(AskedBefore(question, answer, one.said.user))
+    return found

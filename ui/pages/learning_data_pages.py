@@ -1,0 +1,199 @@
+"""Training data, for those who train: the sets of pairs, and one set to look through, correct and strike."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from fastapi import APIRouter, Request, Response
+
+from argot.errors import ArgotError, Conflict, InvalidInput, InvalidSettings
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.learning_data import (
+    data_correct,
+    data_export,
+    data_list,
+    data_remove,
+    data_restore,
+    data_show,
+    data_strike,
+)
+from argot.service.usecases.learning_data_making import DataRecipe, data_start, data_stop
+from argot.service.usecases.learning_data_results import DATA_KINDS, PAIR_PARTS, PAIR_STATES, WITHOUT_MODEL, DataFound
+from argot.service.usecases.usecase_registry import one_of
+from argot.ui.pages.form_fields import between_commas
+from argot.ui.pages.page_base import BoundedRoute, form_of, number, page, sent_to_address
+from argot.ui.pages.source_pages import INERT
+from argot.ui.web.authorization import Visitor, Who, needs
+
+DATA = "/workbench/data"
+STEP = 25
+KINDS = {
+    "heading": "Headings, asked as people ask", "definition": "What a sentence defines",
+    "cloze": "A sentence taken out of its passage", "asked": "Questions with thumbs up that their askers shared",
+    "twins": "Each question once more with the glossary's short forms, or spelt out",
+    "standard": "One passage, naming its case", "alternative": "One passage, asking for its case",
+    "simple": "Several passages: one fact", "complex": "Several passages: joined facts",
+}  # fmt: skip
+"""What each kind is, in words for people."""
+_FILTERS = ("words", "kind", "part", "state")
+
+
+@dataclass(frozen=True, slots=True)
+class PairsListed:
+    """A set's pairs that the address asks for. `given`: as the form and the links have it."""
+
+    given: dict[str, str]
+    start: int
+    found: DataFound
+
+    @property
+    def narrowed(self) -> bool:
+        return any(self.given.values())
+
+    def link(self, **changed: str | int) -> str:
+        """The address of the same list with these changes."""
+        query = {name: value for name, value in {**self.given, **changed}.items() if value not in ("", 0)}
+        return set_link(self.found.set.name) + (f"?{urlencode(query, quote_via=quote)}" if query else "")
+
+
+def set_link(name: str, rest: str = "") -> str:
+    return f"{DATA}/{quote(name, safe='')}{rest}"
+
+
+def learning_data_pages(kb: KnowledgeBase) -> APIRouter:
+    router = APIRouter(prefix=DATA, route_class=BoundedRoute)
+    _sets(router, kb)
+    _one_set(router, kb)
+    _changing(router, kb)
+    return router
+
+
+def _sets(router: APIRouter, kb: KnowledgeBase) -> None:
+    @router.get("")
+    @needs("manager")
+    async def sets(request: Request, who: Who) -> Response:
+        return await sets_page(request, who)
+
+    @router.post("")
+    @needs("manager")
+    async def make(request: Request, who: Who) -> Response:
+        form = await form_of(request)
+        name = form.get("name", "").strip()
+        try:
+            kinds = [one_of(DATA_KINDS, one, "the kind") for one in (await request.form()).getlist("kind")]
+            limit = number(form.get("limit")) if form.get("limit", "").strip() else None
+            recipe = DataRecipe(kinds=kinds or None, limit=limit, tags=between_commas(form.get("tags", "")) or None)
+            await data_start(kb, who.principal, name=name, recipe=recipe)
+        except (InvalidInput, InvalidSettings, Conflict) as error:
+            return await sets_page(request, who, error, form)
+        return sent_to_address(set_link(name, "?done=data-making"))
+
+    async def sets_page(
+        request: Request, who: Visitor, error: ArgotError | None = None, typed: dict[str, str] | None = None
+    ) -> Response:
+        found = await data_list(kb, who.principal)
+        offered = DATA_KINDS if kb.settings.model_url else WITHOUT_MODEL
+        given = {"name": "", "limit": "", "tags": "", **(typed or {})}
+        chosen = (await request.form()).getlist("kind") if typed else WITHOUT_MODEL
+        kinds = [(kind, KINDS[kind], kind in chosen) for kind in offered]
+        return page("data_sets.html", request, who, sets=found, kinds=kinds, given=given, error=error)
+
+
+def _one_set(router: APIRouter, kb: KnowledgeBase) -> None:
+    @router.get("/{name}")
+    @needs("manager")
+    async def pairs(request: Request, who: Who, name: str) -> Response:
+        return await _set_page(kb, request, who, name)
+
+    @router.get("/{name}/pairs.jsonl")
+    @needs("manager")
+    async def export(who: Who, name: str) -> Response:
+        found = await data_export(kb, who.principal, name=name)
+        headers = {**INERT, "Content-Disposition": f"attachment; filename*=UTF-8''{quote(found.name, safe='')}"}
+        return Response(found.text, media_type="application/jsonl", headers=headers)
+
+
+def _changing(router: APIRouter, kb: KnowledgeBase) -> None:
+    @router.post("/{name}/go-on")
+    @needs("manager")
+    async def go_on(request: Request, who: Who, name: str) -> Response:
+        return await done(request, who, name, "data-making", data_start(kb, who.principal, name=name))
+
+    @router.post("/{name}/stop")
+    @needs("manager")
+    async def stop(request: Request, who: Who, name: str) -> Response:
+        return await done(request, who, name, "data-stopped", data_stop(kb, who.principal, name=name))
+
+    @router.post("/{name}/remove")
+    @needs("manager")
+    async def remove(request: Request, who: Who, name: str) -> Response:
+        try:
+            await data_remove(kb, who.principal, name=name)
+        except Conflict as error:
+            return await _set_page(kb, request, who, name, error)
+        return sent_to_address(f"{DATA}?done=data-removed")
+
+    @router.post("/{name}/{pair}/strike")
+    @needs("manager")
+    async def strike(request: Request, who: Who, name: str, pair: str) -> Response:
+        return await done(request, who, name, "data-struck", data_strike(kb, who.principal, name=name, pair=pair))
+
+    @router.post("/{name}/{pair}/restore")
+    @needs("manager")
+    async def restore(request: Request, who: Who, name: str, pair: str) -> Response:
+        return await done(request, who, name, "data-restored", data_restore(kb, who.principal, name=name, pair=pair))
+
+    @router.post("/{name}/{pair}/correct")
+    @needs("manager")
+    async def correct(request: Request, who: Who, name: str, pair: str) -> Response:
+        form = await form_of(request)
+        given = {"question": form.get("question", ""), "answer": form.get("answer", "")}
+        work = data_correct(kb, who.principal, name=name, pair=pair, **given)
+        return await done(request, who, name, "data-corrected", work, pair=pair, typed=form)
+
+    async def done(
+        request: Request, who: Visitor, name: str, what: str, work: Awaitable[object], **typed: Any
+    ) -> Response:
+        try:
+            await work
+        except (Conflict, InvalidInput, InvalidSettings) as error:
+            return await _set_page(kb, request, who, name, error, **typed)
+        # Back to the same place of the list: whoever looks through hundreds of pairs goes on there.
+        listed = {one: request.query_params.get(one, "") for one in (*_FILTERS, "start")}
+        query = urlencode({**{one: value for one, value in listed.items() if value}, "done": what}, quote_via=quote)
+        place = f"#{request.query_params['at']}" if request.query_params.get("at", "").isalnum() else ""
+        return sent_to_address(set_link(name, f"?{query}{place}"))
+
+
+async def _set_page(
+    kb: KnowledgeBase,
+    request: Request,
+    who: Visitor,
+    name: str,
+    error: ArgotError | None = None,
+    *,
+    pair: str = "",
+    typed: dict[str, str] | None = None,
+) -> Response:
+    """`pair`: the one that an error is about, with what was typed; what the address says amiss counts as not said."""
+    given = {one: request.query_params.get(one, "").strip()[:200] for one in _FILTERS}
+    part = next((one for one in PAIR_PARTS if one == given["part"]), "")
+    state = next((one for one in PAIR_STATES if one == given["state"]), "")
+    start = max(0, number(request.query_params.get("start", "0")))
+    found = await data_show(
+        kb,
+        who.principal,
+        name=name,
+        words=given["words"],
+        kind=given["kind"],
+        part=part,
+        state=state,
+        start=start,
+        limit=STEP,
+    )
+    listed = PairsListed({**given, "part": part, "state": state}, start, found)
+    choices = {"parts_asked": PAIR_PARTS[1:], "states": PAIR_STATES[1:], "step": STEP}
+    return page("data_pairs.html", request, who, error=error, listed=listed, at=pair, typed=typed or {}, **choices)

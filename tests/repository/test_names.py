@@ -24,6 +24,7 @@ SHARED = {
     "match_references": "the node of a stage, and the tool that it calls",
     "rerank": "the node of a stage, and the tool that it calls",
     "small_talk": "the node of a stage, and the tool that it calls",
+    "train": "what a training of each kind begins with",
     "stand_alone": "the node of a stage, and the tool that it calls",
 }
 FACES = {

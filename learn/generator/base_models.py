@@ -183,7 +183,8 @@ def write_model(tuned: Any, tokenizer: Any, base: BaseModel, folder: Path) -> No
     """The adapter, or the whole model with its tokenizer, as safetensors; `base.json` says what it comes from."""
     folder.mkdir(parents=True, exist_ok=True)
     if hasattr(tuned, "peft_config"):
-        tuned.save_pretrained(folder, safe_serialization=True)
+        # Embeddings do not learn; to find that out, peft would ask the network for the model of this name.
+        tuned.save_pretrained(folder, safe_serialization=True, save_embedding_layers=False)
         # Written by peft from a template: it says nothing, and names folders of this machine.
         (folder / "README.md").unlink(missing_ok=True)
     else:

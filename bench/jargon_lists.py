@@ -70,8 +70,8 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True, help="a folder for the training")
     parser.add_argument("--base", default="smollm2-135m-instruct-0.1.2")
     parser.add_argument("--questions", type=int, default=1200)
-    parser.add_argument("--steps", type=int, default=64)
-    parser.add_argument("--batch", type=int, default=16)
+    parser.add_argument("--steps", type=int, default=24)
+    parser.add_argument("--batch", type=int, default=12)
     parser.add_argument("--rate", type=float, default=5e-4)
     parser.add_argument("--measure-only", action="store_true", help="train nothing, measure what the folder holds")
     given = parser.parse_args()
@@ -202,7 +202,7 @@ def _made(given: argparse.Namespace, pairs: Sequence[TrainingPair]) -> RunFolder
         "batch": given.batch,
         "accumulate": 1,
         "rate": given.rate,
-        "every": 8,
+        "every": 6,
         "measured": 0,
         "threads": 1,
     }

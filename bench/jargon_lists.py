@@ -70,8 +70,8 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True, help="a folder for the training")
     parser.add_argument("--base", default="smollm2-135m-instruct-0.1.2")
     parser.add_argument("--questions", type=int, default=1200)
-    parser.add_argument("--steps", type=int, default=24)
-    parser.add_argument("--batch", type=int, default=12)
+    parser.add_argument("--steps", type=int, default=16)
+    parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--rate", type=float, default=5e-4)
     parser.add_argument("--measure-only", action="store_true", help="train nothing, measure what the folder holds")
     given = parser.parse_args()
@@ -202,7 +202,7 @@ def _made(given: argparse.Namespace, pairs: Sequence[TrainingPair]) -> RunFolder
         "batch": given.batch,
         "accumulate": 1,
         "rate": given.rate,
-        "every": 6,
+        "every": 4,
         "measured": 0,
         "threads": 1,
     }
@@ -235,12 +235,14 @@ def _measured(run: RunFolder, questions: Sequence[LabelledQuestion]) -> dict[str
     begun = tuple(tokenizer(BEGUN, add_special_tokens=False)["input_ids"])
     asked = [(*tokens.asked(prompt(PROMPT).messages(question=one.text)), *begun) for one in questions]
     model = load_model(base, torch.bfloat16, torch.device("cpu"))
+    # Nothing counts behind the bracket that ends the list.
+    ends = tokens.ends(model) | {token for word, token in tokenizer.get_vocab().items() if "]" in word}
     found: dict[str, list[list[str]]] = {}
     for way in ("before", "after"):
         began = time.monotonic()
         if way == "after":
             model = PeftModel.from_pretrained(model, run.model).eval()
-        written = replies(model, asked, 64, tokens.ends(model))
+        written = replies(model, asked, 48, ends)
         found[way] = [terms_said(tokens.text_of(one)) for one in written]
         print(f"{way}: {len(questions)} questions in {time.monotonic() - began:.0f} s", flush=True)
     halves = {half: _figures(questions, found, half) for half in HALVES}
@@ -256,7 +258,7 @@ def _measured(run: RunFolder, questions: Sequence[LabelledQuestion]) -> dict[str
 def terms_said(reply: str) -> list[str]:
     """The strings of the list that a reply goes on with; one without an end counts as far as it came."""
     inside = reply.partition("[")[2].partition("]")[0]
-    return list(dict.fromkeys(re.findall(r'"([^"]{1,60})"', inside)))
+    return list(dict.fromkeys(re.findall(r'"([^"]{1,60})(?:"|$)', inside)))
 
 
 def _figures(

@@ -17,7 +17,7 @@ from argot.learn.generator.tokens import TokenizedExample
 
 SHARED_FROM = 32
 """Tokens that prompts must have in common for it to be worth while."""
-AT_ONCE = 8
+AT_ONCE = 16
 """Prompts that are answered side by side."""
 _IGNORED = -100
 
@@ -127,6 +127,9 @@ def _read_shared(model: Any, prompts: Sequence[Sequence[int]], copies: int) -> t
 
 def _common(prompts: Sequence[Sequence[int]]) -> int:
     """Less than the shortest: a token has to be left to be read."""
-    first, last = min(prompts), max(prompts)  # in the order of their tokens these two have the least in common
+    first, last = (
+        min(map(tuple, prompts)),
+        max(map(tuple, prompts)),
+    )  # in the order of their tokens these two have the least in common
     most = min(map(len, prompts)) - 1
     return next((place for place in range(most) if first[place] != last[place]), most)

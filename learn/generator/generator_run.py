@@ -36,9 +36,9 @@ from argot.learn.generator.tokens import ChatTokens, Taken, TokenizedExample, ta
 from argot.learn.run_folder import RunFolder
 from argot.learn.run_process import Reporter
 from argot.learn.training_loop import LoopRecipe, TrainingLoop, TrainingStopped
-from argot.learn.training_pairs import PARTS, of_part
+from argot.learn.training_pairs import PARTS, Part, of_part
 
-MEASURED = ("validation", "test")
+MEASURED: tuple[Part, ...] = ("validation", "test")
 _BEFORE, _SPENT = "before.json", "spent.json"
 
 
@@ -85,7 +85,7 @@ class Training:
 
     # -- stages -------------------------------------------------------------------------------------------------------
 
-    def _examples(self) -> dict[str, Taken]:
+    def _examples(self) -> dict[Part, Taken]:
         """By part.
 
         Raises:

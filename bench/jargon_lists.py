@@ -250,7 +250,7 @@ def _measured(run: RunFolder, questions: Sequence[LabelledQuestion]) -> dict[str
     for half, rows in halves.items():
         for name, row in rows.items():
             print(f"{half:9} {name:5} {row}")
-    print({name: card.get(name) for name in ("steps", "seconds", "peak_memory_mb", "figures", "examples")})
+    print({name: card.get(name) for name in ("steps", "seconds", "peak_megabytes", "figures", "examples")})
     _show(questions, found)
     return {"halves": halves, "card": card, "said": found}
 

@@ -7,12 +7,11 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
 
-from argot.evaluate.answer_measures import rouge_l
-from argot.evaluate.measures import bootstrap_interval
+from argot.evaluate.answer_measures import exact_match, rouge_l
+from argot.evaluate.measures import paired_difference
 from argot.learn.generator.answering import replies, token_losses
 from argot.learn.generator.tokens import ChatTokens, TokenizedExample
 from argot.tools.answering.citation_marks import without_marks
-from argot.tools.text.words import folded
 
 _BATCH = 4
 _MOST_MARKS = 99
@@ -56,26 +55,29 @@ def figures_of(  # noqa: PLR0917
     exact, like = [], []
     for one, reply in zip(answered, written, strict=True):
         said, wanted = _plain(tokens.text_of(reply)), _plain(one.example.answer)
-        exact.append(float(folded(said) == folded(wanted)))
+        exact.append(float(exact_match(said, wanted)))
         like.append(rouge_l(said, wanted))
     return Figures(tuple(losses), tuple(exact), tuple(like))
 
 
-def compared(before: Figures, after: Figures) -> dict[str, Any]:
-    """Each figure's mean before and after, and the difference with its 95 % interval over the same examples."""
+def compared_figures(before: Figures, after: Figures, passages: Sequence[str]) -> dict[str, Any]:
+    """Each figure's mean before and after, and the difference with its 95 % interval over the same examples.
+
+    Args:
+        passages: of each example, the passage it is about: examples of one are drawn together.
+    """
     rows = {name: (getattr(before, name), getattr(after, name)) for name in before.as_json()}
-    return {name: _compared(*values) for name, values in rows.items() if values[0]}
+    return {name: _compared(*values, passages[: len(values[0])]) for name, values in rows.items() if values[0]}
 
 
-def _compared(before: Sequence[float], after: Sequence[float]) -> dict[str, Any]:
-    differences = [new - old for old, new in zip(before, after, strict=True)]
-    low, high = bootstrap_interval(differences)
+def _compared(before: Sequence[float], after: Sequence[float], passages: Sequence[str]) -> dict[str, Any]:
+    found = paired_difference(before, after, passages)
     return {
         "before": round(fmean(before), 4),
         "after": round(fmean(after), 4),
-        "difference": round(fmean(differences), 4),
-        "interval": [round(low, 4), round(high, 4)],
-        "examples": len(differences),
+        "difference": round(found.difference, 4),
+        "interval95": [round(one, 4) for one in found.interval95],
+        "questions": found.questions,
     }
 
 

@@ -24,7 +24,7 @@ _K1, _B = 1.2, 0.75
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class ChatExample:
     """What is asked, word for word as the service asks it, and the whole reply that is wanted."""
 
     pair: TrainingPair
@@ -45,10 +45,10 @@ class ExampleMaker:
             _check_prompt(recipe.prompt)
         self._pool = _Pool(pool) if recipe.examples == "contexts" else None
 
-    def versions(self, pair: TrainingPair) -> Iterator[Example]:
+    def versions(self, pair: TrainingPair) -> Iterator[ChatExample]:
         """The example, then the same with fewer and fewer passages, for a model that it is too long for."""
         if self._pool is None:
-            yield Example(pair, _question_messages(self.recipe.prompt, pair.question), pair.answer.strip())
+            yield ChatExample(pair, _question_messages(self.recipe.prompt, pair.question), pair.answer.strip())
             return
         chance = random.Random(f"{self.seed} {pair.id}")  # noqa: S311
         # Only what is learnt from: what is measured by must be answerable.
@@ -64,7 +64,7 @@ class ExampleMaker:
             yield _with_passages(pair, [given[place] for place in places], None if without else places.index(0) + 1)
 
 
-def cited(answer: str, number: int) -> str:
+def with_citations(answer: str, number: int) -> str:
     """The answer with the number of its passage in each sentence, as `cited_answer` shows it."""
     plain = without_marks(answer, _MOST_MARKS).strip()
     out, end = "", 0
@@ -78,10 +78,10 @@ def cited(answer: str, number: int) -> str:
     return out + plain[end:]
 
 
-def _with_passages(pair: TrainingPair, given: Sequence[PoolPassage], gold: int | None) -> Example:
+def _with_passages(pair: TrainingPair, given: Sequence[PoolPassage], gold: int | None) -> ChatExample:
     passages = numbered_passages((one.text, one.document) for one in given)
-    answer = NOT_IN_PASSAGES if gold is None else cited(pair.answer, gold)
-    return Example(pair, answer_messages(pair.question, passages), answer)
+    answer = NOT_IN_PASSAGES if gold is None else with_citations(pair.answer, gold)
+    return ChatExample(pair, answer_messages(pair.question, passages), answer)
 
 
 def _question_messages(name: str, question: str) -> Messages:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from argot.errors import InvalidInput
-from argot.learn.recipes import option, recipe_from
+from argot.learn.recipes import Recipe, option, recipe_of
 
 LARGEST_FULL = 500_000_000
 """Weights of a model up to which all of them are trained without being forced: some 8 GB of memory."""
@@ -18,7 +18,7 @@ FEWEST_EXAMPLES = 10
 
 
 @dataclass(frozen=True, slots=True)
-class GeneratorRecipe:
+class GeneratorRecipe(Recipe):
     """How a language model is tuned.
 
     The defaults are those of the papers where they name them: LoRA of rank 32 (*Trustworthy Answers* 3.3) on contexts
@@ -66,12 +66,12 @@ class GeneratorRecipe:
         return self.rate or (2e-4 if self.method == "lora" else 2e-5)
 
 
-def recipe_of(given: Mapping[str, Any]) -> GeneratorRecipe:
+def generator_recipe_of(given: Mapping[str, Any]) -> GeneratorRecipe:
     """
     Raises:
         InvalidInput: a name is unknown, a value is of the wrong type or out of bounds, or two do not go together.
     """
-    recipe = recipe_from(GeneratorRecipe, given)
+    recipe = recipe_of(GeneratorRecipe, given)
     if recipe.prompt and recipe.examples == "contexts":
         raise InvalidInput(
             "The recipe cannot be used: 'prompt' belongs to examples 'answers'. Examples of 'contexts' "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import resource
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +17,8 @@ from torch import Tensor
 
 from argot.errors import InvalidInput, OfThisMachine
 from argot.files import write_atomically
-from argot.learn.generator.answer_figures import Figures, compared, figures_of
+from argot.learn.figures import peak_megabytes
+from argot.learn.generator.answer_figures import Figures, compared_figures, figures_of
 from argot.learn.generator.answering import answer_losses
 from argot.learn.generator.base_models import (
     base_model,
@@ -31,8 +31,9 @@ from argot.learn.generator.base_models import (
     write_model,
 )
 from argot.learn.generator.examples import ExampleMaker
-from argot.learn.generator.generator_recipe import FEWEST_EXAMPLES, recipe_of
+from argot.learn.generator.generator_recipe import FEWEST_EXAMPLES, generator_recipe_of
 from argot.learn.generator.tokens import ChatTokens, Taken, TokenizedExample, taken
+from argot.learn.preparation import use_threads
 from argot.learn.run_folder import RunFolder
 from argot.learn.run_process import Reporter
 from argot.learn.training_loop import LoopRecipe, TrainingLoop, TrainingStopped
@@ -59,9 +60,8 @@ class Training:
     def __init__(self, run: RunFolder, report: Reporter) -> None:
         self.folder, self.report = run, report
         self.request = run.request
-        self.recipe = recipe_of(self.request.recipe)
-        if self.recipe.threads:
-            torch.set_num_threads(self.recipe.threads)
+        self.recipe = generator_recipe_of(self.request.recipe)
+        use_threads(self.recipe.threads)
         report.doing("reading the model")
         self.base = base_model(self.request.base, run.path.parent)
         self.tokenizer = load_tokenizer(self.base)
@@ -143,6 +143,10 @@ class Training:
         most = 10 * max(20, self.recipe.measured)
         return [examples[one] for one in order[:most]], [examples[one] for one in order[: self.recipe.measured]]
 
+    def _passages(self, part: Part) -> list[str]:
+        """Of the examples that are measured, the passages they are about."""
+        return [one.example.pair.passage_id for one in self._drawn(self.examples[part].examples)[0]]
+
     def _train(self, model: Any) -> int:
         examples, recipe = self.examples["train"].examples, self.recipe
         size = recipe.batch * recipe.accumulate
@@ -197,7 +201,8 @@ class Training:
                 "kind": "generator",
                 "name": self.request.name,
                 "data": self.request.data,
-                "base": {"name": self.base.name, "fingerprint": self.base.fingerprint},
+                "base": self.base.name,
+                "base_fingerprint": self.base.fingerprint,
                 "seed": self.request.seed,
                 "recipe": asdict(self.recipe),
                 "examples": {part: _counted(one) for part, one in self.examples.items()},
@@ -205,8 +210,9 @@ class Training:
                 "weights_trained": weights,
                 "device": str(self.device.type),
                 "seconds": self._spent(),
-                "peak_memory_mb": _peak_memory_mb(self.device),
-                "figures": {part: compared(before[part], after[part]) for part in after},
+                "peak_megabytes": peak_megabytes(),
+                "peak_card_megabytes": _peak_card_megabytes(self.device),
+                "figures": {part: compared_figures(before[part], after[part], self._passages(part)) for part in after},
                 "fingerprint": fingerprint_of(self.folder.model),
             }
         )
@@ -254,8 +260,5 @@ def _counted(one: Taken) -> dict[str, int]:
     return {"used": len(one.examples), "no_answer": one.no_answer, "too_long": one.too_long}
 
 
-def _peak_memory_mb(device: torch.device) -> dict[str, int]:
-    peak = {"process": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024}
-    if device.type == "cuda":
-        peak["card"] = int(torch.cuda.max_memory_allocated() >> 20)
-    return peak
+def _peak_card_megabytes(device: torch.device) -> int:
+    return int(torch.cuda.max_memory_allocated() >> 20) if device.type == "cuda" else 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from argot.errors import InvalidInput
-from argot.learn.generator.examples import Example, ExampleMaker
+from argot.learn.generator.examples import ChatExample, ExampleMaker
 from argot.learn.training_pairs import TrainingPair
 from argot.tools.llm.completion import Messages
 
@@ -16,7 +16,7 @@ from argot.tools.llm.completion import Messages
 class TokenizedExample:
     """The tokens of what is asked, and of the answer with the mark that ends it."""
 
-    example: Example
+    example: ChatExample
     asked: tuple[int, ...]
     answer: tuple[int, ...]
 
@@ -52,7 +52,7 @@ class ChatTokens:
     def asked(self, messages: Messages) -> tuple[int, ...]:
         return self._ids(self._text(messages, begin_answer=True))
 
-    def with_answer(self, example: Example) -> TokenizedExample:
+    def with_answer(self, example: ChatExample) -> TokenizedExample:
         """Asked and answered. Both are tokenized apart, since the server does not know the answer when it begins."""
         before = self._text(example.messages, begin_answer=True)
         whole = self._text([*example.messages, ("assistant", example.answer)], begin_answer=False)

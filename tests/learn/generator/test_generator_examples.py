@@ -9,8 +9,8 @@ from tiny_llama import tiny_llama
 
 from argot.errors import InvalidInput
 from argot.learn.generator.answering import answer_losses, replies
-from argot.learn.generator.examples import ExampleMaker, cited
-from argot.learn.generator.generator_recipe import GeneratorRecipe, recipe_of, refuse_large
+from argot.learn.generator.examples import ExampleMaker, with_citations
+from argot.learn.generator.generator_recipe import GeneratorRecipe, generator_recipe_of, refuse_large
 from argot.learn.generator.tokens import ChatTokens, taken
 from argot.learn.training_pairs import PoolPassage, TrainingPair
 from argot.prompts.loader import NOT_IN_PASSAGES, prompt
@@ -74,8 +74,8 @@ def test_some_examples_have_no_right_passage_and_say_so_but_none_that_is_measure
 
 
 def test_citations_stand_where_the_prompt_shows_them() -> None:
-    assert cited("It is 5 V [9]. Two are kept", 2) == "It is 5 V [2]. Two are kept [2]"
-    assert cited("Do this:\n1. Open it.\n2. Close it.", 1) == "Do this:\n1. Open it [1].\n2. Close it [1]."
+    assert with_citations("It is 5 V [9]. Two are kept", 2) == "It is 5 V [2]. Two are kept [2]"
+    assert with_citations("Do this:\n1. Open it.\n2. Close it.", 1) == "Do this:\n1. Open it [1].\n2. Close it [1]."
 
 
 def test_questions_alone_are_asked_bare_or_by_a_prompt() -> None:
@@ -87,15 +87,15 @@ def test_questions_alone_are_asked_bare_or_by_a_prompt() -> None:
 
 
 def test_recipes_that_cannot_be_used_are_refused() -> None:
-    assert recipe_of({"method": "full", "rank": 8}).learning_rate == 2e-5
-    with pytest.raises(InvalidInput, match="'ranks' is unknown"):
-        recipe_of({"ranks": 8})
+    assert generator_recipe_of({"method": "full", "rank": 8}).learning_rate == 2e-5
+    with pytest.raises(InvalidInput, match="nothing named 'ranks'"):
+        generator_recipe_of({"ranks": 8})
     with pytest.raises(InvalidInput, match=r"'prompt' belongs to examples 'answers'"):
-        recipe_of({"prompt": "identify_jargon"})
+        generator_recipe_of({"prompt": "identify_jargon"})
     with pytest.raises(InvalidInput, match=r"7,000 million weights.*about 104 GB.*method 'lora'.*force"):
-        refuse_large(7_000_000_000, recipe_of({"method": "full"}))
-    refuse_large(7_000_000_000, recipe_of({"method": "full", "force": True}))
-    refuse_large(7_000_000_000, recipe_of({}))
+        refuse_large(7_000_000_000, generator_recipe_of({"method": "full"}))
+    refuse_large(7_000_000_000, generator_recipe_of({"method": "full", "force": True}))
+    refuse_large(7_000_000_000, generator_recipe_of({}))
 
 
 # -- as a model reads them --------------------------------------------------------------------------------------------

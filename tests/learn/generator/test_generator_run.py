@@ -56,11 +56,12 @@ def test_an_adapter_is_trained_measured_and_written_without_paths(tmp_path: Path
     state = run_training(run)
     assert state.status == "done", state.error
     card = run.card
-    assert card["base"] == {"name": "tiny-instruct", "fingerprint": base_model(str(base), tmp_path).fingerprint}
+    assert card["base"] == "tiny-instruct"
+    assert card["base_fingerprint"] == base_model(str(base), tmp_path).fingerprint
     assert card["examples"]["train"] == {"used": 22, "no_answer": 0, "too_long": 0} and card["steps"] == 8
     loss = card["figures"]["validation"]["token_loss"]
-    assert loss["after"] < loss["before"] and loss["interval"][1] < 0 and loss["examples"] == 4
-    assert card["figures"]["test"]["rouge_l"]["examples"] == 2 and card["peak_memory_mb"]["process"] > 50
+    assert loss["after"] < loss["before"] and loss["interval95"][1] < 0 and loss["questions"] == 4
+    assert card["figures"]["test"]["rouge_l"]["questions"] == 2 and card["peak_megabytes"] > 50
     assert len(run.curve()) == 8 and card["seconds"] > 0
     names = {one.name for one in run.model.iterdir()}
     assert names == {"adapter_config.json", "adapter_model.safetensors", "base.json"}
@@ -129,7 +130,7 @@ def test_too_few_pairs_and_pairs_without_answers_are_refused(tmp_path: Path, bas
     assert "22 are longer than 32 tokens" in failed(
         made(tmp_path, base, pairs(answer="so it is {} " + "and so on " * 40), longest=32)
     )
-    assert "'rank' must be at least 1" in failed(made(tmp_path, base, rank=0))
+    assert "'rank' is 0. It is from 1 to 512" in failed(made(tmp_path, base, rank=0))
     assert "does not fit the model" in failed(made(tmp_path, base, target_modules=["none_such"]))
 
 

@@ -1,0 +1,91 @@
+"""What a training of embedder or re-ranker learns from and is measured by, checked."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from argot.errors import InvalidInput
+from argot.learn.run_folder import PAIRS, PASSAGES, RunFolder
+from argot.learn.trainable_pairs import require_trainable
+from argot.learn.training_pairs import PARTS, Part, PoolPassage, TrainingPair, of_part
+
+
+@dataclass(frozen=True, slots=True)
+class RunData:
+    """Pairs by part, and the passages they are searched among.
+
+    Attributes:
+        pool: the text of each passage by its id. Of several with the same text the first alone is there.
+        gold: by the id of a pair the passages that answer its question: those of all pairs that ask the same.
+        fingerprint: of pairs and passages. It changes when either does.
+    """
+
+    pairs: dict[Part, list[TrainingPair]]
+    pool: dict[str, str]
+    gold: dict[str, frozenset[str]]
+    fingerprint: str
+
+    @property
+    def all_pairs(self) -> list[TrainingPair]:
+        return [pair for part in PARTS for pair in self.pairs[part]]
+
+    def qrels(self, part: Part) -> dict[str, dict[str, int]]:
+        return {pair.id: dict.fromkeys(sorted(self.gold[pair.id]), 1) for pair in self.pairs[part]}
+
+    def counts(self) -> dict[str, Any]:
+        """How many pairs there are by part, and by kind and part, for the card."""
+        counted = Counter((pair.kind, pair.part) for pair in self.all_pairs)
+        by_kind = {
+            kind: {part: counted[kind, part] for part in PARTS} for kind in sorted({kind for kind, _ in counted})
+        }
+        return {"pairs": {part: len(self.pairs[part]) for part in PARTS}, "kinds": by_kind, "passages": len(self.pool)}
+
+
+def run_data(run: RunFolder) -> RunData:
+    """
+    Raises:
+        InvalidInput: a line of the files is none, a pair's passage isn't among those searched, or there are too few.
+    """
+    pairs = run.pairs()
+    require_trainable(pairs, run.request.kind)
+    return data_of(pairs, run.passages())
+
+
+def data_of(pairs: Sequence[TrainingPair], passages: Sequence[PoolPassage]) -> RunData:
+    """
+    Raises:
+        InvalidInput: a pair's passage isn't among those searched.
+    """
+    first: dict[str, str] = {}
+    same = {one.id: first.setdefault(" ".join(one.text.split()), one.id) for one in passages}
+    texts = {one.id: one.text for one in passages}
+    for pair in pairs:
+        if pair.passage_id not in same:
+            raise InvalidInput(
+                f"The passage '{pair.passage_id}' of the question '{pair.question}' in {PAIRS} is not in {PASSAGES}."
+            )
+    answers: dict[str, set[str]] = defaultdict(set)
+    for pair in pairs:
+        answers[asked(pair.question)].add(same[pair.passage_id])
+    return RunData(
+        {part: of_part(pairs, part) for part in PARTS},
+        {identifier: texts[identifier] for identifier in dict.fromkeys(same.values())},
+        {pair.id: frozenset(answers[asked(pair.question)]) for pair in pairs},
+        _fingerprint(pairs, passages),
+    )
+
+
+def asked(question: str) -> str:
+    """The question as it is compared with others: whatever its case and spaces."""
+    return " ".join(question.casefold().split())
+
+
+def _fingerprint(pairs: Sequence[TrainingPair], passages: Sequence[PoolPassage]) -> str:
+    digest = hashlib.blake2b(digest_size=8)
+    for one in [*pairs, *passages]:
+        digest.update(repr(sorted(asdict(one).items())).encode())
+    return digest.hexdigest()

@@ -111,15 +111,6 @@ def device_of() -> torch.device:
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
-def calculates_in_16_bits(device: torch.device) -> bool:
-    """Whether bfloat16 is the machine's own form; where it is not, it is several times slower than 32 bits."""
-    if device.type == "cuda":
-        return bool(torch.cuda.is_bf16_supported())
-    # Not public, so that another PyTorch may lack them: then it calculates in 32 bits.
-    asked = (getattr(torch.cpu, name, None) for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"))
-    return any(one() for one in asked if one is not None)
-
-
 def load_tokenizer(base: BaseModel) -> Any:
     """
     Raises:

@@ -22,7 +22,6 @@ from argot.learn.generator.answer_figures import Figures, compared_figures, figu
 from argot.learn.generator.answering import answer_losses
 from argot.learn.generator.base_models import (
     base_model,
-    calculates_in_16_bits,
     device_of,
     fingerprint_of,
     load_model,
@@ -33,6 +32,7 @@ from argot.learn.generator.base_models import (
 from argot.learn.generator.examples import ExampleMaker
 from argot.learn.generator.generator_recipe import FEWEST_EXAMPLES, generator_recipe_of
 from argot.learn.generator.tokens import ChatTokens, Taken, TokenizedExample, taken
+from argot.learn.pool_search import multiplies_bfloat16
 from argot.learn.preparation import use_threads
 from argot.learn.run_folder import RunFolder
 from argot.learn.run_process import Reporter
@@ -69,7 +69,7 @@ class Training:
         report.doing("preparing examples")
         self.examples = self._examples()
         self.device = device_of()
-        self.in_16_bits = calculates_in_16_bits(self.device)
+        self.in_16_bits = multiplies_bfloat16()
 
     def run(self) -> None:
         with self._card_may_be_lost():

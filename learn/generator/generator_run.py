@@ -212,7 +212,11 @@ class Training:
                 "seconds": self._spent(),
                 "peak_megabytes": peak_megabytes(),
                 "peak_card_megabytes": _peak_card_megabytes(self.device),
-                "figures": {part: compared_figures(before[part], after[part], self._passages(part)) for part in after},
+                "figures": {
+                    part: compared_figures(before[part], after[part], self._passages(part))
+                    for part in MEASURED
+                    if part in after
+                },
                 "fingerprint": fingerprint_of(self.folder.model),
             }
         )

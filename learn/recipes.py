@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, TypeVar, get_args, get_origin, get_type_hints
+from dataclasses import Field, dataclass, field, fields, replace
+from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from argot.errors import InvalidInput
 
 
 @dataclass(frozen=True, slots=True)
 class TuningRecipe:
-    """What every recipe is. `BOUNDS`: the least and the most of its numbers."""
+    """What every recipe is. `BOUNDS`: the least and the most of its numbers; or each field has its own (`option`)."""
 
     BOUNDS: ClassVar[Mapping[str, tuple[float, float]]] = {}
 
 
 R = TypeVar("R", bound=TuningRecipe)
+
+
+def option(default: Any, says: str, *, least: float | None = None, most: float | None = None) -> Any:
+    """A field of a recipe, with what it is for in a few words, and the bounds of a number (both may be reached)."""
+    return field(default=default, metadata={"says": says, "least": least, "most": most})
 
 
 def recipe_of(kind: type[R], wanted: Mapping[str, Any]) -> R:
@@ -25,30 +30,42 @@ def recipe_of(kind: type[R], wanted: Mapping[str, Any]) -> R:
     Raises:
         InvalidInput: a name is unknown, or a value is of the wrong kind or out of bounds.
     """
-    known = {one.name for one in fields(kind)}
+    known = {one.name: one for one in fields(kind)}
     types = get_type_hints(kind)
     for name, value in wanted.items():
         if name not in known:
             raise InvalidInput(f"The recipe has nothing named '{name}'. It has: {', '.join(sorted(known))}.")
-        _check(name, value, types[name], kind.BOUNDS.get(name))
+        _check(name, value, types[name])
+        _check_bounds(known[name], value, kind.BOUNDS.get(name))
     return replace(kind(), **{name: _as(value, types[name]) for name, value in wanted.items()})
 
 
-def _check(name: str, value: Any, wanted: Any, bounds: tuple[float, float] | None) -> None:
-    choices = get_args(wanted) if get_origin(wanted) is not None else ()
-    if choices:
+def _check(name: str, value: Any, wanted: Any) -> None:
+    if get_origin(wanted) is Literal:
+        choices = get_args(wanted)
         if value not in choices:
             raise InvalidInput(f"The recipe's '{name}' is {value!r}. It is one of: {', '.join(map(str, choices))}.")
         return
+    if get_origin(wanted) is tuple:
+        if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
+            raise InvalidInput(f"The recipe's '{name}' is {value!r}. It is a list of texts.")
+        return
     said = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}[wanted]
-    # In Python true is a whole number too.
-    if isinstance(value, bool) is not (wanted is bool) or not isinstance(
-        value, (int, float) if wanted is float else wanted
-    ):
+    # In Python true is a whole number too. NaN is unequal to itself, and within all bounds.
+    is_other = isinstance(value, bool) is not (wanted is bool) or value != value  # noqa: PLR0124
+    if is_other or not isinstance(value, (int, float) if wanted is float else wanted):
         raise InvalidInput(f"The recipe's '{name}' is {value!r}. It is {said}.")
-    if bounds is not None and not bounds[0] <= value <= bounds[1]:
-        raise InvalidInput(f"The recipe's '{name}' is {value}. It is from {bounds[0]:g} to {bounds[1]:g}.")
+
+
+def _check_bounds(one: Field[Any], value: Any, bounds: tuple[float, float] | None) -> None:
+    least, most = bounds or (one.metadata.get("least"), one.metadata.get("most"))
+    if (least is None or value >= least) and (most is None or value <= most):
+        return
+    between = f"from {least:g} to {most:g}" if None not in (least, most) else f"at least {least:g}"
+    raise InvalidInput(f"The recipe's '{one.name}' is {value}. It is {between}.")
 
 
 def _as(value: Any, wanted: Any) -> Any:
+    if get_origin(wanted) is tuple:
+        return tuple(value)
     return float(value) if wanted is float else value

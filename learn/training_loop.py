@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 CHECKPOINT = "checkpoint.safetensors"
 Losses = Callable[[int], Mapping[str, Tensor]]
-"""The losses of a step, whose sum is made smaller."""
+"""The losses of a batch (by number; as many as `accumulate` says make a step), whose sum is made smaller."""
 Told = Callable[[int, int, Mapping[str, float]], None]
 """Step, of how many, and its losses."""
 
@@ -28,7 +28,7 @@ class TrainingStopped(Exception):
 @dataclass(frozen=True, slots=True)
 class LoopRecipe:
     """How the weights are changed. `warm_up`: the part of all steps in which the rates rise; then they fall to zero.
-    `every`: so many steps lie between checkpoints.
+    `every`: so many steps lie between checkpoints. `accumulate`: so many batches make a step.
     """
 
     steps: int
@@ -37,6 +37,7 @@ class LoopRecipe:
     weight_decay: float = 0.01
     largest_gradient: float = 1.0
     every: int = 25
+    accumulate: int = 1
     card: Mapping[str, Any] = field(default_factory=dict)
     """What is written beside the weights: the whole recipe they come from."""
 
@@ -46,7 +47,7 @@ class TrainingLoop:
 
     Args:
         groups: parameters with their rates, as AdamW takes them: `{"params": [...], "lr": 3e-5}`.
-        losses: of a step; what is drawn at random in it comes from torch's generator, which is seeded anew for each
+        losses: of a batch; what is drawn at random in it comes from torch's generator, which is seeded anew for each
             step, so that a training that goes on draws what it would have drawn.
     """
 
@@ -80,16 +81,26 @@ class TrainingLoop:
                 self.save()
                 raise TrainingStopped
             torch.manual_seed(self.recipe.seed * 1_000_003 + self.step)
-            losses = self.losses(self.step)
-            self.optimizer.zero_grad()
-            torch.stack([*losses.values()]).sum().backward()  # type: ignore[no-untyped-call]
+            losses = self._backward()
             torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.recipe.largest_gradient)
             self.optimizer.step()
             self.schedule.step()
             self.step += 1
-            told(self.step, self.recipe.steps, {name: loss.item() for name, loss in losses.items()})
+            told(self.step, self.recipe.steps, losses)
             if self.step % self.recipe.every == 0 or self.step == self.recipe.steps:
                 self.save()
+
+    def _backward(self) -> dict[str, float]:
+        """The gradients of a step, one batch after the other; its losses are their means."""
+        self.optimizer.zero_grad()
+        parts = self.recipe.accumulate
+        means: dict[str, float] = {}
+        for part in range(parts):
+            losses = self.losses(self.step * parts + part)
+            (torch.stack([*losses.values()]).sum() / parts).backward()  # type: ignore[no-untyped-call]
+            for name, loss in losses.items():
+                means[name] = means.get(name, 0.0) + loss.item() / parts
+        return means
 
     # -- going on -----------------------------------------------------------------------------------------------------
 

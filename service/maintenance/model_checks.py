@@ -27,7 +27,8 @@ def model_findings(settings: Settings) -> list[Finding]:
         server = ModelServer.from_settings(settings)
         if server is None:
             return [good(NAME, "none: answers are quoted from documents; for written ones set ARGOT_MODEL_URL")]
-        return [*_of_server(server, asyncio.run(_described(server)))]
+        info, adapters = asyncio.run(_described(server))
+        return [*_of_server(server, info), *_of_adapters(adapters)]
     except InvalidSettings as error:
         return [bad(NAME, str(error), "set ARGOT_MODEL_URL to http://HOST:PORT/v1, or leave it empty")]
     except ModelUnavailable as error:
@@ -35,9 +36,13 @@ def model_findings(settings: Settings) -> list[Finding]:
         return [bad(NAME, what, remedy or "look at the log of the server at ARGOT_MODEL_URL")]
 
 
-async def _described(server: ModelServer) -> ServerInfo:
+async def _described(server: ModelServer) -> tuple[ServerInfo, bool | None]:
+    """What it can do, and whether it loads adapters while it runs; None of a server that is no vLLM."""
+    from argot.tools.llm.adapters import loads_adapters
+
     try:
-        return await server.describe()
+        info = await server.describe()
+        return info, await loads_adapters(server) if server.known and server.known.is_vllm else None
     finally:
         await server.aclose()
 
@@ -64,6 +69,18 @@ def _of_server(server: ModelServer, info: ServerInfo) -> Iterator[Finding]:
         if info.tokenizer
         else "estimated, rather too high, as this server does not answer at /tokenize: fewer passages may fit",
     )
+
+
+def _of_adapters(loaded: bool | None) -> Iterator[Finding]:
+    from argot.tools.llm.adapters import HOW
+
+    if loaded is not None:
+        said = (
+            "loaded while it runs"
+            if loaded
+            else f"taken at its start alone; to have tuned models loaded while it runs {HOW}"
+        )
+        yield good("model: adapters", said)
 
 
 def _context(info: ServerInfo) -> Finding:

@@ -97,6 +97,16 @@ class ModelClient:
         response = await self._sent("POST", url, {**body, "stream": True}, "text/event-stream", request_id)
         return ServerSentEvents(response, gathers=gathers)
 
+    async def order(self, url: str, body: Any) -> None:
+        """A request whose answer says nothing but that it was done, in whatever form.
+
+        Raises:
+            StatusError: the server answered with another status than 200.
+            httpx.HTTPError: the connection failed.
+        """
+        response = await self._sent("POST", url, body, "*/*")
+        await response.aclose()
+
     async def _sent(self, method: str, url: str, body: Any, wanted: str, request_id: str = "") -> httpx.Response:
         """The response, once its status, compression and content type are checked to be a model server's."""
         headers = {"accept": wanted, **({REQUEST_ID: request_id} if request_id else {})}
@@ -178,7 +188,7 @@ async def _check(response: httpx.Response, wanted: str) -> None:
         said = b"".join([data async for data in _plain(response)])
         raise StatusError(response.status_code, said.decode(errors="replace"))
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind == wanted:
+    if wanted in (kind, "*/*"):
         return
     raise WrongAnswer(
         "does not stream its answers"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
@@ -10,10 +10,12 @@ from argot.errors import ModelUnavailable
 from argot.prompts.loader import fenced, prompt
 from argot.protocols import TAKEN_BACK, AnswerRequest
 from argot.tools.answering.citation_marks import MarkFilter
+from argot.tools.llm.completion import Messages
 from argot.tools.llm.faults import ContextOverflow
 from argot.tools.llm.limits import TAIL_CHARS, repeats
 from argot.tools.llm.prompt_echo import EchoStop
 from argot.tools.llm.refusal import RefusalGate
+from argot.tools.llm.token_budget import BETWEEN
 from argot.types import Hit
 
 if TYPE_CHECKING:
@@ -140,10 +142,17 @@ class _Reply:
 
 def passages_given(hits: Sequence[Hit]) -> list[str]:
     """Each passage in its fence, numbered from 1, best first, under the title and headings it stands below."""
-    return [
-        fenced("passage", hit.passage.text, n=n, source=hit.passage.header or hit.document.title)
-        for n, hit in enumerate(hits, 1)
-    ]
+    return numbered_passages((hit.passage.text, hit.passage.header or hit.document.title) for hit in hits)
+
+
+def numbered_passages(passages: Iterable[tuple[str, str]]) -> list[str]:
+    """Each text in its fence, numbered from 1, with the source it is from."""
+    return [fenced("passage", text, n=n, source=source) for n, (text, source) in enumerate(passages, 1)]
+
+
+def answer_messages(question: str, passages: Sequence[str]) -> Messages:
+    """What is sent for a question and its passages in their fences: what a tuned model learns to be asked."""
+    return prompt(PROMPT).messages(passages=BETWEEN.join(passages), question=question)
 
 
 def _question_and_definitions(request: AnswerRequest) -> tuple[str, str]:

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Serves a model with vLLM on the processor until it is stopped. PORT, MODEL (a Hugging Face folder), THREADS, CONTEXT.
+# Serves a model with vLLM on the processor until it is stopped. PORT, MODEL (a Hugging Face folder), THREADS, CONTEXT;
+# LORA: the highest rank of adapters that may be loaded while it runs.
 set -euo pipefail
 . "$(dirname "$0")/places.sh"
 
@@ -15,6 +16,12 @@ main() {
   [[ -n ${MODEL:-} ]] && name=$(basename "$model") || name=smollm2
   [[ ${THREADS:-0} =~ ^[0-9]+$ ]] || fail "THREADS=$THREADS is no number of processor cores."
   [[ $port =~ ^[0-9]+$ ]] && ((port > 0 && port < 65536)) || fail "PORT=$port is no port."
+  lora=()
+  if [[ -n ${LORA:-} ]]; then
+    [[ $LORA =~ ^(8|16|32|64|128|256|320|512)$ ]] || fail "LORA=$LORA: vLLM takes 8, 16, 32, 64, 128, 256, 320 or 512."
+    lora=(--enable-lora --max-lora-rank "$LORA")
+    export VLLM_ALLOW_RUNTIME_LORA_UPDATING=True
+  fi
   port_is_free || fail "port $port is taken. Another one: make model-server PORT=$((port + 1))"
   mkdir -p "$cache"
   say "starting vLLM with $name on processor cores $(cores); some 4.5 GB of memory, 20 to 90 seconds. Log: $log"
@@ -32,7 +39,7 @@ start() {
     VLLM_CPU_OMP_THREADS_BIND=$(cores) \
     "$venv/bin/python" -m vllm.entrypoints.launchers.api_server.entry --model "$model" --served-model-name "$name" \
     --host 127.0.0.1 --port "$port" --max-model-len "$context" --dtype bfloat16 --enforce-eager \
-    --structured-outputs-config '{"backend":"xgrammar","disable_any_whitespace":true}' >"$log" 2>&1 &
+    --structured-outputs-config '{"backend":"xgrammar","disable_any_whitespace":true}' "${lora[@]}" >"$log" 2>&1 &
   server=$!
 }
 

@@ -5,7 +5,8 @@
 #   deploy/vllm/gpu/serve.sh 80g          a model for one card with 80 GB
 #   deploy/vllm/gpu/serve.sh NAME|FOLDER  any other model
 #
-# What follows is handed on to vLLM (--tensor-parallel-size 2). HOST, PORT and VLLM_API_KEY are read from the environment;
+# What follows is handed on to vLLM (--tensor-parallel-size 2). HOST, PORT and VLLM_API_KEY are read from the environment,
+# and LORA, the highest rank of adapters that may be loaded while it runs (32 for those that Argot makes by default);
 # SHOW=1 prints the command and runs nothing. docs/model-server.md has the rest.
 set -euo pipefail
 
@@ -18,7 +19,8 @@ main() {
   (($# > 0)) || fail "say which model: serve.sh 24g, serve.sh 80g, or serve.sh NAME"
   local -a command
   choose "$1"
-  command=("$venv/bin/vllm" serve "${model[@]}" "${every_model[@]}" --host "$host" --port "$port" "${@:2}")
+  adapters
+  command=("$venv/bin/vllm" serve "${model[@]}" "${every_model[@]}" "${lora[@]}" --host "$host" --port "$port" "${@:2}")
   if [[ -n ${SHOW:-} ]]; then
     printf '%q ' "${command[@]}"
     echo
@@ -46,6 +48,16 @@ choose() {
     -*) fail "the model comes first: serve.sh NAME $*" ;;
     *) model=("$1") ;;
   esac
+}
+
+# LORA=32: adapters up to that rank may be loaded while it runs (docs/learning.md). Whoever reaches the server can load
+# one, so only with a key where others reach it.
+adapters() {
+  lora=()
+  [[ -n ${LORA:-} ]] || return 0
+  [[ $LORA =~ ^(8|16|32|64|128|256|320|512)$ ]] || fail "LORA=$LORA: vLLM takes 8, 16, 32, 64, 128, 256, 320 or 512."
+  lora=(--enable-lora --max-lora-rank "$LORA")
+  export VLLM_ALLOW_RUNTIME_LORA_UPDATING=True
 }
 
 check_key() {

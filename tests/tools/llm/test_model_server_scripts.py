@@ -162,9 +162,17 @@ def test_more_flags_are_handed_on_and_any_model_may_be_named() -> None:
     assert flags[-4:] == ["--port", "8000", "--tensor-parallel-size", "2"]
 
 
+def test_adapters_may_be_loaded_where_their_rank_is_given() -> None:
+    assert "--enable-lora" not in flags_of(shown("somebody/model"))
+    flags = flags_of(shown("somebody/model", LORA="32"))
+    at = flags.index("--enable-lora")
+    assert flags[at : at + 3] == ["--enable-lora", "--max-lora-rank", "32"]
+
+
 @pytest.mark.parametrize(
     ("words", "variables", "said"),
     [
+        (("80g",), {"LORA": "yes"}, "vLLM takes 8, 16, 32"),
         ((), {}, "say which model"),
         (("--port", "80"), {}, "the model comes first"),
         (("80g",), {"SHOW": "", "HOST": "0.0.0.0", "VLLM_API_KEY": ""}, "set VLLM_API_KEY"),

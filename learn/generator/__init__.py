@@ -1,0 +1,1 @@
+"""Tuning a language model on an organisation's own questions and answers."""

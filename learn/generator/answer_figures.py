@@ -1,0 +1,85 @@
+"""How well a model answers the questions of a part, before and after: token loss, exact match, ROUGE-L."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from statistics import fmean
+from typing import Any
+
+from argot.evaluate.answer_measures import exact_match, rouge_l
+from argot.evaluate.measures import paired_difference
+from argot.learn.generator.answering import replies, token_losses
+from argot.learn.generator.tokens import ChatTokens, TokenizedExample
+from argot.tools.answering.citation_marks import without_marks
+
+_BATCH = 4
+_MOST_MARKS = 99
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """By example, in a fixed order. `token_loss`: mean cross-entropy of the answer's tokens, in nats; lower is better.
+    `exact_match`: 1 where the same words are written as wanted; `rouge_l`: F1 of the longest common subsequence of
+    words. Both without the numbers of citations, for the answers that were written.
+    """
+
+    token_loss: tuple[float, ...]
+    exact_match: tuple[float, ...] = ()
+    rouge_l: tuple[float, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, kept: dict[str, Any]) -> Figures:
+        return cls(**{name: tuple(values) for name, values in kept.items()})
+
+
+def figures_of(  # noqa: PLR0917
+    model: Any,
+    tokens: ChatTokens,
+    examples: Sequence[TokenizedExample],
+    answered: Sequence[TokenizedExample],
+    answer_tokens: int,
+    told: Callable[[int], None],
+) -> Figures:
+    """The loss of all examples, and what the model itself writes for those `answered`.
+
+    Args:
+        told: how many more are done; a loss and an answer count alike.
+    """
+    losses = token_losses(model, examples, _BATCH, told)
+    ends = tokens.ends(model)
+    written = replies(model, [one.asked for one in answered], answer_tokens, ends, told)
+    exact, like = [], []
+    for one, reply in zip(answered, written, strict=True):
+        said, wanted = _plain(tokens.text_of(reply)), _plain(one.example.answer)
+        exact.append(float(exact_match(said, wanted)))
+        like.append(rouge_l(said, wanted))
+    return Figures(tuple(losses), tuple(exact), tuple(like))
+
+
+def compared_figures(before: Figures, after: Figures, passages: Sequence[str]) -> dict[str, Any]:
+    """Each figure's mean before and after, and the difference with its 95 % interval over the same examples.
+
+    Args:
+        passages: of each example, the passage it is about: examples of one are drawn together.
+    """
+    rows = {name: (getattr(before, name), getattr(after, name)) for name in before.as_json()}
+    return {name: _compared(*values, passages[: len(values[0])]) for name, values in rows.items() if values[0]}
+
+
+def _compared(before: Sequence[float], after: Sequence[float], passages: Sequence[str]) -> dict[str, Any]:
+    found = paired_difference(before, after, passages)
+    return {
+        "before": round(fmean(before), 4),
+        "after": round(fmean(after), 4),
+        "difference": round(found.difference, 4),
+        "interval95": [round(one, 4) for one in found.interval95],
+        "questions": found.questions,
+    }
+
+
+def _plain(text: str) -> str:
+    return without_marks(text, _MOST_MARKS)

@@ -1,0 +1,146 @@
+"""Pairs as a language model will be asked them: the messages that the service sends, and the answer it should give."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from argot.errors import InvalidInput
+from argot.learn.generator.generator_recipe import GeneratorRecipe
+from argot.learn.training_pairs import PoolPassage, TrainingPair
+from argot.prompts.loader import NOT_IN_PASSAGES, prompt, prompt_names
+from argot.tools.answering.citation_marks import without_marks
+from argot.tools.llm.completion import Messages
+from argot.tools.llm.writer import answer_messages, numbered_passages
+from argot.tools.text.rarity import idf
+from argot.tools.text.sentences import split_sentences
+from argot.tools.text.words import content_stems
+
+_ENDS = ".!?;"
+_MOST_MARKS = 99
+_K1, _B = 1.2, 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class ChatExample:
+    """What is asked, word for word as the service asks it, and the whole reply that is wanted."""
+
+    pair: TrainingPair
+    messages: Messages
+    answer: str
+
+
+class ExampleMaker:
+    """Makes examples of pairs. The same pair gives the same example, whatever came before it."""
+
+    def __init__(self, recipe: GeneratorRecipe, pool: Sequence[PoolPassage], seed: int) -> None:
+        """
+        Raises:
+            InvalidInput: the recipe's prompt is none, or takes more than a question.
+        """
+        self.recipe, self.seed = recipe, seed
+        if recipe.prompt:
+            _check_prompt(recipe.prompt)
+        self._pool = _Pool(pool) if recipe.examples == "contexts" else None
+
+    def versions(self, pair: TrainingPair) -> Iterator[ChatExample]:
+        """The example, then the same with fewer and fewer passages, for a model that it is too long for."""
+        if self._pool is None:
+            yield ChatExample(pair, _question_messages(self.recipe.prompt, pair.question), pair.answer.strip())
+            return
+        chance = random.Random(f"{self.seed} {pair.id}")  # noqa: S311
+        # Only what is learnt from: what is measured by must be answerable.
+        without = pair.part == "train" and chance.random() < self.recipe.unanswerable
+        others = self._pool.others(pair, self.recipe.neighbours if not without else 0, self.recipe.passages)
+        gold = PoolPassage(pair.passage_id, pair.passage, pair.document)
+        order = [chance.random() for _ in range(len(others) + 1)]
+        for count in range(min(self.recipe.passages, len(others) + 1), 0, -1):
+            given = others[:count] if without else [gold, *others[: count - 1]]
+            if not given:
+                return
+            places = sorted(range(len(given)), key=order.__getitem__)
+            yield _with_passages(pair, [given[place] for place in places], None if without else places.index(0) + 1)
+
+
+def with_citations(answer: str, number: int) -> str:
+    """The answer with the number of its passage in each sentence, as `cited_answer` shows it."""
+    plain = without_marks(answer, _MOST_MARKS).strip()
+    out, end = "", 0
+    for start, stop in split_sentences(plain):
+        sentence = plain[start:stop].rstrip()
+        bare = sentence.rstrip(_ENDS)
+        # A line that introduces a list says nothing that could rest on a passage.
+        marked = sentence if sentence.endswith(":") else f"{bare} [{number}]{sentence[len(bare) :]}"
+        out += plain[end:start] + marked
+        end = start + len(sentence)
+    return out + plain[end:]
+
+
+def _with_passages(pair: TrainingPair, given: Sequence[PoolPassage], gold: int | None) -> ChatExample:
+    passages = numbered_passages((one.text, one.document) for one in given)
+    answer = NOT_IN_PASSAGES if gold is None else with_citations(pair.answer, gold)
+    return ChatExample(pair, answer_messages(pair.question, passages), answer)
+
+
+def _question_messages(name: str, question: str) -> Messages:
+    return prompt(name).messages(question=question) if name else [("user", question.strip())]
+
+
+def _check_prompt(name: str) -> None:
+    alone = [one for one in prompt_names() if prompt(one).inputs == ("question",)]
+    if name not in alone:
+        raise InvalidInput(f"There is no prompt '{name}' that takes a question alone. There are: {', '.join(alone)}.")
+
+
+class _Pool:
+    """All passages, searched by the words of a question (BM25): what a search would take for the answer is the
+    hardest to tell from it.
+    """
+
+    def __init__(self, pool: Sequence[PoolPassage]) -> None:
+        self._pool = pool
+        self._places = {one.id: place for place, one in enumerate(pool)}
+        words = [Counter(content_stems(one.text)) for one in pool]
+        self._lengths = [counted.total() for counted in words]
+        self._mean = sum(self._lengths) / max(1, len(pool)) or 1.0
+        self._holding: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for place, counted in enumerate(words):
+            for word, times in counted.items():
+                self._holding[word].append((place, times))
+
+    def others(self, pair: TrainingPair, neighbours: int, count: int) -> list[PoolPassage]:
+        """Up to `count` passages besides the pair's own: neighbours, its negatives, then the likest by words."""
+        chosen: dict[str, PoolPassage] = {}
+        for place in (*self._beside(pair, neighbours), *self._negatives(pair), *self._ranked(pair.question)):
+            one = self._pool[place]
+            # The same text under another id would be a right passage called wrong.
+            if one.id != pair.passage_id and one.text != pair.passage:
+                chosen.setdefault(one.text, one)
+            if len(chosen) >= count:
+                break
+        return [*chosen.values()]
+
+    def _beside(self, pair: TrainingPair, neighbours: int) -> list[int]:
+        """Places next to the pair's passage, in its document: passages stand in the order of their documents."""
+        at = self._places.get(pair.passage_id)
+        if at is None:
+            return []
+        near = [place for far in range(1, neighbours + 1) for place in (at - far, at + far)]
+        return [one for one in near if 0 <= one < len(self._pool) and self._pool[one].document == pair.document]
+
+    def _negatives(self, pair: TrainingPair) -> list[int]:
+        return [self._places[one] for one in pair.negatives if one in self._places]
+
+    def _ranked(self, question: str) -> list[int]:
+        scores: dict[int, float] = defaultdict(float)
+        for word in set(content_stems(question)):
+            holding = self._holding.get(word, [])
+            rarity = idf(len(holding), len(self._pool))
+            for place, times in holding:
+                long = 1 - _B + _B * self._lengths[place] / self._mean
+                scores[place] += rarity * times * (_K1 + 1) / (times + _K1 * long)
+        ranked = sorted(scores, key=lambda place: (-scores[place], place))
+        # A question may share words with too few: then the first others there are.
+        return [*ranked, *(place for place in range(min(len(self._pool), 100)) if place not in scores)]

@@ -1,0 +1,268 @@
+"""Tuning a language model in a run folder: examples, figures before, training, figures after, model and card."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from argot.errors import InvalidInput, OfThisMachine
+from argot.files import write_atomically
+from argot.learn.figures import peak_megabytes
+from argot.learn.generator.answer_figures import Figures, compared_figures, figures_of
+from argot.learn.generator.answering import answer_losses
+from argot.learn.generator.base_models import (
+    base_model,
+    device_of,
+    fingerprint_of,
+    load_model,
+    load_tokenizer,
+    to_be_tuned,
+    write_model,
+)
+from argot.learn.generator.examples import ExampleMaker
+from argot.learn.generator.generator_recipe import FEWEST_EXAMPLES, generator_recipe_of
+from argot.learn.generator.tokens import ChatTokens, Taken, TokenizedExample, taken
+from argot.learn.pool_search import multiplies_bfloat16
+from argot.learn.preparation import use_threads
+from argot.learn.run_folder import RunFolder
+from argot.learn.run_process import Reporter
+from argot.learn.training_loop import LoopRecipe, TrainingLoop, TrainingStopped
+from argot.learn.training_pairs import PARTS, Part, of_part
+
+MEASURED: tuple[Part, ...] = ("validation", "test")
+_BEFORE, _SPENT = "before.json", "spent.json"
+
+
+def train(run: RunFolder, report: Reporter) -> None:
+    """Train the run's model to its end; model/ and card.json are there when it returns.
+
+    Raises:
+        InvalidInput: pairs, recipe and model do not go together.
+        TrainingStopped: a stop was asked for; it can go on.
+        OfThisMachine: the graphics card was lost, or its memory does not suffice; it can go on.
+    """
+    Training(run, report).run()
+
+
+class Training:
+    """One run in this process. All of it is drawn from the run's folder, so that a second process goes on with it."""
+
+    def __init__(self, run: RunFolder, report: Reporter) -> None:
+        self.folder, self.report = run, report
+        self.request = run.request
+        self.recipe = generator_recipe_of(self.request.recipe)
+        use_threads(self.recipe.threads)
+        report.doing("reading the model")
+        self.base = base_model(self.request.base, run.path.parent)
+        self.tokenizer = load_tokenizer(self.base)
+        self.tokens = ChatTokens(self.tokenizer)
+        report.doing("preparing examples")
+        self.examples = self._examples()
+        self.device = device_of()
+        self.in_16_bits = multiplies_bfloat16()
+
+    def run(self) -> None:
+        with self._card_may_be_lost():
+            # An adapter's model stays as it is: 16 bits suffice. Weights that learn need 32.
+            frozen = self.recipe.method == "lora" and self.in_16_bits
+            model = load_model(self.base, torch.bfloat16 if frozen else torch.float32, self.device)
+            torch.manual_seed(self.request.seed)  # an adapter's first weights are drawn
+            before = self._before(model)
+            model = to_be_tuned(model, self.base, self.recipe)
+            steps = self._train(model)
+            after = self._measured(model.eval(), "measuring after")
+            self._keep(model, before, after, steps)
+
+    # -- stages -------------------------------------------------------------------------------------------------------
+
+    def _examples(self) -> dict[Part, Taken]:
+        """By part.
+
+        Raises:
+            InvalidInput: there are too few to learn from; the message says why.
+        """
+        pairs = self.folder.pairs()
+        maker = ExampleMaker(self.recipe, self.folder.passages(), self.request.seed)
+        found = {part: taken(of_part(pairs, part), maker, self.tokens, self.recipe.longest) for part in PARTS}
+        learnt = found["train"]
+        if len(learnt.examples) < FEWEST_EXAMPLES:
+            raise InvalidInput(
+                f"There are too few examples to learn from: {len(learnt.examples)}, and it takes {FEWEST_EXAMPLES}. Of "
+                f"the {len(of_part(pairs, 'train'))} pairs to train on, {learnt.no_answer} have no answer and "
+                f"{learnt.too_long} are longer than {self.recipe.longest} tokens. A language model learns from "
+                "answers: pairs that a model wrote have them, as do those you give with an 'answer'."
+            )
+        return found
+
+    def _before(self, model: Any) -> dict[str, Figures]:
+        """Measured once: a training that goes on finds them in its folder."""
+        path = self.folder.path / _BEFORE
+        if path.is_file():
+            kept = json.loads(path.read_text("utf-8"))
+            return {part: Figures.from_json(one) for part, one in kept.items()}
+        found = self._measured(model, "measuring before")
+        write_atomically(path, json.dumps({part: one.as_json() for part, one in found.items()}))
+        return found
+
+    def _measured(self, model: Any, what: str) -> dict[str, Figures]:
+        """The figures of each part that has examples, of which the first `measured` of a fixed draw are answered."""
+        self.report.doing(what)
+        chosen = {part: self._drawn(self.examples[part].examples) for part in MEASURED}
+        total = sum(len(losses) + len(asked) for losses, asked in chosen.values())
+        done = 0
+
+        def told(count: int) -> None:
+            nonlocal done
+            if self.report.stop_asked():
+                raise TrainingStopped
+            done += count
+            self.report.step(done, total)
+
+        with self._calculating():
+            return {
+                part: figures_of(model, self.tokens, *some, self.recipe.answer_tokens, told)
+                for part, some in chosen.items()
+                if some[0]
+            }
+
+    def _drawn(
+        self, examples: Sequence[TokenizedExample]
+    ) -> tuple[Sequence[TokenizedExample], Sequence[TokenizedExample]]:
+        """Those whose loss is measured: at most ten times as many as are answered; and those that are."""
+        order = random.Random(self.request.seed).sample(range(len(examples)), len(examples))  # noqa: S311
+        most = 10 * max(20, self.recipe.measured)
+        return [examples[one] for one in order[:most]], [examples[one] for one in order[: self.recipe.measured]]
+
+    def _passages(self, part: Part) -> list[str]:
+        """Of the examples that are measured, the passages they are about."""
+        return [one.example.pair.passage_id for one in self._drawn(self.examples[part].examples)[0]]
+
+    def _train(self, model: Any) -> int:
+        examples, recipe = self.examples["train"].examples, self.recipe
+        size = recipe.batch * recipe.accumulate
+        steps = recipe.steps or max(1, round(recipe.epochs * len(examples) / size))
+        order = list(_order(len(examples), steps * size, self.request.seed))
+
+        def losses(number: int) -> dict[str, Tensor]:
+            batch = [examples[one] for one in order[number * recipe.batch : (number + 1) * recipe.batch]]
+            with self._calculating():
+                return {"loss": answer_losses(model, batch).mean()}
+
+        learning = [one for one in model.parameters() if one.requires_grad]
+        loop = TrainingLoop(
+            model,
+            [{"params": learning, "lr": recipe.learning_rate}],
+            losses,
+            self.folder.path,
+            LoopRecipe(
+                steps,
+                self.request.seed,
+                recipe.warm_up,
+                recipe.weight_decay,
+                every=recipe.every,
+                accumulate=recipe.accumulate,
+                card=asdict(recipe),
+            ),
+        )
+        self.report.doing("training")
+        loop.resume()
+        model.train()
+        spent, began = self._spent(), time.monotonic()
+
+        def told(step: int, of: int, values: Mapping[str, float]) -> None:
+            self.report.step(step, of, values)
+            write_atomically(
+                self.folder.path / _SPENT, json.dumps({"seconds": round(spent + time.monotonic() - began, 1)})
+            )
+
+        loop.run(told, self.report.stop_asked)
+        return steps
+
+    def _keep(self, model: Any, before: dict[str, Figures], after: dict[str, Figures], steps: int) -> None:
+        self.report.doing("writing the model")
+        weights = sum(one.numel() for one in model.parameters() if one.requires_grad)
+        draft = self.folder.path / "model.draft"
+        shutil.rmtree(draft, ignore_errors=True)
+        write_model(model, self.tokenizer, self.base, draft)
+        shutil.rmtree(self.folder.model, ignore_errors=True)
+        draft.rename(self.folder.model)
+        self.folder.keep_card(
+            {
+                "kind": "generator",
+                "name": self.request.name,
+                "data": self.request.data,
+                "base": self.base.name,
+                "base_fingerprint": self.base.fingerprint,
+                "seed": self.request.seed,
+                "recipe": asdict(self.recipe),
+                "examples": {part: _counted(one) for part, one in self.examples.items()},
+                "steps": steps,
+                "weights_trained": weights,
+                "device": str(self.device.type),
+                "seconds": self._spent(),
+                "peak_megabytes": peak_megabytes(),
+                "peak_card_megabytes": _peak_card_megabytes(self.device),
+                "figures": {
+                    part: compared_figures(before[part], after[part], self._passages(part))
+                    for part in MEASURED
+                    if part in after
+                },
+                "fingerprint": fingerprint_of(self.folder.model),
+            }
+        )
+
+    # -- the machine --------------------------------------------------------------------------------------------------
+
+    def _calculating(self) -> Any:
+        """Weights in 32 bits are calculated with in 16 where the machine has them."""
+        if self.in_16_bits and self.recipe.method == "full":
+            return torch.autocast(self.device.type, dtype=torch.bfloat16)
+        return nullcontext()
+
+    def _spent(self) -> float:
+        path: Path = self.folder.path / _SPENT
+        return float(json.loads(path.read_text("utf-8"))["seconds"]) if path.is_file() else 0.0
+
+    @contextmanager
+    def _card_may_be_lost(self) -> Iterator[None]:
+        try:
+            yield
+        except torch.OutOfMemoryError:
+            raise OfThisMachine(
+                "The graphics card's memory does not suffice. Nothing trained is lost. Give a smaller batch, or a "
+                "smaller 'longest'."
+            ) from None
+        except RuntimeError as error:
+            if self.device.type != "cuda" or "cuda" not in str(error).casefold():
+                raise
+            raise OfThisMachine(
+                f"The graphics card was lost: {str(error).splitlines()[0]}. What was trained is kept up to the last "
+                "checkpoint. Resume the training when the card is back."
+            ) from error
+
+
+def _order(examples: int, count: int, seed: int) -> Iterator[int]:
+    """Which example is seen when: all of them once, in an order drawn anew, before any is seen again."""
+    chance = random.Random(seed)  # noqa: S311
+    left: list[int] = []
+    for _ in range(count):
+        left = left or chance.sample(range(examples), examples)
+        yield left.pop()
+
+
+def _counted(one: Taken) -> dict[str, int]:
+    return {"used": len(one.examples), "no_answer": one.no_answer, "too_long": one.too_long}
+
+
+def _peak_card_megabytes(device: torch.device) -> int:
+    return int(torch.cuda.max_memory_allocated() >> 20) if device.type == "cuda" else 0

@@ -23,6 +23,7 @@ from argot.service.identity.people import People, local_principal
 from argot.service.identity.sessions import DAY, HOUR, Lifetimes
 from argot.service.storage import home_folder as layout
 from argot.service.storage import restore
+from argot.service.storage.adopted_models import settle_adopted, with_adopted
 from argot.service.storage.damage import check_database
 from argot.service.storage.home_lock import HomeLock, read_owner
 from argot.service.threads.thread_store import Threads
@@ -57,7 +58,9 @@ class KnowledgeBase:
 
     def __init__(self, home: Path, settings: Settings, lock: HomeLock) -> None:
         self.home = home
-        self.settings = settings
+        self.given = settings
+        """The settings as they were given, without the models that the knowledge base has adopted."""
+        self.settings = with_adopted(home, settings)
         self.lock = lock
         self.writing = asyncio.Lock()
         """Held while documents change, so that one change follows the other; questions go on beside it, and so does
@@ -109,10 +112,11 @@ class KnowledgeBase:
             for name in layout.DATABASES:
                 check_database(home / name)
             _note_stores(home)
+            settle_adopted(home)
+            return cls(home, settings, lock)
         except BaseException:
             lock.release()
             raise
-        return cls(home, settings, lock)
 
     async def __aenter__(self) -> KnowledgeBase:
         return self
@@ -138,6 +142,10 @@ class KnowledgeBase:
             _note_stores(self.home)
         finally:
             self.lock.release()
+
+    def take_adopted(self) -> None:
+        """Go by the models that are adopted now."""
+        self.settings = with_adopted(self.home, self.given)
 
     @property
     def corpus(self) -> Corpus:

@@ -1,0 +1,1 @@
+"""What learning needs of a knowledge base: who may see a set of pairs, and what a training of it gets."""

@@ -21,6 +21,7 @@ import numpy as np
 from argot.corpus.chunking.passages import cut_passages
 from argot.corpus.readers import ReadLimits, read_document
 from argot.evaluate.answer_measures import auroc
+from argot.evaluate.measures import Positions, bootstrap
 from argot.settings import Settings
 from argot.tools.answering.citations import source_text
 from argot.tools.retrieval.claim_support import BY_WORDS, WITH_READER, Weights, claim_features
@@ -111,11 +112,14 @@ def report(name: str, claims: list[Claim], judged: dict[str, Numbers]) -> None:
     truth = np.array([one.supported for one in claims])
     print(f"\n{name}: {len(claims)} claims, {truth.mean():.1%} supported")
     base = next(iter(judged.values()))
-    draws = [np.random.default_rng(seed).integers(0, len(claims), len(claims)) for seed in range(DRAWS)]
     for what, scores in judged.items():
-        gains = [_area(scores[one], truth[one]) - _area(base[one], truth[one]) for one in draws]
-        low, high = np.quantile(gains, [0.025, 0.975])
-        print(f"  {what:58}{_area(scores, truth):.3f}  {np.mean(gains):+.3f} ({low:+.3f} to {high:+.3f})")
+
+        def gain(drawn: Positions, scores: Numbers = scores) -> float:
+            return _area(scores[drawn], truth[drawn]) - _area(base[drawn], truth[drawn])
+
+        low, high = bootstrap(gain, range(len(claims)), rounds=DRAWS) or (0.0, 0.0)
+        everything = gain(np.arange(len(claims)))
+        print(f"  {what:58}{_area(scores, truth):.3f}  {everything:+.3f} ({low:+.3f} to {high:+.3f})")
 
 
 def _area(scores: Numbers, truth: Numbers) -> float:

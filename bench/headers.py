@@ -21,7 +21,7 @@ from typing import Any
 from argot.corpus.ingestion import reading
 from argot.corpus.store import row_writes
 from argot.evaluate.beir import load_beir
-from argot.evaluate.measures import Measured, bootstrap_interval
+from argot.evaluate.measures import Measured
 from argot.evaluate.retrieval_suite import evaluate_retrieval, sources_of
 from argot.evaluate.temporary_base import TemporaryBase
 from argot.profile import Profile
@@ -49,14 +49,12 @@ def main(folders: list[str]) -> None:
         reading.passages_of, row_writes.searched_title = without_headers, lambda title, header: ""
         lacking = measured(folder)
         reading.passages_of, row_writes.searched_title = with_headers, title_of
-        differences = [
-            having.by_question[one]["ndcg@10"] - lacking.by_question[one]["ndcg@10"] for one in having.by_question
-        ]
-        low, high = bootstrap_interval(differences)
+        change = lacking.compared(having)["ndcg@10"]
+        low, high = change.interval95
         for name, found in (("with", having), ("without", lacking)):
             figures = {measure: round(found.mean[measure], 3) for measure in ("ndcg@10", "hit@1", "hit@3")}
             print(json.dumps({"set": folder.name, "headers": name, **figures}), flush=True)
-        difference = round(sum(differences) / len(differences), 3)
+        difference = round(change.difference, 3)
         print(json.dumps({"set": folder.name, "difference": difference, "interval95": [round(low, 3), round(high, 3)]}))
 
 

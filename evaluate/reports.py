@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from argot.evaluate.abbreviation_suite import AbbreviationRow, AbbreviationsReport
 from argot.evaluate.answer_measures import OUTCOMES
 from argot.evaluate.answer_suite import AnswerRow, AnswersReport
 from argot.evaluate.identification import IdentifyReport
-from argot.evaluate.measures import MEASURES, bootstrap_interval
+from argot.evaluate.measures import DEPTHS, MEASURES, Difference
 from argot.evaluate.quiz_suite import ALONE, ARGOT, PLAIN, QuizReport, Score
 from argot.evaluate.retrieval_suite import RetrievalReport
 from argot.evaluate.sample_suite import KindRow, SamplesReport
@@ -19,6 +19,7 @@ EXPLAINED_WAYS = {
     "glossary": "as they stand, with the glossary",
     "floor": "as they stand, without the glossary",
     "ceiling": "the untouched questions, without the glossary",
+    "against": "as the first, with the profile",
 }
 
 
@@ -30,21 +31,45 @@ class Table:
 
 
 def retrieval_tables(report: RetrievalReport) -> list[Table]:
-    """One row a way of asking; the mean and, for nDCG, the bootstrap interval."""
+    """One row a way of asking: the mean and, for nDCG, its interval; every measure by depth; ways compared in pairs."""
     rows = []
     for way, measured in report.ways.items():
-        low, high = bootstrap_interval([values["ndcg@10"] for values in measured.by_question.values()])
+        low, high = measured.interval("ndcg@10")
         means = [f"{measured.mean[name]:.3f}" for name in MEASURES]
-        rows.append([way, EXPLAINED_WAYS[way], *means, f"{low:.3f} to {high:.3f}"])
+        explained = f"{EXPLAINED_WAYS[way]} {report.against}" if way == "against" else EXPLAINED_WAYS[way]
+        rows.append([way, explained, *means, f"{low:.3f} to {high:.3f}"])
     if report.gap_closed("ndcg@10") is not None:
         closed = [_percent(report.gap_closed(name)) for name in MEASURES]
         rows.append(["gap closed", "(glossary - floor) / (ceiling - floor)", *closed, ""])
     title = f"{report.name}: {report.questions} questions over {report.documents} documents"
     tables = [Table(title, ["way", "", *MEASURES, "nDCG@10, 95 %"], rows)]
+    tables += [_by_depth(report), *(_changes(pair, changes) for pair, changes in report.compared().items())]
     if report.senses is not None:
         chosen = [str(report.senses.questions), str(report.senses.right), _percent(report.senses.share)]
         tables.append(Table("Senses", ["questions", "rightly chosen", "share"], [chosen]))
     return tables
+
+
+def _by_depth(report: RetrievalReport) -> Table:
+    rows = [
+        [way, what, *(f"{measured.mean[f'{name}@{depth}']:.3f}" for depth in DEPTHS)]
+        for way, measured in report.ways.items()
+        for name, what in (("ndcg", "nDCG@k"), ("map", "MAP@k"), ("hit", "hit@k, Success@k"), ("recall", "recall@k"))
+    ]
+    rows += [[way, "MRR", f"{one.mean['mrr']:.3f}", *[""] * (len(DEPTHS) - 1)] for way, one in report.ways.items()]
+    return Table("By depth", ["way", "", *(f"k = {depth}" for depth in DEPTHS)], rows)
+
+
+def _changes(pair: str, changes: Mapping[str, Difference]) -> Table:
+    names = ("ndcg@10", "map@10", "mrr", "hit@1", "hit@3", "hit@10", "recall@10")
+    one = changes[names[0]]
+    title = f"{pair}: {one.questions} questions, {one.clusters} clusters that share no gold"
+    return Table(title, ("", "difference", "95 %"), [[name, *_change(changes[name])] for name in names])
+
+
+def _change(one: Difference) -> list[str]:
+    low, high = one.interval95
+    return [f"{one.difference:+.3f}", f"{low:+.3f} to {high:+.3f}"]
 
 
 def samples_tables(report: SamplesReport) -> list[Table]:

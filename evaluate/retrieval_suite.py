@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 
 from argot.corpus.corpus import Source
 from argot.evaluate.beir import BeirSet
-from argot.evaluate.measures import MEASURES, Measured, bootstrap_interval, measure, share_of_gap_closed
+from argot.evaluate.measures import ALL_MEASURES, Difference, Measured, measure, share_of_gap_closed
 from argot.evaluate.temporary_base import Asker, TemporaryBase
 from argot.jargon_db.formats.csv_format import read_senses
 from argot.profile import Profile
@@ -41,13 +41,32 @@ class SenseReport:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalReport:
-    """Means by way of asking; `ways` keeps its order: what is measured first, what it is compared with after it."""
+    """Means by way of asking; `ways` keeps its order: what is measured first, what it is compared with after it.
+
+    `against`: the name of the profile of the way "against".
+    """
 
     name: str
     documents: int
     questions: int
     ways: dict[str, Measured] = field(default_factory=dict)
     senses: SenseReport | None = None
+    against: str = ""
+
+    def compared(self) -> dict[str, dict[str, Difference]]:
+        """By "second against first" the difference in each measure, question by question, of the ways that are there.
+
+        The other profile against the first, and the glossary against its floor.
+        """
+        first = next(iter(self.ways), "")
+        pairs = [(first, "against"), ("floor", "glossary")]
+        return {
+            f"{self.against if after == 'against' else after} against {before}": self.ways[before].compared(
+                self.ways[after]
+            )
+            for before, after in pairs
+            if {before, after} <= self.ways.keys()
+        }
 
     def gap_closed(self, name: str) -> float | None:
         """The share of the distance between floor and ceiling that the glossary closes in one measure."""
@@ -59,10 +78,14 @@ class RetrievalReport:
     def as_json(self) -> dict[str, Any]:
         report: dict[str, Any] = {"set": self.name, "documents": self.documents, "questions": self.questions}
         report["ways"] = {
-            way: {name: _with_interval(measured, name) for name in MEASURES} for way, measured in self.ways.items()
+            way: {name: _with_interval(measured, name) for name in ALL_MEASURES} for way, measured in self.ways.items()
+        }
+        report["compared"] = {
+            pair: {name: asdict(difference) for name, difference in changes.items()}
+            for pair, changes in self.compared().items()
         }
         if self.gap_closed("ndcg@10") is not None:
-            report["gap_closed"] = {name: self.gap_closed(name) for name in MEASURES}
+            report["gap_closed"] = {name: self.gap_closed(name) for name in ALL_MEASURES}
         if self.senses is not None:
             report["senses"] = {**asdict(self.senses), "share": self.senses.share}
         return report
@@ -76,25 +99,40 @@ def sources_of(data: BeirSet) -> Iterable[Source]:
         yield Source(f"{URI_PREFIX}{identifier}", f"{identifier}.md", lambda content=content: content)  # type: ignore[misc]
 
 
-async def evaluate_retrieval(
-    base: TemporaryBase, data: BeirSet, profile: Profile, glossary_csv: str | None, progress: Progress
+async def evaluate_retrieval(  # noqa: PLR0917
+    base: TemporaryBase,
+    data: BeirSet,
+    profile: Profile,
+    glossary_csv: str | None,
+    progress: Progress,
+    against: Profile | None = None,
 ) -> RetrievalReport:
-    """Runs the set. `base` holds the documents and, where there is one, the glossary."""
-    # Writing answers would take most of the time and changes nothing in what is found.
-    searching = profile.model_copy(update={"misses": "lenient", "choose_sense": False, "generate_answer": False})
+    """Runs the set. `base` holds the documents and, where there is one, the glossary.
+
+    `against`: another profile, asked the same questions in the same base, to compare with.
+    """
+    searching = _searching(profile)
     plain_search = searching.model_copy(update={"look_up_jargon": False, "identify_jargon": False})
-    report = RetrievalReport(data.name, len(data.corpus), len(data.qrels))
+    name = against.name if against is not None else ""
+    report = RetrievalReport(data.name, len(data.corpus), len(data.qrels), against=name)
+    way = "plain" if glossary_csv is None else "glossary"
+    report.ways[way], results = await _run(base.asker(searching), data, data.queries, way, progress)
+    if against is not None:
+        asker = base.asker(_searching(against))
+        report.ways["against"], _ = await _run(asker, data, data.queries, "against", progress)
     if glossary_csv is None:
-        report.ways["plain"], _ = await _run(base.asker(searching), data, data.queries, "plain", progress)
         return report
-    report.ways["glossary"], results = await _run(base.asker(searching), data, data.queries, "glossary", progress)
     report.ways["floor"], _ = await _run(base.asker(plain_search), data, data.queries, "floor", progress)
     if data.plain is None:
         return report
     # Without the glossary: the untouched questions spell out what a script abbreviated in the others.
     report.ways["ceiling"], _ = await _run(base.asker(plain_search), data, data.plain, "ceiling", progress)
-    senses = score_senses(data, glossary_csv, results)
-    return RetrievalReport(report.name, report.documents, report.questions, report.ways, senses)
+    return replace(report, senses=score_senses(data, glossary_csv, results))
+
+
+def _searching(profile: Profile) -> Profile:
+    """Writing answers would take most of the time and changes nothing in what is found."""
+    return profile.model_copy(update={"misses": "lenient", "choose_sense": False, "generate_answer": False})
 
 
 async def _run(
@@ -156,5 +194,4 @@ def _same(one: str, other: str) -> bool:
 
 
 def _with_interval(measured: Measured, name: str) -> dict[str, Any]:
-    low, high = bootstrap_interval([values[name] for values in measured.by_question.values()])
-    return {"mean": measured.mean[name], "interval95": [low, high]}
+    return {"mean": measured.mean[name], "interval95": list(measured.interval(name))}

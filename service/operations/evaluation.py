@@ -75,11 +75,19 @@ Report = tuple[dict[str, Any], list[Table]]
 
 
 def retrieval(  # noqa: PLR0917
-    beir: Path, glossary: Path | None, home: Path | None, profile: Profile, settings: Settings, progress: Progress
+    beir: Path,
+    glossary: Path | None,
+    home: Path | None,
+    profile: Profile,
+    against: Profile | None,
+    settings: Settings,
+    progress: Progress,
 ) -> Report:
     """How well the documents of a BEIR folder are found, with the glossary if one is given.
 
-    `home`: in which knowledge base, as `measured_base` says.
+    Args:
+        home: in which knowledge base, as `measured_base` says.
+        against: another profile to compare with, question by question.
 
     Raises:
         InvalidInput: a file is missing or malformed.
@@ -94,8 +102,9 @@ def retrieval(  # noqa: PLR0917
             base.import_glossary(csv_text, str(glossary))
 
     with measured_base(home, settings, fill) as base:
-        require_derived(base, profile)
-        report = asyncio.run(evaluate_retrieval(base, data, profile, csv_text, progress))
+        for one in filter(None, (profile, against)):
+            require_derived(base, one)
+        report = asyncio.run(evaluate_retrieval(base, data, profile, csv_text, progress, against))
     return report.as_json(), retrieval_tables(report)
 
 

@@ -7,8 +7,17 @@ import pytest
 
 from argot.errors import InvalidInput
 from argot.evaluate.beir import load_beir
-from argot.evaluate.measures import bootstrap_interval, measure, share_of_gap_closed
-from argot.evaluate.retrieval_suite import score_senses
+from argot.evaluate.measures import (
+    bootstrap,
+    bootstrap_interval,
+    gold_clusters,
+    measure,
+    paired_difference,
+    resamples,
+    share_of_gap_closed,
+)
+from argot.evaluate.reports import retrieval_tables
+from argot.evaluate.retrieval_suite import RetrievalReport, score_senses
 from argot.results import AskResult, Jargon
 
 
@@ -60,6 +69,20 @@ def test_measures_agree_with_values_worked_out_by_hand() -> None:
     assert measured.mean["hit@3"] == pytest.approx(2 / 3)
 
 
+def test_each_measure_at_its_depths_by_hand() -> None:
+    run = {"q1": ["x", "d1", "y", "d2"], "q2": ["d3"]}
+    measured = measure(run, {"q1": {"d1": 1, "d2": 1}, "q2": {"d3": 1}})
+    first = measured.by_question["q1"]
+    assert first["mrr"] == pytest.approx(1 / 2)
+    assert first["map@1"] == 0.0
+    assert first["map@3"] == pytest.approx((1 / 2) / 2)  # by all two that are relevant, not by the one found
+    assert first["map@10"] == pytest.approx((1 / 2 + 2 / 4) / 2)
+    assert [first[f"recall@{depth}"] for depth in (1, 3, 5)] == [0.0, 0.5, 1.0]
+    ideal = 1 + 0.63093  # 1 / log2(2) + 1 / log2(3)
+    assert first["ndcg@5"] == pytest.approx((0.63093 + 0.43068) / ideal, abs=1e-4)  # 1 / log2(3) + 1 / log2(5)
+    assert measured.mean["mrr"] == pytest.approx(3 / 4)
+
+
 def test_the_order_of_results_decides_also_when_names_sort_the_other_way() -> None:
     run = {"q": [f"d{n}" for n in range(9, 0, -1)]}
     assert measure(run, {"q": {"d9": 1}}).mean["hit@1"] == 1
@@ -75,6 +98,55 @@ def test_the_interval_holds_the_mean_and_shrinks_to_a_point_when_all_agree() -> 
     low, high = bootstrap_interval([0.0, 1.0] * 50)
     assert low < 0.5 < high
     assert bootstrap_interval([1.0] * 10) == (1.0, 1.0)
+
+
+def test_questions_that_share_gold_are_one_cluster_also_over_a_third() -> None:
+    first, second, third, alone, none, other = gold_clusters([{"a"}, {"b"}, {"a", "b"}, {"c"}, set(), set()])
+    assert first == second == third
+    assert len({first, alone, none, other}) == 4
+
+
+def test_rows_of_a_cluster_are_drawn_together() -> None:
+    for drawn in resamples(["a", "a", "b"], rounds=50, seed=1):
+        assert list(drawn).count(0) == list(drawn).count(1)
+        assert list(drawn).count(0) + list(drawn).count(2) == 2
+    assert list(resamples([], rounds=5, seed=1)) == []
+
+
+def test_an_interval_over_clusters_is_wider_than_one_that_takes_repeats_for_evidence() -> None:
+    values = [*[0.0] * 20, *[1.0] * 20, *[0.0] * 20, *[1.0] * 20]
+    low, high = bootstrap_interval(values)
+    wide = bootstrap_interval(values, clusters=[place // 20 for place in range(80)])
+    assert wide[0] < low and wide[1] > high
+
+
+def test_two_systems_are_compared_pair_by_pair() -> None:
+    same = paired_difference([0.0, 1.0] * 30, [0.0, 1.0] * 30)
+    assert (same.difference, same.interval95, same.excludes_zero) == (0.0, (0.0, 0.0), False)
+    better = paired_difference([0.0, 0.5] * 30, [0.25, 0.75] * 30, clusters=[n // 2 for n in range(60)])
+    assert (better.difference, better.interval95, better.excludes_zero) == (0.25, (0.25, 0.25), True)
+    assert (better.questions, better.clusters) == (60, 30)
+    with pytest.raises(ValueError, match="shorter"):
+        paired_difference([0.0, 1.0], [1.0])
+    assert paired_difference([], []).interval95 == (0.0, 0.0)
+
+
+def test_rounds_for_which_a_statistic_is_not_defined_are_left_out() -> None:
+    assert bootstrap(lambda drawn: None, range(3)) is None
+    assert bootstrap(lambda drawn: 1.0 if 0 in drawn else None, range(3)) == (1.0, 1.0)
+
+
+def test_ways_are_compared_in_pairs_and_shown_by_depth() -> None:
+    gold = {f"q{n}": {f"d{n // 2}": 1} for n in range(4)}
+    worse = measure({question: ["x"] for question in gold}, gold)
+    better = measure({question: list(own) for question, own in gold.items()}, gold)
+    report = RetrievalReport("set", 2, 4, {"plain": worse, "against": better}, against="rrf")
+    change = report.as_json()["compared"]["rrf against plain"]["mrr"]
+    assert (change["difference"], change["questions"], change["clusters"]) == (1.0, 4, 2)
+    by_depth, pair = retrieval_tables(report)[1:]
+    assert ["plain", "MAP@k", *["0.000"] * 5] in by_depth.rows
+    assert "rrf against plain: 4 questions, 2 clusters" in pair.title
+    assert ["mrr", "+1.000", "+1.000 to +1.000"] in pair.rows
 
 
 def test_a_sense_counts_as_right_when_its_words_stood_in_the_untouched_question(tmp_path: Path) -> None:

@@ -53,3 +53,20 @@ def _parts() -> tuple[Any, Any]:
         max_position_embeddings=256,
     )
     return tokenizer, config
+
+
+def tiny_embedder(folder: Path) -> Path:
+    """A whole sentence-transformers folder, which embeds."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
+    from transformers import BertModel, PreTrainedTokenizerFast
+
+    tokenizer, config = _parts()
+    parts = folder.with_name(f"{folder.name}-parts")
+    BertModel(config, add_pooling_layer=True).save_pretrained(parts)
+    marks = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=128, **marks).save_pretrained(parts)
+    words = Transformer(str(parts), max_seq_length=64)
+    model = SentenceTransformer(modules=[words, Pooling(config.hidden_size), Normalize()], device="cpu")
+    model.save_pretrained(str(folder), create_model_card=False)
+    return folder

@@ -60,6 +60,7 @@ Split = Annotated[
         "argot evaluate retrieval --beir data/jargonised --glossary data/jargonised/glossary.csv --json",
         "argot evaluate retrieval --beir data/scifact --home scifact-kb --set search_derived=off",
         "argot evaluate retrieval --beir data/scifact --home scifact-kb --search Q+",
+        "argot evaluate retrieval --beir data/scifact --against plain_rag",
     )
 )
 def retrieval(  # noqa: PLR0917
@@ -69,19 +70,25 @@ def retrieval(  # noqa: PLR0917
     profile: ProfileName = "default",
     changes: Changes = None,
     search: Search = None,
+    against: Annotated[
+        str | None, typer.Option("--against", help="Compare with this profile, question by question.", metavar="NAME")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """How well documents are found; with a glossary, how much of what jargon costs it wins back.
 
-    Without a glossary: nDCG@10 and hit@1/3/5/10 of the questions as they stand. With one: with it, without it (the
-    floor) and, where the folder holds queries.plain.jsonl, of the untouched questions (the ceiling).
+    Without a glossary: nDCG@k, MAP@k, hit@k (Success@k) and recall@k, and MRR, of the questions as they stand. With
+    one: with it, without it (the floor) and, where the folder holds queries.plain.jsonl, of the untouched questions
+    (the ceiling). Intervals of 95 % by bootstrap: two ways are compared question by question, and questions that share
+    a gold document are drawn together.
     """
     # Imported in each command alone: it brings in all that measures, and `argot --help` must be quick.
     from argot.service.operations import evaluation
 
     settings = settings_for(home)
     chosen = _profile(profile, changes, settings, search)
-    show_report(partial(evaluation.retrieval, beir, glossary, home, chosen, settings), as_json=as_json)
+    other = _profile(against, None, settings) if against else None
+    show_report(partial(evaluation.retrieval, beir, glossary, home, chosen, other, settings), as_json=as_json)
 
 
 @app.command(

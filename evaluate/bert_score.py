@@ -1,0 +1,58 @@
+"""BERTScore of an answer against its reference, by the token vectors of the local embedding model.
+
+Zhang et al. (2020), 3: each token of the one text is matched with its likest of the other, by the cosine of their
+contextual vectors, and precision, recall and F1 are means over tokens. Here the vectors are those of the last layer of
+the model that comes with Argot (MiniLM, 8-bit: `tools/retrieval/token_vectors.py`), tokens weigh alike (no idf), and
+nothing is rescaled by a baseline. So figures compare with each other, not with those of another model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from argot.settings import Settings
+from argot.tools.retrieval.reader_scorer import ReaderScorer
+from argot.tools.retrieval.scorer_choice import scorer_for
+
+
+@dataclass(frozen=True, slots=True)
+class BertScore:
+    """Means of cosines: at most 1, and seldom below 0."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+NOTHING = BertScore(0.0, 0.0, 0.0)
+"""Where one of the texts has no tokens."""
+
+
+def bert_scores(answers: Sequence[str], references: Sequence[str], settings: Settings) -> list[BertScore]:
+    """The score of each answer against the reference in its place. Texts are cut at the model's 256 tokens.
+
+    Raises:
+        InvalidSettings: the model cannot be made ready.
+        ValueError: the lists differ in length.
+    """
+    scorer = scorer_for(settings.model_copy(update={"reranker": "reader"}))
+    assert isinstance(scorer, ReaderScorer)
+    found = []
+    for answer, reference in zip(answers, references, strict=True):
+        said, wanted = scorer.read([answer, reference])
+        found.append(greedy_match(said.vectors @ wanted.vectors.T))
+    return found
+
+
+def greedy_match(similarities: ArrayLike) -> BertScore:
+    """Precision, recall and F1 of a matrix of cosines (tokens of the answer, tokens of the reference)."""
+    matrix = np.asarray(similarities, dtype=np.float64)
+    if matrix.ndim != 2 or not matrix.size:
+        return NOTHING
+    precision, recall = float(matrix.max(axis=1).mean()), float(matrix.max(axis=0).mean())
+    total = precision + recall
+    return BertScore(precision, recall, 2 * precision * recall / total if total > 0 else 0.0)

@@ -1,0 +1,54 @@
+"""Whether the right chunk was retrieved, for right and for wrong answers apart: CP-CCR and IP-CCR (RAIDD 3.3, table 3).
+
+A high IP-CCR says that answers are lost by the generator, a low one that they are lost by retrieval. A high CP-CCR
+says that right answers rest on what was retrieved, and are not known by heart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRetrieval:
+    """Of one task. `cp_ccr`: the share of its right answers for which a gold chunk was among those retrieved;
+    `ip_ccr`: the same of its wrong ones. None where it has no right, or no wrong, answers.
+    """
+
+    questions: int
+    accuracy: float
+    cp_ccr: float | None
+    ip_ccr: float | None
+
+
+def chunk_retrieval(
+    correct: Sequence[bool], retrieved: Sequence[bool], tasks: Sequence[str]
+) -> dict[str, ChunkRetrieval]:
+    """By task, and over "all" first, from what is known of each question.
+
+    Args:
+        correct: whether the answer is right.
+        retrieved: whether a gold chunk was among those that the answer was written from.
+        tasks: the kind of each question.
+
+    Raises:
+        ValueError: the lists differ in length.
+    """
+    rows = list(zip(correct, retrieved, tasks, strict=True))
+    found = {"all": _of([row[:2] for row in rows])} if rows else {}
+    for task in dict.fromkeys(tasks):
+        found[task] = _of([row[:2] for row in rows if row[2] == task])
+    return found
+
+
+def _of(rows: Sequence[tuple[bool, bool]]) -> ChunkRetrieval:
+    right = [chunk for correct, chunk in rows if correct]
+    wrong = [chunk for correct, chunk in rows if not correct]
+    return ChunkRetrieval(
+        questions=len(rows),
+        accuracy=len(right) / len(rows),
+        cp_ccr=fmean(right) if right else None,
+        ip_ccr=fmean(wrong) if wrong else None,
+    )

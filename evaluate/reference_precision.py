@@ -1,0 +1,58 @@
+"""How precisely references are matched to sentences (Trustworthy Answers 6.1, table 7 and figure 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+THRESHOLDS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+
+
+@dataclass(frozen=True, slots=True)
+class PrecisionAt:
+    """At a threshold of the matching score: `precision` over the sentences that keep a reference, averaged over
+    answers; None where none keeps one. `kept`: the share of all sentences that do.
+    """
+
+    threshold: float
+    precision: float | None
+    kept: float
+
+
+def sentence_precision(given: Sequence[int | None], annotated: Sequence[Collection[int]]) -> float | None:
+    """Of one answer: of its sentences that were given a passage, the share given one that people annotated.
+
+    Recall is not asked for: a sentence may rest on several passages, and one of them is enough (6.1).
+
+    Args:
+        given: the passage of each sentence; None: none.
+        annotated: the passages that people named for each.
+
+    Returns:
+        None where no sentence was given a passage.
+
+    Raises:
+        ValueError: the lists differ in length.
+    """
+    right = [one in names for one, names in zip(given, annotated, strict=True) if one is not None]
+    return fmean(right) if right else None
+
+
+def precision_by_threshold(
+    answers: Sequence[Sequence[tuple[float | None, bool]]], thresholds: Sequence[float] = THRESHOLDS
+) -> list[PrecisionAt]:
+    """How precision rises as references of low scores are left out.
+
+    Args:
+        answers: for each sentence of each answer the score of the passage it was given (None: it was given none), and
+            whether people annotated that passage.
+    """
+    sentences = sum(len(answer) for answer in answers)
+    found = []
+    for threshold in thresholds:
+        kept = [[right for score, right in answer if score is not None and score >= threshold] for answer in answers]
+        by_answer = [fmean(one) for one in kept if one]
+        share = sum(map(len, kept)) / sentences if sentences else 0.0
+        found.append(PrecisionAt(threshold, fmean(by_answer) if by_answer else None, share))
+    return found

@@ -1,0 +1,103 @@
+"""Batches of questions with their passage and near ones that do not answer, nothing twice in a batch."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from argot.learn.pool_search import Found
+from argot.learn.run_data import RunData, asked
+from argot.learn.training_pairs import TrainingPair
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """How batches are drawn.
+
+    Attributes:
+        size: questions in a batch.
+        negatives: near passages beside each question, drawn anew in each epoch.
+        negatives_from: of how many of the nearest they are drawn.
+        margin: a negative's cosine stays at least so far beneath that of the passage that answers; 0: any.
+        unique: no question, passage or negative stands twice in a batch.
+    """
+
+    epochs: int
+    size: int
+    negatives: int
+    negatives_from: int
+    margin: float
+    seed: int
+    unique: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A question, the text of the passage that answers it, and texts of passages that do not."""
+
+    question: str
+    passage: str
+    negatives: tuple[str, ...]
+
+
+def batches(data: RunData, found: Mapping[str, Found], drawing: Drawing) -> list[list[Drawn]]:
+    """Those of all epochs, one after the other; the same for the same data and seed."""
+    drawn: list[list[Drawn]] = []
+    for epoch in range(drawing.epochs):
+        chance = random.Random(f"{drawing.seed}:{epoch}")  # noqa: S311
+        pairs = list(data.pairs["train"])
+        chance.shuffle(pairs)
+        chosen = {pair.id: _negatives(pair, data, found[pair.id], drawing, chance) for pair in pairs}
+        for batch in _batched(pairs, data, chosen, drawing):
+            # One alone has nothing to be told apart from but its own negatives.
+            if len(batch) > 1:
+                drawn.append([_drawn(pair, data, chosen[pair.id]) for pair in batch])
+    return drawn
+
+
+def _negatives(
+    pair: TrainingPair, data: RunData, found: Found, drawing: Drawing, chance: random.Random
+) -> tuple[str, ...]:
+    """Ids of passages near the question, without those that answer it; where too few are near, any others."""
+    gold = data.gold[pair.id]
+    near = [
+        passage
+        for passage, cosine in zip(found.passages, found.cosines, strict=True)
+        if passage not in gold and (not drawing.margin or cosine <= found.own - drawing.margin)
+    ]
+    known = [passage for passage in pair.negatives if passage in data.pool and passage not in gold]
+    candidates = list(dict.fromkeys([*known, *near]))[: drawing.negatives_from]
+    drawn = chance.sample(candidates, min(drawing.negatives, len(candidates)))
+    if len(drawn) < drawing.negatives:
+        others = [passage for passage in data.pool if passage not in gold and passage not in drawn]
+        drawn += chance.sample(others, min(drawing.negatives - len(drawn), len(others)))
+    return tuple(drawn)
+
+
+def _batched(
+    pairs: Sequence[TrainingPair], data: RunData, chosen: Mapping[str, tuple[str, ...]], drawing: Drawing
+) -> Iterator[list[TrainingPair]]:
+    """In their order; a pair that would repeat something waits for the next batch (NO_DUPLICATES sampling)."""
+    waiting = list(pairs)
+    while waiting:
+        batch: list[TrainingPair] = []
+        later: list[TrainingPair] = []
+        taken: set[str] = set()
+        for place, pair in enumerate(waiting):
+            if len(batch) == drawing.size:
+                later += waiting[place:]
+                break
+            # All that answers it, not its own passage alone: another's negative must not be what answers here.
+            own = {asked(pair.question), *data.gold[pair.id], *chosen[pair.id]}
+            if drawing.unique and own & taken:
+                later.append(pair)
+            else:
+                batch.append(pair)
+                taken |= own
+        yield batch
+        waiting = later
+
+
+def _drawn(pair: TrainingPair, data: RunData, negatives: tuple[str, ...]) -> Drawn:
+    return Drawn(pair.question, pair.passage, tuple(data.pool[one] for one in negatives))

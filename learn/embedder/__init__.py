@@ -1,0 +1,1 @@
+"""Tuning the embedder on pairs of question and passage."""

@@ -1,0 +1,112 @@
+"""The passages of the pool nearest to each question, by an embedder that is being trained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argot.learn.run_data import RunData
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+DEPTH = 50
+BATCH_TEXTS = 16
+Told = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """For one question: passages, best first, each with its cosine; and the cosine of its own passage."""
+
+    passages: tuple[str, ...]
+    cosines: tuple[float, ...]
+    own: float
+
+
+def embedder_in(folder: Path) -> SentenceTransformer:
+    """The model of a folder, without code that it may bring.
+
+    Raises:
+        InvalidInput: it cannot be opened.
+    """
+    from sentence_transformers import SentenceTransformer
+
+    from argot.errors import InvalidInput
+
+    try:
+        model = SentenceTransformer(
+            str(folder), device=device(), trust_remote_code=False, local_files_only=True, model_kwargs=_SAFE
+        )
+    except (OSError, ValueError, KeyError, RuntimeError, AttributeError) as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+        raise InvalidInput(f"The model in {folder} cannot be opened: {reason}.") from error
+    return model.eval()
+
+
+_SAFE: dict[str, Any] = {"use_safetensors": True}
+
+
+def device() -> str:
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def prefixes(model: SentenceTransformer) -> tuple[str, str]:
+    """What the model wants before questions and before passages, as `argot.corpus.embedding` puts it there."""
+    prompts = model.prompts or {}
+    default = prompts.get(model.default_prompt_name or "", "")
+    return prompts.get("query") or default, prompts.get("document") or prompts.get("passage") or default
+
+
+def search(model: SentenceTransformer, data: RunData, told: Told = lambda done, of: None) -> dict[str, Found]:
+    """By the id of each pair, whatever its part, what is found in the whole pool (*Trustworthy Answers* 4.2)."""
+    asking, passing = prefixes(model)
+    pairs, identifiers = data.all_pairs, list(data.pool)
+    passages = embedded(model, [passing + data.pool[one] for one in identifiers], told)
+    questions = embedded(model, [asking + pair.question for pair in pairs])
+    rows = {identifier: row for row, identifier in enumerate(identifiers)}
+    found: dict[str, Found] = {}
+    for pair, question in zip(pairs, questions, strict=True):
+        cosines = passages @ question
+        # Stable: equal ones stand in the pool's order, on every machine.
+        order = np.argsort(-cosines, kind="stable")[:DEPTH]
+        own = max(float(cosines[rows[one]]) for one in data.gold[pair.id])
+        found[pair.id] = Found(
+            tuple(identifiers[row] for row in order), tuple(round(float(cosines[row]), 5) for row in order), own
+        )
+    return found
+
+
+def embedded(
+    model: SentenceTransformer, texts: Sequence[str], told: Told = lambda done, of: None
+) -> NDArray[np.float32]:
+    """(texts, dimensions), of length 1."""
+    import torch
+
+    # By length, so that little is padded; told on the way, since a large pool takes minutes.
+    order = sorted(range(len(texts)), key=lambda number: -len(texts[number]))
+    parts = []
+    with torch.inference_mode():
+        for first in range(0, len(order), BATCH_TEXTS):
+            some = [texts[number] for number in order[first : first + BATCH_TEXTS]]
+            parts.append(model.encode(some, normalize_embeddings=True, show_progress_bar=False, prompt=""))
+            told(min(len(texts), first + BATCH_TEXTS), len(texts))
+    vectors = np.concatenate(parts)
+    placed = np.empty_like(vectors)
+    placed[order] = vectors
+    return placed
+
+
+def as_json(found: Mapping[str, Found]) -> dict[str, Any]:
+    return {pair: [list(one.passages), list(one.cosines), one.own] for pair, one in found.items()}
+
+
+def from_json(rows: Mapping[str, Any]) -> dict[str, Found]:
+    return {pair: Found(tuple(passages), tuple(cosines), own) for pair, (passages, cosines, own) in rows.items()}

@@ -1,0 +1,59 @@
+"""The model that a training starts from: an installed package, a folder, or what another training made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from argot.corpus.embedding.exported_models import model_folder
+from argot.errors import InvalidInput, InvalidSettings, NotFound
+from argot.learn.run_folder import RunFolder
+
+_PICKLED = ("*.bin", "*.pt", "*.pth", "*.pkl", "*.ckpt")
+
+
+def starting_model(base: str, runs: Path) -> Path:
+    """The folder of the model that `base` names: the id of a training below `runs`, a folder, or a package.
+
+    Raises:
+        InvalidInput: there is no such model, it isn't done, or its weights are no safetensors.
+    """
+    folder = _of_run(base, runs) or Path(base).expanduser()
+    if not folder.is_dir():
+        try:
+            folder = model_folder(base)
+        except InvalidSettings as error:
+            raise InvalidInput(
+                f"There is no model '{base}' to start from: neither an installed package, nor a folder, nor a training."
+            ) from error
+    require_safetensors(folder)
+    return folder.resolve()
+
+
+def _of_run(base: str, runs: Path) -> Path | None:
+    try:
+        run = RunFolder.named(runs, base)
+    except NotFound:
+        return None
+    if run.state.status != "done":
+        raise InvalidInput(f"Training '{base}' is {run.state.status}: its model can be started from once it is done.")
+    return run.model
+
+
+def require_safetensors(folder: Path) -> None:
+    """
+    Raises:
+        InvalidInput: the folder holds no model, or weights that would run code when they are read.
+    """
+    if any(folder.glob("*.safetensors")) or any(folder.glob("0_*/*.safetensors")):
+        return
+    if any(found for pattern in _PICKLED for found in folder.glob(pattern)):
+        raise InvalidInput(
+            f"The weights in {folder} are pickled, and reading those can run any code: safetensors only. Have whoever "
+            "made the model save it as safetensors (`save_pretrained` of a present transformers does)."
+        )
+    raise InvalidInput(f"{folder} holds no model: there are no safetensors in it.")
+
+
+def is_embedder(folder: Path) -> bool:
+    """Whether it is a folder of sentence-transformers, which the setting `embedder` takes."""
+    return (folder / "modules.json").is_file()

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from argot.corpus.store.document_store import CorpusStore
     from argot.graph.build import ArgotGraph
     from argot.jargon_db.glossary import Glossary
+    from argot.learn.store.pair_store import PairStore
     from argot.service.observability.metrics import Metrics
     from argot.tools.llm.model_server import ModelServer
 
@@ -79,6 +80,7 @@ class KnowledgeBase:
         self._store: CorpusStore | None = None
         self._glossary: Glossary | None = None
         self._people: People | None = None
+        self._learning: PairStore | None = None
         self._model_server: ModelServer | None = None
         self._threads: Threads | None = None
         self._opening_threads = asyncio.Lock()
@@ -136,7 +138,7 @@ class KnowledgeBase:
             if self._threads:
                 await self._threads.close()
             # In threads, because closing writes what is still in the logs.
-            for store in (self._corpus, self._store, self._glossary, self._people):
+            for store in (self._corpus, self._store, self._glossary, self._people, self._learning):
                 if store:
                     await asyncio.to_thread(store.close)
             _note_stores(self.home)
@@ -184,6 +186,18 @@ class KnowledgeBase:
                 lifetimes = Lifetimes(self.settings.session_idle_hours * HOUR, self.settings.session_days * DAY)
                 self._people = People(self.home / layout.PEOPLE, lifetimes)
             return self._people
+
+    @property
+    def learning(self) -> PairStore:
+        """The sets of training pairs."""
+        with self._guard:
+            if self._learning is None:
+                from argot.learn.store.pair_store import PairStore
+
+                path = self.home / layout.LEARNING
+                with damage_named(path):
+                    self._learning = PairStore(path)
+            return self._learning
 
     @property
     def model_server(self) -> ModelServer | None:
@@ -255,7 +269,7 @@ class KnowledgeBase:
         """Of each store that is open the function that lets nothing of what was deleted stay in a file."""
         # Only those that are open: what this process did not open it deleted nothing from.
         glossary = self._glossary.privacy if self._glossary is not None else None
-        opened = (self._people, glossary, self._threads, self._corpus)
+        opened = (self._people, glossary, self._threads, self._corpus, self._learning)
         return [store.scrub for store in opened if store is not None]
 
     async def graph(self) -> ArgotGraph:

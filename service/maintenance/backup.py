@@ -25,6 +25,7 @@ from argot import __version__
 from argot.clock import timestamp
 from argot.errors import Conflict, DamagedStore, InvalidInput, StoreUnavailable
 from argot.files import NotAFile, replacing, require_file
+from argot.learn.store import pair_store
 from argot.remedies import UPDATE, restore_command
 from argot.service.identity import people
 from argot.service.knowledge_base import finish_cut_off, take_lock
@@ -43,7 +44,7 @@ CHUNK = 1024 * 1024
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _COPIES = ".backup-"
 _MEMBER = re.compile(
-    r"(?:corpus|glossary|people|threads)\.db|blobs/(?:[A-Za-z0-9_-]{1,128}/){0,3}[A-Za-z0-9_.-]{1,128}"
+    r"(?:corpus|glossary|people|threads|learning)\.db|blobs/(?:[A-Za-z0-9_-]{1,128}/){0,3}[A-Za-z0-9_.-]{1,128}"
     r"|profiles/[a-z0-9-]{1,60}\.toml"
 )
 
@@ -233,6 +234,8 @@ def _make_ready(path: Path, scratch: Path) -> None:
             Glossary.open(scratch / layout.GLOSSARY).close()
         if (scratch / layout.THREADS).exists():
             open_database(scratch / layout.THREADS, thread_store.MIGRATIONS).close()
+        if (scratch / layout.LEARNING).exists():
+            open_database(scratch / layout.LEARNING, pair_store.MIGRATIONS).close()
         if (scratch / layout.PEOPLE).exists():
             with closing(open_database(scratch / layout.PEOPLE, people.MIGRATIONS)) as connection:
                 # A session that ended since the backup must not come back.

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from argot.clock import timestamp
 from argot.errors import NotFound
+from argot.jargon_db.store.privacy import ERASED
 from argot.service.identity.people import LOCAL_NAME
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
+from argot.service.storage.home_folder import LEARNING
 from argot.service.usecases.threads import ThreadRead, delete_thread, thread_read
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import Principal
@@ -108,6 +110,8 @@ async def user_erase(kb: KnowledgeBase, principal: Principal, *, name: Text) -> 
     await kb.chores_done()
     questions = await kb.blocking(kb.glossary.privacy.erase_person, names)
     rows = await kb.blocking(kb.people.erase, names)
+    if (kb.home / LEARNING).exists():
+        questions += await kb.blocking(kb.learning.erase_person, names, ERASED)
     if not (conversations or files or questions or rows):
         raise _nobody(name)
     whole = await scrubbed(kb)

@@ -1,0 +1,1 @@
+"""learning.db: sets of training pairs, and what people changed in them."""

@@ -1,0 +1,363 @@
+"""learning.db: the sets of training pairs of a knowledge base, how each was made, and what people changed in it.
+
+The text of a passage is read from corpus.db, for whoever reads it, and is not kept here: what is removed there, or not
+to be read, is in no set either. Only passages that came with an import, and are not in the base, are kept with their
+text.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from argot.clock import timestamp
+from argot.errors import Conflict, NotFound
+from argot.learn.training_pairs import PARTS, Part
+from argot.sqlite import PerThread, damage_named, open_database, transaction
+
+PairState = Literal["kept", "struck"]
+SetStatus = Literal["making", "done"]
+PairFilter = Literal["kept", "struck", "corrected"]
+PAIR_FILTERS: tuple[PairFilter, ...] = get_args(PairFilter)
+
+MIGRATIONS = (
+    """
+    CREATE TABLE sets (
+        name TEXT PRIMARY KEY, created TEXT NOT NULL, created_by TEXT NOT NULL, seed INTEGER NOT NULL,
+        made TEXT NOT NULL, readers TEXT NOT NULL, status TEXT NOT NULL, done INTEGER NOT NULL, total INTEGER NOT NULL,
+        left_out TEXT NOT NULL
+    );
+    CREATE TABLE documents (
+        of TEXT NOT NULL REFERENCES sets (name) ON DELETE CASCADE, document TEXT NOT NULL, name TEXT NOT NULL,
+        readers TEXT NOT NULL, PRIMARY KEY (of, document)
+    ) WITHOUT ROWID;
+    CREATE TABLE steps (
+        of TEXT NOT NULL REFERENCES sets (name) ON DELETE CASCADE, step TEXT NOT NULL, PRIMARY KEY (of, step)
+    ) WITHOUT ROWID;
+    CREATE TABLE pairs (
+        place INTEGER PRIMARY KEY, of TEXT NOT NULL REFERENCES sets (name) ON DELETE CASCADE, id TEXT NOT NULL,
+        question TEXT NOT NULL, answer TEXT NOT NULL, passage_id TEXT NOT NULL, passage TEXT NOT NULL,
+        document TEXT NOT NULL, kind TEXT NOT NULL, part TEXT NOT NULL, negatives TEXT NOT NULL,
+        state TEXT NOT NULL DEFAULT 'kept', asked_by TEXT NOT NULL DEFAULT '', first_question TEXT, first_answer TEXT,
+        changed_by TEXT NOT NULL DEFAULT '', changed_at TEXT NOT NULL DEFAULT '', UNIQUE (of, id)
+    );
+    CREATE INDEX pairs_by_set ON pairs (of, place)
+    """,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SetDocument:
+    """A document that pairs were made of. `readers`: who might read it when they were made; empty: everybody.
+
+    `document` is the id of a document of the base.
+    """
+
+    document: str
+    name: str
+    readers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PairSet:
+    """A set of pairs. `made`: how ("kinds", "limit", "tags", "model"); `readers`: who may see what is not of a
+    document of the base (empty: everybody); `left_out`: how many pairs by reason. `done` of `total` passages are gone
+    through.
+    """
+
+    name: str
+    created: str
+    created_by: str
+    seed: int
+    made: Mapping[str, Any] = field(default_factory=dict)
+    readers: tuple[str, ...] = ()
+    status: SetStatus = "making"
+    done: int = 0
+    total: int = 0
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPair:
+    """A pair of a set as it is kept. `passage` is empty where the passage is one of the base.
+
+    `document` is the document's id, or what the import called it. `first_question`, `first_answer`: as they were made,
+    where somebody corrected them. `asked_by`: whose question it was; empty: nobody's.
+    """
+
+    id: str
+    question: str
+    answer: str
+    passage_id: str
+    document: str
+    kind: str
+    part: Part
+    passage: str = ""
+    negatives: tuple[str, ...] = ()
+    state: PairState = "kept"
+    asked_by: str = ""
+    first_question: str | None = None
+    first_answer: str | None = None
+    changed_by: str = ""
+    changed_at: str = ""
+
+    @property
+    def is_corrected(self) -> bool:
+        return self.first_question is not None
+
+
+@dataclass(frozen=True, slots=True)
+class PairQuery:
+    """Which pairs of a set: those with these words in question or answer, of this kind, part and state."""
+
+    words: str = ""
+    kind: str = ""
+    part: str = ""
+    state: str = ""
+
+
+class PairStore:
+    """The sets of one knowledge base. Each method may be called in any thread.
+
+    Raises:
+        DamagedStore, StoreUnavailable: by every method, as `damage_named` says.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        open_database(path, MIGRATIONS).close()
+        self._connections = PerThread(lambda: open_database(path, MIGRATIONS))
+
+    def close(self) -> None:
+        self._connections.close()
+
+    def scrub(self) -> bool:
+        """Let nothing of what was deleted stay in the write-ahead log; False if somebody reads an earlier state."""
+        return not self._rows("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
+
+    # -- sets ---------------------------------------------------------------------------------------------------------
+
+    def sets(self) -> list[PairSet]:
+        """Newest first, whoever may see them."""
+        return [_set(row) for row in self._rows(f"SELECT {_SET} FROM sets ORDER BY created DESC, name")]  # noqa: S608
+
+    def named(self, name: str) -> PairSet:
+        """
+        Raises:
+            NotFound: there is no set of this name.
+        """
+        rows = self._rows(f"SELECT {_SET} FROM sets WHERE name = ?", name)  # noqa: S608
+        if not rows:
+            raise NotFound(f"There is no set of pairs '{name}'. See them with: argot learn data list")
+        return _set(rows[0])
+
+    def create(self, new: PairSet) -> None:
+        """
+        Raises:
+            Conflict: there is one of this name.
+        """
+        values = (new.name, new.created, new.created_by, new.seed, _json(new.made), _json(new.readers), new.status)
+        try:
+            with self._changing() as db:
+                db.execute(
+                    f"INSERT INTO sets ({_SET}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+                    (*values, new.done, new.total, _json(new.left_out)),
+                )
+        except sqlite3.IntegrityError:
+            raise Conflict(f"There is a set of pairs '{new.name}' already. Give another name.") from None
+
+    def remove(self, name: str) -> int:
+        """Remove a set; how many pairs it had."""
+        with self._changing() as db:
+            count = db.execute("SELECT count(*) FROM pairs WHERE of = ?", (name,)).fetchone()[0]
+            db.execute("DELETE FROM sets WHERE name = ?", (name,))
+        return int(count)
+
+    def documents(self, name: str) -> list[SetDocument]:
+        rows = self._rows("SELECT document, name, readers FROM documents WHERE of = ? ORDER BY name", name)
+        return [SetDocument(document, called, tuple(json.loads(readers))) for document, called, readers in rows]
+
+    # -- making -------------------------------------------------------------------------------------------------------
+
+    def steps_done(self, name: str) -> set[str]:
+        return {step for (step,) in self._rows("SELECT step FROM steps WHERE of = ?", name)}
+
+    def add(
+        self,
+        name: str,
+        pairs: Iterable[StoredPair],
+        documents: Iterable[SetDocument] = (),
+        *,
+        steps: Sequence[str] = (),
+        left_out: Mapping[str, int] | None = None,
+        total: int | None = None,
+    ) -> int:
+        """Add what came of some steps of the making, with those steps; how many pairs are new."""
+        rows = [
+            (
+                name,
+                one.id,
+                one.question,
+                one.answer,
+                one.passage_id,
+                one.passage,
+                one.document,
+                one.kind,
+                one.part,
+                _json(one.negatives),
+                one.state,
+                one.asked_by,
+            )
+            for one in pairs
+        ]
+        with self._changing() as db:
+            before = db.total_changes
+            db.executemany(
+                "INSERT OR IGNORE INTO pairs (of, id, question, answer, passage_id, passage, document, kind, part,"
+                " negatives, state, asked_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                rows,
+            )
+            added = db.total_changes - before
+            db.executemany(
+                "INSERT OR REPLACE INTO documents (of, document, name, readers) VALUES (?, ?, ?, ?)",
+                [(name, one.document, one.name, _json(one.readers)) for one in documents],
+            )
+            db.executemany("INSERT OR IGNORE INTO steps (of, step) VALUES (?, ?)", [(name, step) for step in steps])
+            if left_out is not None:
+                db.execute("UPDATE sets SET left_out = ? WHERE name = ?", (_json(left_out), name))
+            db.execute(
+                "UPDATE sets SET done = done + ?, total = coalesce(?, total) WHERE name = ?", (len(steps), total, name)
+            )
+        return added
+
+    def finish(self, name: str) -> None:
+        """The set is made: its steps need not be known any more."""
+        with self._changing() as db:
+            db.execute("UPDATE sets SET status = 'done' WHERE name = ?", (name,))
+            db.execute("DELETE FROM steps WHERE of = ?", (name,))
+
+    # -- pairs --------------------------------------------------------------------------------------------------------
+
+    def pairs(
+        self,
+        name: str,
+        query: PairQuery = PairQuery(),
+        *,
+        limit: int = -1,
+        offset: int = 0,
+    ) -> list[StoredPair]:
+        """In the order in which they were made."""
+        where, values = _where(name, query)
+        sql = f"SELECT {_PAIR} FROM pairs WHERE {where} ORDER BY place LIMIT ? OFFSET ?"  # noqa: S608
+        return [_pair(row) for row in self._rows(sql, *values, limit, offset)]
+
+    def count(self, name: str, query: PairQuery = PairQuery()) -> int:
+        where, values = _where(name, query)
+        return int(self._rows(f"SELECT count(*) FROM pairs WHERE {where}", *values)[0][0])  # noqa: S608
+
+    def counts(self, name: str, by: Literal["kind", "part"]) -> dict[str, int]:
+        """How many kept pairs there are of each kind or part."""
+        sql = f"SELECT {by}, count(*) FROM pairs WHERE of = ? AND state = 'kept' GROUP BY {by} ORDER BY {by}"  # noqa: S608
+        found = {str(one): int(count) for one, count in self._rows(sql, name)}
+        return {part: found.get(part, 0) for part in PARTS} if by == "part" else found
+
+    def pair(self, name: str, id_: str) -> StoredPair:
+        """
+        Raises:
+            NotFound: the set has no such pair.
+        """
+        rows = self._rows(f"SELECT {_PAIR} FROM pairs WHERE of = ? AND id = ?", name, id_)  # noqa: S608
+        if not rows:
+            raise NotFound(f"The set '{name}' has no pair '{id_}'. See them with: argot learn data show {name}")
+        return _pair(rows[0])
+
+    def set_state(self, name: str, id_: str, state: PairState, by: str) -> StoredPair:
+        self.pair(name, id_)
+        with self._changing() as db:
+            db.execute(
+                "UPDATE pairs SET state = ?, changed_by = ?, changed_at = ? WHERE of = ? AND id = ?",
+                (state, by, timestamp(), name, id_),
+            )
+        return self.pair(name, id_)
+
+    def correct(self, name: str, id_: str, question: str, answer: str, by: str) -> StoredPair:
+        """Keep other words; the first ones stay known. Words as they were made are no correction any more."""
+        found = self.pair(name, id_)
+        first = (found.first_question, found.first_answer) if found.is_corrected else (found.question, found.answer)
+        kept = (None, None) if first == (question, answer) else first
+        with self._changing() as db:
+            db.execute(
+                "UPDATE pairs SET question = ?, answer = ?, first_question = ?, first_answer = ?, changed_by = ?,"
+                " changed_at = ? WHERE of = ? AND id = ?",
+                (question, answer, *kept, by, timestamp(), name, id_),
+            )
+        return self.pair(name, id_)
+
+    # -- people -------------------------------------------------------------------------------------------------------
+
+    def erase_person(self, names: Sequence[str], instead: str) -> int:
+        """Remove what these people asked, and name another where they made or changed something; how many rows."""
+        listed = _json(names)
+        with self._changing() as db:
+            asked = "DELETE FROM pairs WHERE asked_by IN (SELECT value FROM json_each(?))"
+            changed = db.execute(asked, (listed,)).rowcount
+            for table, column in (("sets", "created_by"), ("pairs", "changed_by")):
+                sql = f"UPDATE {table} SET {column} = ? WHERE {column} IN (SELECT value FROM json_each(?))"  # noqa: S608
+                changed += db.execute(sql, (instead, listed)).rowcount
+        return changed
+
+    # -- SQLite -------------------------------------------------------------------------------------------------------
+
+    def _rows(self, sql: str, *parameters: object) -> list[Any]:
+        with damage_named(self.path):
+            return self._connections.get().execute(sql, parameters).fetchall()
+
+    @contextmanager
+    def _changing(self) -> Iterator[sqlite3.Connection]:
+        connection = self._connections.get()
+        with damage_named(self.path), transaction(connection):
+            yield connection
+
+
+_SET = "name, created, created_by, seed, made, readers, status, done, total, left_out"
+_PAIR = (
+    "id, question, answer, passage_id, document, kind, part, passage, negatives, state, asked_by, first_question,"
+    " first_answer, changed_by, changed_at"
+)
+
+
+def _set(row: Sequence[Any]) -> PairSet:
+    name, created, by, seed, made, readers, status, done, total, left_out = row
+    made, left_out = json.loads(made), json.loads(left_out)
+    return PairSet(name, created, by, seed, made, tuple(json.loads(readers)), status, done, total, left_out)
+
+
+def _pair(row: Sequence[Any]) -> StoredPair:
+    values = dict(zip(_PAIR.split(", "), row, strict=True))
+    return StoredPair(**{**values, "negatives": tuple(json.loads(values["negatives"]))})
+
+
+def _where(name: str, query: PairQuery) -> tuple[str, list[str]]:
+    clauses, values = ["of = ?"], [name]
+    for word in query.words.split():
+        clauses.append("(instr(lower(question), lower(?)) OR instr(lower(answer), lower(?)))")
+        values += [word, word]
+    for column in ("kind", "part"):
+        if wanted := getattr(query, column):
+            clauses.append(f"{column} = ?")
+            values.append(wanted)
+    if query.state == "corrected":
+        clauses.append("first_question IS NOT NULL")
+    elif query.state:
+        clauses.append("state = ?")
+        values.append(query.state)
+    return " AND ".join(clauses), values
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=list)

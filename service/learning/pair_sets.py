@@ -1,0 +1,65 @@
+"""Who may see a set of pairs: whoever may read every document that it was made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from argot.errors import NotFound
+from argot.types import Audience, Document, Passage, Principal
+
+if TYPE_CHECKING:
+    from argot.learn.store.pair_store import PairSet
+    from argot.service.knowledge_base import KnowledgeBase
+
+
+def visible_sets(kb: KnowledgeBase, principal: Principal) -> list[PairSet]:
+    """Newest first."""
+    by_id = _documents(kb)
+    return [one for one in kb.learning.sets() if _may_see(kb, principal, one, by_id)]
+
+
+def visible_set(kb: KnowledgeBase, principal: Principal, name: str) -> PairSet:
+    """
+    Raises:
+        NotFound: there is none, or it is of documents that this principal may not all read; never told apart.
+    """
+    none = NotFound(f"There is no set of pairs '{name}'. See them with: argot learn data list")
+    try:
+        found: PairSet = kb.learning.named(name)
+    except NotFound:
+        raise none from None
+    if not _may_see(kb, principal, found, _documents(kb)):
+        raise none
+    return found
+
+
+def audiences_of(kb: KnowledgeBase, one: PairSet) -> list[Audience]:
+    """Of each document that the set was made of who may read it now; of one that is gone, who could."""
+    return _audiences(kb, one, _documents(kb))
+
+
+def passages_for(
+    kb: KnowledgeBase, principal: Principal, audiences: Sequence[Audience]
+) -> Iterator[tuple[Document, list[Passage]]]:
+    """Of each document this principal may read its passages, in order, where everybody may read it who may read
+    documents of all these audiences.
+    """
+    for document in kb.document_store.documents(principal):
+        if not document.audience or any(one and one <= document.audience for one in audiences):
+            yield document, kb.document_store.passages_of(principal, document.id)
+
+
+def _documents(kb: KnowledgeBase) -> dict[str, Document]:
+    # Whose set it is asks for the audiences alone, so it looks at every document.
+    return {one.id: one for one in kb.document_store.documents(Principal("learning", sees_all=True))}
+
+
+def _audiences(kb: KnowledgeBase, one: PairSet, by_id: dict[str, Document]) -> list[Audience]:
+    used = kb.learning.documents(one.name)
+    now = [by_id[each.document].audience if each.document in by_id else frozenset(each.readers) for each in used]
+    return [*now, frozenset(one.readers)]
+
+
+def _may_see(kb: KnowledgeBase, principal: Principal, one: PairSet, by_id: dict[str, Document]) -> bool:
+    return all(principal.may_read(audience) for audience in _audiences(kb, one, by_id))

@@ -1,0 +1,81 @@
+"""What a training gets of a set of pairs: the pairs that people kept, and all passages that are searched for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from argot.errors import InvalidInput
+from argot.learn.training_pairs import PoolPassage, TrainingPair
+from argot.service.learning.pair_sets import audiences_of, passages_for, visible_set
+from argot.types import Principal
+
+if TYPE_CHECKING:
+    from argot.learn.store.pair_store import StoredPair
+    from argot.service.knowledge_base import KnowledgeBase
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingInputs:
+    """Kept pairs, the passages that are searched, and of each restricted document learnt from who may read it.
+
+    `readers` is empty where everybody may read all of it. No passage is in `passages` that somebody may not read who
+    may read all documents of the pairs.
+    """
+
+    pairs: list[TrainingPair]
+    passages: list[PoolPassage]
+    readers: tuple[tuple[str, ...], ...]
+
+
+async def training_inputs(kb: KnowledgeBase, principal: Principal, name: str) -> TrainingInputs:
+    """
+    Raises:
+        NotFound: there is no such set that this principal may see.
+        InvalidInput: it is not made yet, or no pair of it is kept.
+    """
+    return await kb.blocking(_inputs, kb, principal, name)
+
+
+def _inputs(kb: KnowledgeBase, principal: Principal, name: str) -> TrainingInputs:
+    from argot.learn.store.pair_store import PairQuery
+
+    found = visible_set(kb, principal, name)
+    if found.status != "done":
+        raise InvalidInput(f"The set '{name}' is not made yet. Go on with: argot learn data make {name}")
+    pairs = training_pairs(kb, principal, kb.learning.pairs(name, PairQuery(state="kept")))
+    if not pairs:
+        raise InvalidInput(
+            f"The set '{name}' has no pair to learn from: all are struck, or their passages are not in the documents "
+            f"any more. Make a new one with: argot learn data make NAME"
+        )
+    audiences = audiences_of(kb, found)
+    pool = {
+        one.id: PoolPassage(one.id, one.with_header, document.name)
+        for document, passages in passages_for(kb, principal, audiences)
+        for one in passages
+    }
+    # What came with an import is searched, too: it answers its question.
+    pool |= {one.passage_id: PoolPassage(one.passage_id, one.passage, one.document) for one in pairs}
+    readers = {tuple(sorted(one)) for one in audiences if one}
+    return TrainingInputs(pairs, list(pool.values()), tuple(sorted(readers)))
+
+
+def training_pairs(kb: KnowledgeBase, principal: Principal, stored: list[StoredPair]) -> list[TrainingPair]:
+    """These pairs with their passages; those whose passage is gone, or not to be read, are left out."""
+    found = kb.document_store.passages(principal, [one.passage_id for one in stored if not one.passage])
+    pairs = []
+    for one in stored:
+        if one.passage:
+            text, document = one.passage, one.document
+        elif one.passage_id in found:
+            passage, of = found[one.passage_id]
+            text, document = passage.with_header, of.name
+        else:
+            continue
+        pairs.append(
+            TrainingPair(
+                one.id, one.question, one.passage_id, text, document, one.kind, one.part, one.answer, one.negatives
+            )
+        )
+    return pairs

@@ -58,6 +58,19 @@ def device() -> str:
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
+def multiplies_bfloat16() -> bool:
+    """Whether this machine has instructions for products of 16-bit floating-point numbers: three times as fast."""
+    import torch
+
+    if torch.cuda.is_available():
+        return torch.cuda.is_bf16_supported()
+    try:
+        flags = Path("/proc/cpuinfo").read_text().split()
+    except OSError:
+        return False
+    return "avx512_bf16" in flags or "amx_bf16" in flags
+
+
 def prefixes(model: SentenceTransformer) -> tuple[str, str]:
     """What the model wants before questions and before passages, as `argot.corpus.embedding` puts it there."""
     prompts = model.prompts or {}

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from argot.errors import InvalidInput
 from argot.learn.run_folder import PAIRS, PASSAGES, RunFolder
+from argot.learn.trainable_pairs import require_trainable
 from argot.learn.training_pairs import PARTS, Part, PoolPassage, TrainingPair, of_part
-
-LEAST_PAIRS, LEAST_PASSAGES, LEAST_VALIDATION = 20, 10, 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +38,9 @@ class RunData:
 
     def counts(self) -> dict[str, Any]:
         """How many pairs there are by part, and by kind and part, for the card."""
-        kinds = {part: dict(Counter(pair.kind for pair in self.pairs[part])) for part in PARTS}
-        by_kind = {kind: {part: kinds[part].get(kind, 0) for part in PARTS} for kind in sorted({*sum_keys(kinds)})}
+        counted = Counter((pair.kind, pair.part) for pair in self.all_pairs)
+        by_kind = {kind: {part: counted[kind, part] for part in PARTS} for kind in sorted({kind for kind, _ in counted})}
         return {"pairs": {part: len(self.pairs[part]) for part in PARTS}, "kinds": by_kind, "passages": len(self.pool)}
-
-
-def sum_keys(kinds: Mapping[Part, Mapping[str, int]]) -> list[str]:
-    return [kind for counts in kinds.values() for kind in counts]
 
 
 def run_data(run: RunFolder) -> RunData:
@@ -53,9 +48,9 @@ def run_data(run: RunFolder) -> RunData:
     Raises:
         InvalidInput: a line of the files is none, a pair's passage isn't among those searched, or there are too few.
     """
-    data = data_of(run.pairs(), run.passages())
-    require_trainable(data)
-    return data
+    pairs = run.pairs()
+    require_trainable(pairs, run.request.kind)
+    return data_of(pairs, run.passages())
 
 
 def data_of(pairs: Sequence[TrainingPair], passages: Sequence[PoolPassage]) -> RunData:
@@ -85,26 +80,6 @@ def data_of(pairs: Sequence[TrainingPair], passages: Sequence[PoolPassage]) -> R
 def asked(question: str) -> str:
     """The question as it is compared with others: whatever its case and spaces."""
     return " ".join(question.casefold().split())
-
-
-def require_trainable(data: RunData) -> None:
-    """
-    Raises:
-        InvalidInput: there are too few pairs to learn from or to measure by.
-    """
-    train, validation = data.pairs["train"], data.pairs["validation"]
-    passages = {passage for pair in train for passage in data.gold[pair.id]}
-    if len(train) < LEAST_PAIRS:
-        raise InvalidInput(f"There are {len(train)} pairs to learn from, at least {LEAST_PAIRS} are needed.")
-    if len(passages) < LEAST_PASSAGES:
-        raise InvalidInput(
-            f"The pairs to learn from are of {len(passages)} different passages, at least {LEAST_PASSAGES} are needed."
-        )
-    if len(validation) < LEAST_VALIDATION:
-        raise InvalidInput(
-            f"There are {len(validation)} pairs in the part 'validation', at least {LEAST_VALIDATION} are needed to "
-            "see whether the trained model is better."
-        )
 
 
 def _fingerprint(pairs: Sequence[TrainingPair], passages: Sequence[PoolPassage]) -> str:

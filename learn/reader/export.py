@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +30,22 @@ COMMANDS = (
 )
 
 
-def write_reader(trained: Path | None, model: str, target: Path, *, kept: float = 0.0) -> dict[str, Any]:
+def write_reader(
+    trained: Path | None,
+    model: str,
+    target: Path,
+    *,
+    kept: float = 0.0,
+    data: str = DATA,
+    commands: Sequence[str] = COMMANDS,
+) -> dict[str, Any]:
     """Writes `model.onnx`, `tokenizer.json` and `card.json` into `target`; gives the card.
 
     Args:
         trained: the checkpoint of a training; None: the starting weights as they are.
         kept: the share of the starting weights in the encoder. Between the two lies what knows the task and has not
             forgotten other domains (Wortsman et al., 2022, "Robust fine-tuning of zero-shot models").
+        data, commands: for the card: what it learnt from, and how it can be made again.
     """
     start = model_folder(model)
     network = network_from(start)
@@ -49,6 +59,8 @@ def write_reader(trained: Path | None, model: str, target: Path, *, kept: float 
         quantise(plain, target / "model.onnx")
     (target / "tokenizer.json").write_bytes((start / "tokenizer.json").read_bytes())
     card = _card(network, saved, target, model, kept)
+    if saved is not None:
+        card |= {"data": data, "commands": [command.format(kept=kept) for command in commands]}
     write_card(target, card)
     return card
 
@@ -88,8 +100,6 @@ def _card(network: ReaderNetwork, saved: Checkpoint | None, target: Path, model:
     if saved is None:
         return card
     return card | {
-        "data": DATA,
-        "commands": [command.format(kept=kept) for command in COMMANDS],
         "recipe": saved.recipe,
         "steps": saved.step,
         "kept": kept,

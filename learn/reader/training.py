@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -56,13 +56,17 @@ class Trainer:
             LoopRecipe(len(self.batches), recipe.seed, recipe.warm_up, every=recipe.every, card=asdict(recipe)),
         )
 
-    def run(self, told: Told) -> None:
-        """Trains to the end, saving every so many steps."""
+    def run(self, told: Told, stop: Callable[[], bool] = lambda: False) -> None:
+        """Trains to the end, saving every so many steps.
+
+        Raises:
+            TrainingStopped: `stop` said so.
+        """
         self.network.train()
         for module in self.network.modules():
             if isinstance(module, torch.nn.Dropout):
                 module.p = 0.0  # two readings of one text would differ, and the matches with them
-        self.loop.run(told)
+        self.loop.run(told, stop)
 
     # -- losses -------------------------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def made(runs: Path, base: Path | str, **recipe: object) -> RunFolder:
     request = RunRequest(kind="embedder", name="first", base=str(base), data="pairs", recipe={**RECIPE, **recipe})
-    passages = tiny_passages(36)
+    passages = tiny_passages()
     return RunFolder.create(runs, request, tiny_pairs(passages), passages)
 
 
@@ -28,5 +28,5 @@ def test_an_embedder_is_tuned_measured_and_taken(tmp_path: Path, model: Path) ->
     state = run_training(run)
     assert state.status == "done", run.state.error
     card = run.card
-    assert card["figures"]["validation"]["questions"] == 6
+    assert card["figures"]["validation"]["questions"] == 10
     print(card)

@@ -7,7 +7,7 @@ from tiny_reader import WORDS
 from argot.learn.training_pairs import PARTS, PoolPassage, TrainingPair, pair_id
 
 
-def tiny_passages(count: int = 30) -> list[PoolPassage]:
+def tiny_passages(count: int = 60) -> list[PoolPassage]:
     chance = random.Random(3)
     words = [word for word in WORDS.split() if word.isalpha()]
     return [PoolPassage(f"p{n}", " ".join(chance.sample(words, 12)) + " .", f"{n % 5}.md") for n in range(count)]

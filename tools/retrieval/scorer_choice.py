@@ -12,6 +12,7 @@ from argot.protocols import Scorer
 from argot.settings import Settings
 from argot.subprocesses import run_module
 from argot.tools.retrieval.cross_encoder import CrossEncoderScorer
+from argot.tools.retrieval.onnx_cross_encoder import CROSS_ENCODER_FILE, OnnxCrossEncoderScorer
 from argot.tools.retrieval.reader_export import CARD_FILE, EXPORT_VERSION
 from argot.tools.retrieval.reader_scorer import ReaderScorer
 from argot.tools.retrieval.reranker import LexicalScorer
@@ -36,6 +37,8 @@ def scorer_for(settings: Settings | None) -> Scorer:
     folder = Path(settings.reranker).expanduser()
     if all((folder / name).is_file() for name in MODEL_FILES):
         return _reader_in(folder.absolute(), settings.threads)
+    if (folder / CROSS_ENCODER_FILE).is_file():
+        return _onnx_cross_encoder(folder.absolute(), settings.threads)
     return _cross_encoder(settings.reranker)
 
 
@@ -46,7 +49,7 @@ def load_scorer(settings: Settings) -> Scorer:
         InvalidSettings: it cannot be loaded.
     """
     scorer = scorer_for(settings)
-    if isinstance(scorer, ReaderScorer | CrossEncoderScorer):
+    if isinstance(scorer, ReaderScorer | OnnxCrossEncoderScorer | CrossEncoderScorer):
         scorer.load()
     return scorer
 
@@ -63,6 +66,8 @@ def described_scorer(settings: Settings) -> str:
         made = f"trained in {card['steps']} steps" if card["steps"] else "untrained"
         from_ = f"{made}, from {card['started_from']}, {card['fingerprint'][:16]}"
         return f"{settings.reranker}, {from_}; its card: {scorer.folder / CARD_FILE}"
+    if isinstance(scorer, OnnxCrossEncoderScorer):
+        return f"cross-encoder {settings.reranker}, in 8-bit integers"
     if isinstance(scorer, CrossEncoderScorer):
         return f"cross-encoder {settings.reranker}"
     return "lexical, without a model"
@@ -77,6 +82,11 @@ def _reader(cache: Path, threads: int) -> ReaderScorer:
 @lru_cache(maxsize=4)
 def _reader_in(folder: Path, threads: int) -> ReaderScorer:
     return ReaderScorer(folder, LexicalScorer(), threads=threads)
+
+
+@lru_cache(maxsize=4)
+def _onnx_cross_encoder(folder: Path, threads: int) -> OnnxCrossEncoderScorer:
+    return OnnxCrossEncoderScorer(folder, threads=threads)
 
 
 @lru_cache(maxsize=1)

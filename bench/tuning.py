@@ -1,0 +1,292 @@
+"""What tuning on one's own documents gives: nDCG@10 of whole searches, tuned beside untuned, without a language model.
+
+    python bench/tuning.py ord_qa --work FOLDER [--datasets FOLDER] [--threads 1]
+        [--embedder kept=0.5 epochs=3 ...] [--reader kept=0.3 ...] [--stage pairs|embedder|reader|measure]
+
+Sets: ord_qa, emanuals, eda_corpus_qa (ARGOT_DATASETS) and samples. Pairs are made of the documents alone; the set's own
+questions are never learnt from. They are cut in two by a hash of what answers them, so that no passage is in both halves:
+on the one it is chosen what is taken (the tuned embedder, the tuned reader, both or neither), on the other it is
+reported, with paired 95 % intervals that draw questions of one passage together. Everything is kept in the folder, so a
+run that was stopped goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from argot.evaluate.beir import BeirSet, load_beir
+from argot.evaluate.measures import Measured, gold_clusters, measure, paired_difference
+from argot.evaluate.retrieval_suite import evaluate_retrieval, sources_of
+from argot.evaluate.temporary_base import EVALUATOR, TemporaryBase
+from argot.learn.reader.section_questions import Section, heading_question
+from argot.learn.run_folder import RunFolder, RunKind, RunRequest
+from argot.learn.training_pairs import PoolPassage, TrainingPair, pair_id, part_of
+from argot.profile import Profile
+from argot.settings import Settings, load_settings
+from argot.types import Passage
+
+SEED = 7
+SETS = ("ord_qa", "emanuals", "eda_corpus_qa", "samples")
+
+
+# -- sets -------------------------------------------------------------------------------------------------------------
+
+
+def loaded(name: str, datasets: Path) -> BeirSet:
+    if name == "samples":
+        return samples()
+    if name == "eda_corpus_qa":
+        return eda_corpus(datasets)
+    return load_beir(datasets / "beir" / {"emanuals": "emanuals_tv"}.get(name, name))
+
+
+def eda_corpus(datasets: Path) -> BeirSet:
+    """The questions of EDA-Corpus whose chunk somebody has named, over ORD-QA's documentation."""
+    import csv
+
+    import openpyxl
+
+    documentation = load_beir(datasets / "beir" / "ord_qa")
+    with (datasets / "eda_corpus_qa" / "Question-Answer_Dataset.csv").open(encoding="utf-8-sig") as file:
+        asked = [row["Prompts"].strip() for row in csv.DictReader(file)]
+    sheet = openpyxl.load_workbook(datasets / "ord_qa" / "EDA-Corpus-document-annotation.xlsx").active
+    queries, qrels = {}, {}
+    for number, (_, gold, *_) in enumerate(sheet.iter_rows(min_row=2, values_only=True)):
+        chunks = [one for one in re.split(r"[\s,;]+", str(gold or "")) if one in documentation.corpus]
+        if chunks and number < len(asked):
+            queries[f"eda{number}"], qrels[f"eda{number}"] = asked[number], dict.fromkeys(chunks, 1)
+    return BeirSet(datasets / "eda_corpus_qa", documentation.corpus, queries, qrels)
+
+
+def samples() -> BeirSet:
+    """The text files among the sample documents, and the questions that they answer."""
+    folder = Path(str(resources.files("argot.samples")))
+    texts = {
+        path.relative_to(folder / "documents").as_posix(): path.read_text("utf-8")
+        for path in sorted((folder / "documents").rglob("*"))
+        if path.suffix in (".md", ".rst", ".txt")
+    }
+    queries: dict[str, str] = {}
+    qrels: dict[str, dict[str, int]] = {}
+    for name in ("questions.jsonl", "employee_questions.jsonl"):
+        for line in (folder / name).read_text("utf-8").splitlines():
+            row = json.loads(line)
+            gold = {one["document"] for one in row["gold"]} & texts.keys()
+            if gold:
+                key = f"{name[0]}{row['id']}"
+                queries[key], qrels[key] = row["question"], {identifier_of(one): 1 for one in gold}
+    return BeirSet(folder, {identifier_of(one): ("", text) for one, text in texts.items()}, queries, qrels)
+
+
+def identifier_of(path: str) -> str:
+    return path.replace("/", "_").rsplit(".", 1)[0]
+
+
+def halves(data: BeirSet) -> dict[str, list[str]]:
+    """Questions to choose by and to report on. Those that share a passage are in one half."""
+    questions = list(data.qrels)
+    clusters = gold_clusters([list(data.qrels[one]) for one in questions])
+    found: dict[str, list[str]] = {"choosing": [], "reporting": []}
+    for question, cluster in zip(questions, clusters, strict=True):
+        first = questions[cluster]
+        place = hashlib.blake2b(f"{SEED}:{first}".encode(), digest_size=1).digest()[0] % 2
+        found["choosing" if place else "reporting"].append(question)
+    return found
+
+
+# -- pairs of the documents alone -------------------------------------------------------------------------------------
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
+_ROW = re.compile(r"^\|\s*`([^`|]+)`\s*\|\s*([A-Z][^|]{15,200}?)\.?\s*\|", re.MULTILINE)
+_VERBS = frozenset(
+    "add adjust allow allows apply assign build change check choose clear compute configure connect control copy create "
+    "define delete disable display download enable enter estimate exit export find generate get go import include insert "
+    "install launch limit list load locate make merge move open optimize pair partition perform place play press print "
+    "provide read record remove repair replace report reset restore resize route run save scan search select send set "
+    "show specify start stop switch tap test turn update use view watch write".split()
+)
+
+
+def pairs_of(passages: Sequence[tuple[Passage, str, str]]) -> Iterator[tuple[str, str, str]]:
+    """(kind, question, passage id) of (passage, title, document): headings, options, instructions and sentences."""
+    for passage, title, _ in passages:
+        place = int.from_bytes(hashlib.blake2b(passage.id.encode(), digest_size=4).digest(), "big")
+        chance = random.Random(place)
+        heading = passage.heading_path[-1] if passage.heading_path else title
+        text = re.sub(r"[`*#]", "", passage.text)
+        if question := heading_question(Section(title, heading, text), place):
+            yield "heading", question, passage.id
+        for name, said in chance.sample(rows := _ROW.findall(passage.text), min(2, len(rows))):
+            yield "option", chance.choice((task(said), f"What does {name} do?", f"How do I {lower(said)}?")), passage.id
+        told = [one for line in text.splitlines() if "|" not in line for one in _SENTENCE.split(line.strip())]
+        told = [one for one in told if 5 <= len(one.split()) <= 30 and one[:1].isupper()]
+        orders = [one for one in told if one.split()[0].lower() in _VERBS]
+        for one in chance.sample(orders, min(1, len(orders))):
+            yield "instruction", f"How do I {lower(one).rstrip('.:')}?", passage.id
+        for one in chance.sample(told, min(1, len(told))):
+            yield "sentence", shortened(one, chance), passage.id
+
+
+def task(said: str) -> str:
+    return f"How can I {lower(said)}?" if said.split()[0].lower() in _VERBS else said
+
+
+def lower(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def shortened(sentence: str, chance: random.Random) -> str:
+    """A sentence of which every fifth word is left out: what somebody remembers of it (inverse cloze)."""
+    words = sentence.rstrip(".").split()
+    return " ".join(word for word in words if chance.random() > 0.2) or sentence
+
+
+def made_pairs(data: BeirSet, settings: Settings, work: Path) -> tuple[list[TrainingPair], list[PoolPassage]]:
+    with TemporaryBase(work, settings) as base:
+        base.add(sources_of(data), lambda *_: None)
+        store = base.corpus.store
+        held = [
+            (passage, document.title, document.uri)
+            for document in store.documents(EVALUATOR)
+            for passage in store.passages_of(EVALUATOR, document.id)
+        ]
+    pool = [PoolPassage(passage.id, passage.with_header, uri) for passage, _, uri in held]
+    texts = {one.id: one for one in pool}
+    unique = {pair_id(question, passage): (kind, question, passage) for kind, question, passage in pairs_of(held)}
+    pairs = [
+        TrainingPair(key, question, passage, texts[passage].text, texts[passage].document, kind, part_of(passage, SEED))
+        for key, (kind, question, passage) in unique.items()
+    ]
+    return pairs, pool
+
+
+# -- runs -------------------------------------------------------------------------------------------------------------
+
+
+def trained(work: Path, name: str, kind: RunKind, base: str, recipe: Mapping[str, Any], made: Path) -> RunFolder:
+    """The training of this name, run to its end in a process of its own, or going on where it was."""
+    from argot.learn.training_pairs import read_pairs, read_pool
+
+    label = f"{name} {kind} {json.dumps(dict(recipe), sort_keys=True)} {base}"
+    runs = work / "runs"
+    same = [one for one in map(RunFolder, sorted(runs.glob("r*"))) if one.request.name == label]
+    request = RunRequest(kind, label, base, name, SEED, recipe)
+    pairs, pool = read_pairs(made / "pairs.jsonl"), read_pool(made / "passages.jsonl")
+    run = same[0] if same else RunFolder.create(runs, request, pairs, pool)
+    if run.state.status != "done":
+        subprocess.run([sys.executable, "-m", "argot.learn.run_process", str(run.path)], check=False)
+    if run.state.status != "done":
+        sys.exit(f"{run.path}: {run.state}")
+    return run
+
+
+def searched(data: BeirSet, settings: Settings) -> Measured:
+    with tempfile.TemporaryDirectory() as home, TemporaryBase(Path(home), settings) as base:
+        base.add(sources_of(data), lambda *_: None)
+        return asyncio.run(evaluate_retrieval(base, data, Profile(), None, lambda *_: None)).ways["plain"]
+
+
+def kept_measure(work: Path, data: BeirSet, settings: Settings) -> dict[str, float]:
+    """nDCG@10 of each question, from the folder if it was measured."""
+    told = hashlib.blake2b(f"{settings.embedder} {settings.reranker}".encode(), digest_size=6).hexdigest()
+    path = work / f"measured-{told}.json"
+    if not path.is_file():
+        values = searched(data, settings).by_question
+        path.write_text(json.dumps({question: one["ndcg@10"] for question, one in values.items()}))
+    return json.loads(path.read_text())
+
+
+def report(data: BeirSet, ways: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
+    parts = halves(data)
+
+    def mean(way: str, part: str) -> float:
+        return sum(ways[way][one] for one in parts[part]) / len(parts[part])
+
+    chosen = max(ways, key=lambda way: mean(way, "choosing"))
+    rows = {}
+    clusters = gold_clusters([list(data.qrels[one]) for one in parts["reporting"]])
+    for way in ways:
+        change = paired_difference(*([ways[one][q] for q in parts["reporting"]] for one in ("untuned", way)), clusters)
+        rows[way] = {"choosing": mean(way, "choosing"), "reporting": mean(way, "reporting"), **asdict(change)}
+    return {"set": data.name, "halves": {part: len(one) for part, one in parts.items()}, "chosen": chosen, "ways": rows}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("set", choices=SETS)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--datasets", type=Path, default=Path(os.environ.get("ARGOT_DATASETS", "../shared/datasets")))
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--embedder", nargs="*", default=[], help="of its recipe: name=value")
+    parser.add_argument("--reader", nargs="*", default=[], help="of its recipe: name=value")
+    parser.add_argument("--ways", nargs="*", default=["embedder", "reader", "both"])
+    given = parser.parse_args()
+    work: Path = given.work / given.set
+    work.mkdir(parents=True, exist_ok=True)
+    data = loaded(given.set, given.datasets)
+    settings = load_settings(threads=given.threads)
+    began = time.monotonic()
+    if not (work / "pairs.jsonl").is_file():
+        from argot.learn.training_pairs import write_pairs, write_pool
+
+        with tempfile.TemporaryDirectory() as home:
+            pairs, pool = made_pairs(data, settings, Path(home))
+        write_pool(pool, work / "passages.jsonl")
+        write_pairs(pairs, work / "pairs.jsonl")
+    threads = {"threads": given.threads}
+    models = {"untuned": (settings.embedder, settings.reranker)}
+    cards = {}
+    if {"embedder", "both"} & {*given.ways}:
+        recipe = threads | values(given.embedder)
+        run = trained(work, given.set, "embedder", settings.embedder, recipe, work)
+        models["embedder"], cards["embedder"] = (str(run.model), settings.reranker), run.card
+    if {"reader", "both"} & {*given.ways}:
+        recipe = {"form": "reader"} | threads | values(given.reader)
+        run = trained(work, given.set, "reranker", settings.embedder, recipe, work)
+        models["reader"], cards["reader"] = (settings.embedder, str(run.model)), run.card
+    if "both" in given.ways:
+        models["both"] = (models["embedder"][0], models["reader"][1])
+    ways = {
+        way: kept_measure(work, data, settings.model_copy(update={"embedder": embedder, "reranker": reranker}))
+        for way, (embedder, reranker) in models.items()
+        if way in ("untuned", *given.ways)
+    }
+    found = report(data, ways)
+    found["trainings"] = {
+        name: {one: card[one] for one in ("pairs", "recipe", "seconds", "peak_megabytes", "figures")}
+        for name, card in cards.items()
+    }
+    found["minutes"] = round((time.monotonic() - began) / 60, 1)
+    (work / "report.json").write_text(json.dumps(found, indent=1))
+    print(json.dumps({key: value for key, value in found.items() if key != "trainings"}, indent=1))
+
+
+def values(given: Sequence[str]) -> dict[str, Any]:
+    """Of "name=value" each, as JSON where it is any."""
+
+    def read(value: str) -> Any:
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+
+    return {name: read(value) for name, value in (one.split("=", 1) for one in given)}
+
+
+if __name__ == "__main__":
+    main()

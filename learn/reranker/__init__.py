@@ -1,0 +1,1 @@
+"""Tuning what puts passages in order: a cross-encoder, or the reader."""

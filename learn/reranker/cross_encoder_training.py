@@ -1,0 +1,126 @@
+"""Training a cross-encoder: question and passage read together, relevant or not (Nogueira et al., 2019).
+
+*Trustworthy Answers* 3.2.3: it starts from the tuned embedder, and learns each question's passage beside three that were
+drawn from the first ten found. With TS+TCL two losses are added, each with its weight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from argot.errors import InvalidInput
+from argot.learn.batches import Drawn
+from argot.learn.pool_search import device, multiplies_bfloat16
+from argot.learn.reranker.cross_encoder_export import write_cross_encoder
+from argot.learn.reranker.reranker_recipe import RerankerRecipe
+from argot.learn.reranker.ts_tcl import TermJudgingNetwork, idle_tokens, selected_tokens
+from argot.learn.run_process import Reporter
+from argot.learn.training_loop import LoopRecipe, TrainingLoop
+
+
+def tune_cross_encoder(
+    base: Path, batches: Sequence[Sequence[Drawn]], recipe: RerankerRecipe, seed: int, folder: Path, report: Reporter
+) -> TrainingLoop:
+    """Trains a cross-encoder from the encoder in `base`, going on where it was, and writes it as the folder's model."""
+    torch.manual_seed(seed)  # the head, which no embedder brings, is drawn
+    training = CrossEncoderTraining(base, recipe)
+    network = training.network
+    head = [one for name, one in network.named_parameters() if _is_head(name)]
+    known = {id(one) for one in head}
+    encoder = [one for one in network.parameters() if one.requires_grad and id(one) not in known]
+    loop = TrainingLoop(
+        network,
+        [{"params": encoder, "lr": recipe.rate}, {"params": head, "lr": recipe.reading_rate}],
+        lambda step: training.losses(batches[step]),
+        folder,
+        LoopRecipe(len(batches), seed, recipe.warm_up, every=recipe.every, card=asdict(recipe)),
+    )
+    loop.resume()
+    report.doing("training")
+    network.train()
+    loop.run(report.step, report.stop_asked)
+    report.doing("writing the model")
+    write_cross_encoder(network.classifier.eval(), training.tokenizer, recipe.pair_tokens, folder / "model")
+    return loop
+
+
+def _is_head(name: str) -> bool:
+    return name.startswith(("classifier.classifier.", "control."))
+
+
+class CrossEncoderTraining:
+    """The network with its tokenizer and its losses."""
+
+    def __init__(self, base: Path, recipe: RerankerRecipe) -> None:
+        if recipe.ts_tcl and not (recipe.token_selection or recipe.term_control):
+            raise InvalidInput("The recipe has 'ts_tcl' without 'token_selection' and 'term_control': nothing is left.")
+        self.recipe = recipe
+        classifier, self.tokenizer = opened(base)
+        self.network = TermJudgingNetwork(classifier, control=recipe.ts_tcl and recipe.term_control).to(device())
+        self.idle = idle_tokens(self.tokenizer)
+        self.half = recipe.precision == "bfloat16" or (recipe.precision == "auto" and multiplies_bfloat16())
+        for name, value in classifier.named_parameters():
+            # Half of the weights, of which few pairs say nothing.
+            if ".word_embeddings." in name:
+                value.requires_grad_(False)
+
+    def losses(self, batch: Sequence[Drawn]) -> dict[str, Tensor]:
+        """Binary cross entropy of each pair, alpha times; with TS+TCL that by the selected tokens, beta times."""
+        pairs = [(one.question, text) for one in batch for text in (one.passage, *one.negatives)]
+        labels = [float(place == 0) for one in batch for place in range(1 + len(one.negatives))]
+        wanted = torch.tensor(labels, device=device())
+        found = self.tokenizer(
+            *map(list, zip(*pairs, strict=True)),
+            padding=True,
+            truncation="longest_first",
+            max_length=self.recipe.pair_tokens,
+            return_tensors="pt",
+        )
+        read = {name: value.to(device()) for name, value in found.items()}
+        with torch.autocast(device(), torch.bfloat16, enabled=self.half):
+            hidden = self.network.encoded(read)
+            losses = {"relevance": self.recipe.alpha * _entropy(self.network.relevance(hidden), wanted)}
+            if self.recipe.ts_tcl:
+                by_terms = self.network.term_relevance(read, hidden, self._selected(found, read))
+                losses["terms"] = self.recipe.beta * _entropy(by_terms, wanted)
+        return losses
+
+    def _selected(self, found: Any, read: dict[str, Tensor]) -> Tensor:
+        if not self.recipe.token_selection:
+            return read["attention_mask"].bool()
+        parts = [found.sequence_ids(row) for row in range(len(read["input_ids"]))]
+        question, passage = (
+            torch.tensor([[one == which for one in row] for row in parts], device=device()) for which in (0, 1)
+        )
+        return selected_tokens(read["input_ids"], question, passage, self.idle)
+
+
+def _entropy(logits: Tensor, wanted: Tensor) -> Tensor:
+    return functional.binary_cross_entropy_with_logits(logits.float(), wanted)
+
+
+def opened(base: Path) -> tuple[Any, Any]:
+    """The encoder of a folder with a head of one score, new where it has none; and its tokenizer.
+
+    Raises:
+        InvalidInput: it cannot be opened, or has more than one score.
+    """
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    folder = base if (base / "config.json").is_file() else base / "0_Transformer"
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        model = AutoModelForSequenceClassification.from_pretrained(
+            folder, num_labels=1, local_files_only=True, trust_remote_code=False, use_safetensors=True
+        )
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+        raise InvalidInput(f"The model in {base} cannot become a cross-encoder: {reason}.") from error
+    return model, tokenizer

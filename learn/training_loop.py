@@ -7,13 +7,14 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-from torch import Tensor, nn
+# Whoever only looks at trainings needs no PyTorch, which takes seconds and a quarter of a gigabyte.
+if TYPE_CHECKING:
+    from torch import Tensor, nn
 
 CHECKPOINT = "checkpoint.safetensors"
-Losses = Callable[[int], Mapping[str, Tensor]]
+Losses = Callable[[int], "Mapping[str, Tensor]"]
 """The losses of a step, whose sum is made smaller."""
 Told = Callable[[int, int, Mapping[str, float]], None]
 """Step, of how many, and its losses."""
@@ -56,6 +57,8 @@ class TrainingLoop:
         folder: Path,
         recipe: LoopRecipe,
     ) -> None:
+        import torch
+
         self.network, self.losses, self.folder, self.recipe = network, losses, folder, recipe
         self.optimizer = torch.optim.AdamW([dict(group) for group in groups], weight_decay=recipe.weight_decay)
         self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, self._rate)
@@ -73,6 +76,8 @@ class TrainingLoop:
             TrainingStopped: `stop` said so; what was trained is saved.
             OSError: the folder cannot be written; the last checkpoint is as it was.
         """
+        import torch
+
         while self.step < self.recipe.steps:
             if stop():
                 self.save()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from argot.learn.run_folder import RunFolder, RunKind, RunRequest
+from argot.learn.training_pairs import PARTS
 from argot.types import Principal
 
 if TYPE_CHECKING:
@@ -55,9 +57,14 @@ class Gain:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A measure before and after, on one part, with the paired difference and its 95 % interval."""
+    """A measure before and after, on one part, with the paired difference and its 95 % interval.
+
+    `of`: what was put in order, as in "top10"; empty where the whole pool was searched. `ways`: which two are compared,
+    as in "after against before".
+    """
 
     part: str
+    of: str
     ways: str
     measure: str
     before: float | None
@@ -71,38 +78,38 @@ class Comparison:
 def comparisons(card: Mapping[str, Any]) -> Iterator[Comparison]:
     """All that the card compares. What is not in the form of a card is left out: a folder may come from anywhere."""
     figures = card.get("figures")
-    for part, found in figures.items() if isinstance(figures, Mapping) else ():
-        if not isinstance(found, Mapping) or not isinstance(found.get("differences"), Mapping):
-            continue
-        means = found.get("means", {})
-        for ways, measures in found["differences"].items():
-            after, _, before = str(ways).partition(" against ")
-            for measure, one in measures.items():
-                try:
-                    low, high = one["interval95"]
-                    yield Comparison(
-                        str(part),
-                        str(ways),
-                        str(measure),
-                        means.get(before, {}).get(measure),
-                        means.get(after, {}).get(measure),
-                        float(one["difference"]),
-                        float(low),
-                        float(high),
-                        int(one["questions"]),
-                    )
-                except (KeyError, TypeError, ValueError, AttributeError):
-                    continue
+    if not isinstance(figures, Mapping):
+        return
+    for name, found in figures.items():
+        if name in PARTS:
+            yield from _of_part(str(name), "", found)
+        elif isinstance(found, Mapping):
+            for part, inner in found.items():
+                yield from _of_part(str(part), str(name), inner)
+
+
+def _of_part(part: str, of: str, found: Any) -> Iterator[Comparison]:
+    differences = found.get("differences") if isinstance(found, Mapping) else None
+    for ways, measures in differences.items() if isinstance(differences, Mapping) else ():
+        after, _, before = str(ways).partition(" against ")
+        for measure, one in measures.items() if isinstance(measures, Mapping) else ():
+            # What is missing, or no number, is no comparison.
+            with suppress(KeyError, TypeError, ValueError, AttributeError):
+                low, high = map(float, one["interval95"])
+                means = found.get("means", {})
+                was, now = (means.get(way, {}).get(measure) for way in (before, after))
+                change, questions = float(one["difference"]), int(one["questions"])
+                yield Comparison(part, of, str(ways), str(measure), was, now, change, low, high, questions)
 
 
 def gain_of(kind: RunKind, card: Mapping[str, Any]) -> Gain | None:
-    """None where the card does not say it.
+    """The main measure's, against the model it started from; None where the card does not say it.
 
-    The card may name the measure (`main`) and what is compared (`compared`); else the first comparison counts.
+    The card may name the measure (`main`) and what is compared (`compared`).
     """
-    measure, ways = str(card.get("main", MAIN_MEASURE[kind])), card.get("compared")
+    measure, ways = str(card.get("main", MAIN_MEASURE[kind])), card.get("compared", "after against before")
     for one in comparisons(card):
-        if one.part == PART and one.measure == measure and ways in (None, one.ways):
+        if (one.part, one.measure, one.ways) == (PART, measure, ways):
             return Gain(measure, one.before, one.after, one.gain, one.low, one.high, one.questions)
     return None
 

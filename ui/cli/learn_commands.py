@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -136,7 +136,6 @@ def _train(  # noqa: PLR0917
     as_user: str | None,
     home: Path | None,
 ) -> None:
-    from argot.profile import changes_of
     from argot.service.usecases.training_runs import training_start
 
     base = str(Path(base).absolute()) if base and Path(base).is_dir() else base
@@ -147,7 +146,7 @@ def _train(  # noqa: PLR0917
             data=data,
             name=name,
             base=base,
-            recipe={one: str(value) for one, value in changes_of(changes).items()},
+            recipe=_recipe_of(changes),
             seed=seed,
         )
         served = _is_served(client)
@@ -157,6 +156,19 @@ def _train(  # noqa: PLR0917
             _follow_service(client.as_user(as_user), begun.id)
     if not served and not detach:
         _follow_here(begun.id, home)
+
+
+def _recipe_of(changes: list[str]) -> dict[str, str]:
+    """`["epochs=3"]` as values by name."""
+    from argot.errors import InvalidInput
+
+    found = {}
+    for text in changes:
+        name, _, value = (part.strip() for part in text.partition("="))
+        if not name or not value:
+            raise InvalidInput(f"'{text}' changes nothing. Write a name of the recipe and a value, e.g. epochs=3.")
+        found[name] = value
+    return found
 
 
 def _waits(begun: RunShown, *, served: bool, detach: bool) -> None:
@@ -179,19 +191,8 @@ def _follow_service(client: Client, run: str) -> None:
     with _shown_progress() as tell:
         try:
             while (found := client.call(training_show, run=run)).run.status in ("waiting", "running"):
-                losses = (
-                    {name: value for name, value in found.curve[-1].items() if name != "step"} if found.curve else {}
-                )
-                tell(
-                    _told(
-                        found.run.status,
-                        found.run.doing,
-                        found.run.step,
-                        found.run.steps,
-                        losses,
-                        found.run.seconds_left,
-                    )
-                )
+                last = found.curve[-1] if found.curve else {}
+                tell(_told(found.run, {name: value for name, value in last.items() if name != "step"}))
                 time.sleep(POLL_SECONDS)
         except KeyboardInterrupt:
             note(f"{run} goes on in the service. Stop it: argot learn stop {run}")
@@ -206,7 +207,7 @@ def _follow_here(run: str, home: Path | None) -> None:
 
     settings = settings_for(home)
     with _shown_progress() as tell:
-        train_here(runs_of(settings.home), settings, run, lambda one: tell(_of_progress(one)))
+        train_here(runs_of(settings.home), settings, run, lambda one: tell(_told(one, one.losses)))
     with knowledge_base(home) as client:
         found = client.call(training_show, run=run).run
     _ended(run, found.status, found.error, found.gain)
@@ -239,7 +240,7 @@ def _shown_progress() -> Iterator[Callable[[str], None]]:
     before = [""]
 
     def tell(text: str) -> None:
-        stage = text.split(":")[0]
+        stage = text.partition(":")[0]
         if stage != before[0]:
             before[0] = stage
             note(text)
@@ -247,17 +248,13 @@ def _shown_progress() -> Iterator[Callable[[str], None]]:
     yield tell
 
 
-def _of_progress(one: RunProgress) -> str:
-    return _told(one.status, one.doing, one.step, one.steps, one.losses, one.seconds_left)
-
-
-def _told(status: str, doing: str, step: int, steps: int, losses: dict[str, float] | object, left: float | None) -> str:
-    said = doing or status
-    if steps:
-        said += f": {step:,} of {steps:,}"
-    if isinstance(losses, dict) and losses and doing == "training":
+def _told(one: RunProgress | RunShown, losses: Mapping[str, float]) -> str:
+    said = one.doing or one.status
+    if one.steps:
+        said += f": {one.step:,} of {one.steps:,}"
+    if losses and one.doing == "training":
         said += ", " + ", ".join(f"{name} {value:.4f}" for name, value in losses.items())
-    return said + (f", {time_left(left)} left" if left else "")
+    return said + (f", {time_left(one.seconds_left)} left" if one.seconds_left else "")
 
 
 def time_left(seconds: float) -> str:
@@ -269,92 +266,6 @@ def time_left(seconds: float) -> str:
         if seconds < 5400
         else f"{seconds / 3600:.1f} h"
     )
-
-
-# -- runs -------------------------------------------------------------------------------------------------------------
-
-
-@learn.command("runs", epilog=examples("argot learn runs", "argot learn runs --json"))
-def runs(json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
-    """List the trainings, newest first: how far each is, and what came of it."""
-    from argot.service.usecases.training_runs import training_list
-
-    with knowledge_base(home) as client:
-        found = client.as_user(as_user).call(training_list)
-    if json_:
-        say_json(found)
-        return
-    rows: list[list[object]] = [[one.id, one.kind, one.name, one.data, _status(one), _gain(one.gain)] for one in found]
-    table(["run", "kind", "name", "data", "state", "gain on validation"], rows)
-    if not found:
-        note("No model was trained yet. Make pairs to learn from: argot learn data --help")
-
-
-def _status(one: RunShown) -> str:
-    if one.in_force:
-        return "in force"
-    if one.status == "running" and one.steps:
-        return f"{one.doing} {one.step}/{one.steps}" + (
-            f", {time_left(one.seconds_left)} left" if one.seconds_left else ""
-        )
-    return one.status
-
-
-def _gain(gain: Gain | None) -> str:
-    return f"{gain.measure} {gain.gain:+.3f} ({gain.low:+.3f} to {gain.high:+.3f})" if gain else ""
-
-
-@learn.command("show", epilog=examples("argot learn show r0001", "argot learn show r0001 --json"))
-def show(run: Run, json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
-    """Show a training: its recipe, how far it is, its figures before and after, and whether it may be adopted."""
-    from argot.service.usecases.model_adoption import model_verdict
-    from argot.service.usecases.training_runs import training_show
-
-    with knowledge_base(home) as client:
-        found = client.as_user(as_user).call(training_show, run=run)
-        verdict = client.as_user(as_user).call(model_verdict, run=run) if found.run.status == "done" else None
-    if json_:
-        say_json(found)
-        return
-    one = found.run
-    say(f"{one.id}  {one.name}")
-    say(f"{one.kind} from {one.base}, on {one.data}, seed {one.seed}, asked for by {one.asked_by} at {one.created}")
-    if one.recipe:
-        say(
-            "recipe: " + ", ".join(f"{name}={value}" for name, value in one.recipe.items()) + ", the rest as by default"
-        )
-    say(f"{_status(one)}{f': {one.error}' if one.error else ''}")
-    if found.figures:
-        table(
-            ["part", "measure", "before", "after", "change", "95 % interval"],
-            [
-                [
-                    each.part,
-                    each.measure,
-                    _figure(each.before),
-                    _figure(each.after),
-                    f"{each.gain:+.3f}",
-                    f"{each.low:+.3f} to {each.high:+.3f}",
-                ]
-                for each in found.figures
-            ],
-        )
-    if verdict is not None and not one.in_force:
-        say(verdict.refused or f"It may be adopted: argot learn adopt {one.id}")
-
-
-def _figure(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f}"
-
-
-@learn.command("stop", epilog=examples("argot learn stop r0001"))
-def stop(run: Run, as_user: AsUser = None, home: Home = None) -> None:
-    """Stop a training at its next step; its checkpoint is kept."""
-    from argot.service.usecases.training_runs import training_stop
-
-    with knowledge_base(home) as client:
-        client.as_user(as_user).call(training_stop, run=run)
-    say(f"{run} stops at its next step. Go on: argot learn resume {run}")
 
 
 @learn.command("resume", epilog=examples("argot learn resume r0001", "argot learn resume r0001 --detach"))
@@ -372,16 +283,6 @@ def resume(run: Run, detach: Detach = False, as_user: AsUser = None, home: Home 
         _follow_here(run, home)
 
 
-@learn.command("remove", epilog=examples("argot learn remove r0001"))
-def remove(run: Run, as_user: AsUser = None, home: Home = None) -> None:
-    """Remove a training for good, with its model. A model that was adopted stays in force."""
-    from argot.service.usecases.training_runs import training_remove
-
-    with knowledge_base(home) as client:
-        gone = client.as_user(as_user).call(training_remove, run=run)
-    say(f"Removed {gone.id} ({gone.name}).")
-
-
 @learn.command("worker", epilog=examples("argot learn worker --once", "argot learn worker --runs /mnt/shared/runs"))
 def worker(
     once: Annotated[bool, typer.Option("--once", help="End when none waits.")] = False,
@@ -391,7 +292,7 @@ def worker(
     ] = None,
     home: Home = None,
 ) -> None:
-    """Train waiting trainings, oldest first, without a service; also on another machine, which needs their folder alone.
+    """Train what waits, oldest first, without a service; also on another machine, which needs the folder alone.
 
     Ctrl+C keeps a checkpoint, and lets the training wait for the next worker.
     """
@@ -411,49 +312,3 @@ def worker(
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     say(f"{counted(len(told), 'training')} taken up; none waits any more.")
-
-
-# -- adopting ---------------------------------------------------------------------------------------------------------
-
-
-@learn.command("adopt", epilog=examples("argot learn adopt r0001"))
-def adopt(
-    run: Run,
-    for_everybody: Annotated[
-        bool,
-        typer.Option("--for-everybody", help="It learnt from documents that not all may read, and is to serve all."),
-    ] = False,
-    as_user: AsUser = None,
-    home: Home = None,
-) -> None:
-    """Put a training's model into force, if it measures better on the validation part; 'back' takes it back."""
-    from argot.service.usecases.model_adoption import model_adopt
-
-    with knowledge_base(home) as client, _rebuilding() as moved:
-        done = client.as_user(as_user).watched(moved).call(model_adopt, run=run, for_everybody=for_everybody)
-    say(f"{done.kind}: {done.now} is in force, instead of {done.before}.")
-    note(done.say or f"Take it back: argot learn back {done.kind}")
-
-
-@learn.command("back", epilog=examples("argot learn back reranker"))
-def back(
-    kind: Annotated[Kind, typer.Argument(help="What is taken back.")], as_user: AsUser = None, home: Home = None
-) -> None:
-    """Take back the model that was adopted last: the one before it answers again."""
-    from argot.service.usecases.model_adoption import model_back
-
-    with knowledge_base(home) as client, _rebuilding() as moved:
-        done = client.as_user(as_user).watched(moved).call(model_back, kind=kind)
-    say(f"{done.kind}: {done.now} is in force again, instead of {done.before}.")
-
-
-@contextmanager
-def _rebuilding() -> Iterator[Callable[[object], None]]:
-    """A bar for vectors that are rebuilt."""
-    from rich.progress import Progress
-
-    from argot.ui.cli.document_commands import Bar
-
-    console = error_console()
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        yield Bar(progress, "rebuilding vectors").move

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
 PART = "validation"
 """What is decided by. The test part is looked at, and decides nothing."""
-MAIN_MEASURE: Mapping[RunKind, str] = {"embedder": "map@10", "reranker": "map@10", "generator": "accuracy"}
+MAIN_MEASURE: Mapping[RunKind, str] = {"embedder": "map@10", "reranker": "map@10", "generator": "rouge_l"}
 """What is decided by where the card names nothing else."""
+STARTED_FROM = "after against before"
+"""Which comparison of a card decides where it names nothing else."""
 SAFE_SUFFIXES = frozenset({".safetensors", ".onnx", ".json", ".txt"})
 """Of what a model's folder may hold: nothing that runs code when it is read."""
 LEAST_KNOWN = 0.5
@@ -89,7 +91,14 @@ def comparisons(card: Mapping[str, Any]) -> Iterator[Comparison]:
 
 
 def _of_part(part: str, of: str, found: Any) -> Iterator[Comparison]:
-    differences = found.get("differences") if isinstance(found, Mapping) else None
+    if not isinstance(found, Mapping):
+        return
+    for measure, one in found.items():
+        with suppress(KeyError, TypeError, ValueError):
+            low, high = map(float, one["interval"])
+            was, now, change, questions = one["before"], one["after"], float(one["difference"]), int(one["examples"])
+            yield Comparison(part, of, STARTED_FROM, str(measure), was, now, change, low, high, questions)
+    differences = found.get("differences")
     for ways, measures in differences.items() if isinstance(differences, Mapping) else ():
         after, _, before = str(ways).partition(" against ")
         for measure, one in measures.items() if isinstance(measures, Mapping) else ():
@@ -107,7 +116,7 @@ def gain_of(kind: RunKind, card: Mapping[str, Any]) -> Gain | None:
 
     The card may name the measure (`main`) and what is compared (`compared`).
     """
-    measure, ways = str(card.get("main", MAIN_MEASURE[kind])), card.get("compared", "after against before")
+    measure, ways = str(card.get("main", MAIN_MEASURE[kind])), card.get("compared", STARTED_FROM)
     for one in comparisons(card):
         if (one.part, one.measure, one.ways) == (PART, measure, ways):
             return Gain(measure, one.before, one.after, one.gain, one.low, one.high, one.questions)

@@ -15,6 +15,7 @@ from argot.service.json_values import jsonable
 from argot.service.usecases import (
     api_keys,
     attachments,
+    candidate_search,
     contexts,
     conversations,
     derivations,
@@ -56,6 +57,7 @@ __all__ = [
     "CASES",
     "api_keys",
     "attachments",
+    "candidate_search",
     "contexts",
     "conversations",
     "derivations",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, aclosing, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
-from argot.errors import Conflict, InvalidInput
+from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed
 from argot.learn.run_folder import RUN_KINDS, RunFolder, RunKind
 from argot.service.blocking_work import HandOver, progress_events
 from argot.service.knowledge_base import KnowledgeBase
@@ -23,6 +25,8 @@ from argot.types import Principal
 
 if TYPE_CHECKING:
     from argot.settings import Settings
+
+logger = logging.getLogger(__name__)
 
 __all__ = ["AdoptedModel", "AdoptionStep", "Gain"]
 
@@ -73,6 +77,23 @@ class Switched:
     say: str
 
 
+@dataclass(slots=True)
+class ModelChange:
+    """A change of a model in the background. `said`: what came of it; `error`: why nothing did."""
+
+    kind: RunKind
+    run: str
+    done: int = 0
+    total: int = 0
+    ended: bool = False
+    said: str = ""
+    error: str = ""
+
+
+_changes: WeakKeyDictionary[KnowledgeBase, ModelChange] = WeakKeyDictionary()
+"""The change that was begun last."""
+
+
 @usecase("manager", everywhere=True)
 async def models_in_force(kb: KnowledgeBase, principal: Principal) -> Adoptions:
     """Which models answer, which of them were adopted, and what was adopted and taken back before, newest first."""
@@ -104,7 +125,7 @@ async def model_verdict(kb: KnowledgeBase, principal: Principal, *, run: RunId) 
     gain = rules.gain_of(found.request.kind, found.card)
     try:
         await kb.blocking(_judged, kb, found, for_everybody=True)
-    except (Conflict, InvalidInput, rules.NotAllowed) as error:
+    except (Conflict, InvalidInput, NotAllowed) as error:
         return Verdict(str(error), gain, asks=False)
     return Verdict("", gain, asks=any(found.request.readers))
 
@@ -188,6 +209,69 @@ async def model_back(
         async with aclosing(_switched(kb, stack[:-1], step)) as events:
             async for event in events:
                 yield event
+
+
+# -- in the background ------------------------------------------------------------------------------------------------
+
+
+@usecase("manager", everywhere=True)
+async def model_adopt_start(
+    kb: KnowledgeBase, principal: Principal, *, run: RunId, for_everybody: bool = False
+) -> ModelChange:
+    """Begin to adopt as `model_adopt` does, which of an embedder takes long; how far it is: `model_change`.
+
+    Raises:
+        Conflict, NotAllowed, NotFound, InvalidInput: as `model_adopt`, at once; or another change is going on.
+    """
+    found = await kb.blocking(rules.visible_run, kb.home / RUNS, principal, run)
+    await kb.blocking(_judged, kb, found, for_everybody=for_everybody)
+    events = model_adopt.function(kb, principal, run=run, for_everybody=for_everybody)
+    return _begun(kb, ModelChange(found.request.kind, run), events)
+
+
+@usecase("manager", everywhere=True)
+async def model_back_start(kb: KnowledgeBase, principal: Principal, *, kind: RunKind) -> ModelChange:
+    """Begin to go back as `model_back` does; how far it is: `model_change`.
+
+    Raises:
+        Conflict: none was adopted, or another change is going on.
+    """
+    if not (await kb.blocking(store.read_adopted, kb.home)).stack(kind):
+        raise Conflict(f"No {kind} was adopted: there is nothing to go back to. See: argot learn runs")
+    return _begun(kb, ModelChange(kind, ""), model_back.function(kb, principal, kind=kind))
+
+
+@usecase("manager", everywhere=True)
+async def model_change(kb: KnowledgeBase, principal: Principal) -> ModelChange | None:
+    """How far the change is that was begun last; None if none was since the start of the service."""
+    found = _changes.get(kb)
+    return replace(found) if found else None
+
+
+def _begun(kb: KnowledgeBase, change: ModelChange, events: AsyncGenerator[Event | Finished[Switched]]) -> ModelChange:
+    if (other := _changes.get(kb)) is not None and not other.ended:
+        raise Conflict(f"The {other.kind} is being changed already. Wait until that is done.")
+    _changes[kb] = change
+    kb.beside(_beside(change, events))
+    return replace(change)
+
+
+async def _beside(change: ModelChange, events: AsyncGenerator[Event | Finished[Switched]]) -> None:
+    try:
+        async with aclosing(events):
+            async for event in events:
+                if isinstance(event, Finished):
+                    change.said = f"{event.data.now} is in force. {event.data.say}".strip()
+                else:
+                    change.done, change.total = event["done"], event["total"]
+    except ArgotError as error:
+        change.error = str(error)
+    # Nobody awaits it: whoever looks is told, and the log has the rest.
+    except Exception as error:
+        logger.exception("the %s could not be changed", change.kind)
+        change.error = f"It could not be changed: {error}. The one before answers as it did."
+    finally:
+        change.ended = True
 
 
 async def _switched(

@@ -11,8 +11,11 @@ from pydantic import Field
 
 from argot.errors import Conflict
 from argot.learn.run_folder import RunFolder, RunKind, RunRequest, RunStatus, run_folders
+from argot.learn.trainable_pairs import require_trainable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.learning.adoption_rules import Comparison, Gain, comparisons, gain_of, may_see, visible_run
+from argot.service.learning.pair_sets import visible_sets
+from argot.service.learning.set_inputs import training_inputs
 from argot.service.learning.training_recipes import RecipeField, default_base, recipe_fields, recipe_given
 from argot.service.storage.adopted_models import read_adopted
 from argot.service.storage.home_folder import RUNS
@@ -80,6 +83,12 @@ async def training_recipe(kb: KnowledgeBase, principal: Principal, *, kind: RunK
 
 
 @usecase("manager", everywhere=True)
+async def training_sets(kb: KnowledgeBase, principal: Principal) -> list[str]:
+    """The names of the sets of pairs that are made, and that one may see: newest first."""
+    return [one.name for one in await kb.blocking(visible_sets, kb, principal) if one.status == "done"]
+
+
+@usecase("manager", everywhere=True)
 async def training_start(
     kb: KnowledgeBase,
     principal: Principal,
@@ -100,9 +109,6 @@ async def training_start(
         NotFound: there is no such set of pairs.
         InvalidInput: the pairs are too few, or the recipe is none.
     """
-    from argot.learn.trainable_pairs import require_trainable
-    from argot.service.learning.set_inputs import training_inputs
-
     given = await kb.blocking(recipe_given, kind, recipe or {})
     inputs = await training_inputs(kb, principal, data)
     require_trainable(inputs.pairs, kind)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from argot.clock import time_left
 from argot.ui.cli.command_base import (
     AsUser,
     Home,
@@ -255,17 +256,6 @@ def _told(one: RunProgress | RunShown, losses: Mapping[str, float]) -> str:
     if losses and one.doing == "training":
         said += ", " + ", ".join(f"{name} {value:.4f}" for name, value in losses.items())
     return said + (f", {time_left(one.seconds_left)} left" if one.seconds_left else "")
-
-
-def time_left(seconds: float) -> str:
-    """As in 40 s, 12 min, 3.5 h."""
-    return (
-        f"{seconds:.0f} s"
-        if seconds < 90
-        else f"{seconds / 60:.0f} min"
-        if seconds < 5400
-        else f"{seconds / 3600:.1f} h"
-    )
 
 
 @learn.command("resume", epilog=examples("argot learn resume r0001", "argot learn resume r0001 --detach"))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from argot.clock import time_left
 from argot.ui.cli.command_base import (
     AsUser,
     Home,
@@ -20,7 +21,7 @@ from argot.ui.cli.command_base import (
     say_json,
     table,
 )
-from argot.ui.cli.learn_commands import Kind, Run, learn, time_left
+from argot.ui.cli.learn_commands import Kind, Run, learn
 
 if TYPE_CHECKING:
     from argot.service.usecases.model_adoption import Gain

@@ -19,6 +19,7 @@ from argot.ui.pages.page_base import HOME, templates
 from argot.ui.pages.queue_pages import queue_pages
 from argot.ui.pages.sense_pages import sense_pages
 from argot.ui.pages.term_pages import term_pages
+from argot.ui.pages.workbench_pages import workbench_pages
 from argot.ui.web.authorization import needs
 
 STATIC = Path(__file__).parent / "static"
@@ -42,6 +43,6 @@ def glossary_pages(kb: KnowledgeBase) -> APIRouter:
     glossary = (term_pages, sense_pages, queue_pages, change_pages, context_pages, file_pages)
     # In this order: any name below /documents may be a document's.
     documents = (document_pages, document_source_pages, document_view_pages)
-    for made in (*glossary, *documents, library_pages):
+    for made in (*glossary, *documents, library_pages, workbench_pages):
         router.include_router(made(kb))
     return router

@@ -4,8 +4,8 @@
         [--embedder kept=0.5 epochs=3 ...] [--reader kept=0.3 ...] [--stage pairs|embedder|reader|measure]
 
 Sets: ord_qa, emanuals, eda_corpus_qa (ARGOT_DATASETS) and samples. Pairs are made of the documents alone; the set's own
-questions are never learnt from. They are cut in two by a hash of what answers them, so that no passage is in both halves:
-on the one it is chosen what is taken (the tuned embedder, the tuned reader, both or neither), on the other it is
+questions are never learnt from. They are cut in two by a hash of what answers them, no passage in both halves: on the
+one it is chosen what is taken (the tuned embedder, the tuned reader, both or neither), on the other it is
 reported, with paired 95 % intervals that draw questions of one passage together. Everything is kept in the folder, so a
 run that was stopped goes on.
 """
@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from argot.evaluate.beir import BeirSet, load_beir
-from argot.evaluate.measures import Measured, gold_clusters, measure, paired_difference
+from argot.evaluate.measures import Measured, gold_clusters, paired_difference
 from argot.evaluate.retrieval_suite import evaluate_retrieval, sources_of
 from argot.evaluate.temporary_base import EVALUATOR, TemporaryBase
 from argot.learn.reader.section_questions import Section, heading_question
@@ -114,11 +114,14 @@ def halves(data: BeirSet) -> dict[str, list[str]]:
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 _ROW = re.compile(r"^\|\s*`([^`|]+)`\s*\|\s*([A-Z][^|]{15,200}?)\.?\s*\|", re.MULTILINE)
 _VERBS = frozenset(
-    "add adjust allow allows apply assign build change check choose clear compute configure connect control copy create "
-    "define delete disable display download enable enter estimate exit export find generate get go import include insert "
-    "install launch limit list load locate make merge move open optimize pair partition perform place play press print "
-    "provide read record remove repair replace report reset restore resize route run save scan search select send set "
-    "show specify start stop switch tap test turn update use view watch write".split()
+    re.findall(
+        r"\w+",
+        """add adjust allow apply assign build change check choose clear compute configure connect control copy create
+        define delete disable display download enable enter estimate exit export find generate get go import include
+        insert install launch limit list load locate make merge move open optimize pair partition perform place play
+        press print provide read record remove repair replace report reset restore resize route run save scan search
+        select send set show specify start stop switch tap test turn update use view watch write""",
+    )
 )
 
 
@@ -143,7 +146,7 @@ def pairs_of(passages: Sequence[tuple[Passage, str, str]]) -> Iterator[tuple[str
 
 
 def task(said: str) -> str:
-    return f"How can I {lower(said)}?" if said.split()[0].lower() in _VERBS else said
+    return f"How can I {lower(said)}?" if said.split(maxsplit=1)[0].lower() in _VERBS else said
 
 
 def lower(text: str) -> str:
@@ -178,7 +181,7 @@ def made_pairs(data: BeirSet, settings: Settings, work: Path) -> tuple[list[Trai
 # -- runs -------------------------------------------------------------------------------------------------------------
 
 
-def trained(work: Path, name: str, kind: RunKind, base: str, recipe: Mapping[str, Any], made: Path) -> RunFolder:
+def trained(work: Path, name: str, kind: RunKind, recipe: Mapping[str, Any], base: str) -> RunFolder:
     """The training of this name, run to its end in a process of its own, or going on where it was."""
     from argot.learn.training_pairs import read_pairs, read_pool
 
@@ -186,18 +189,25 @@ def trained(work: Path, name: str, kind: RunKind, base: str, recipe: Mapping[str
     runs = work / "runs"
     same = [one for one in map(RunFolder, sorted(runs.glob("r*"))) if one.request.name == label]
     request = RunRequest(kind, label, base, name, SEED, recipe)
-    pairs, pool = read_pairs(made / "pairs.jsonl"), read_pool(made / "passages.jsonl")
+    pairs, pool = read_pairs(work / "pairs.jsonl"), read_pool(work / "passages.jsonl")
     run = same[0] if same else RunFolder.create(runs, request, pairs, pool)
     if run.state.status != "done":
-        subprocess.run([sys.executable, "-m", "argot.learn.run_process", str(run.path)], check=False)
+        # Not by the command of the module, which steps behind everything else on the machine.
+        code = "import sys, pathlib; from argot.learn import run_process as p, run_folder as f\n"
+        code += "p.run_training(f.RunFolder(pathlib.Path(sys.argv[1])))"
+        subprocess.run([sys.executable, "-c", code, str(run.path)], check=False)
     if run.state.status != "done":
         sys.exit(f"{run.path}: {run.state}")
     return run
 
 
-def searched(data: BeirSet, settings: Settings) -> Measured:
-    with tempfile.TemporaryDirectory() as home, TemporaryBase(Path(home), settings) as base:
-        base.add(sources_of(data), lambda *_: None)
+def searched(work: Path, data: BeirSet, settings: Settings) -> Measured:
+    """Of one base for each embedder: what puts in order may change without anything being embedded again."""
+    home = work / f"base-{hashlib.blake2b(settings.embedder.encode(), digest_size=6).hexdigest()}"
+    with TemporaryBase(home, settings) as base:
+        if not (home / "whole").is_file():
+            base.add(sources_of(data), lambda *_: None)
+            (home / "whole").touch()
         return asyncio.run(evaluate_retrieval(base, data, Profile(), None, lambda *_: None)).ways["plain"]
 
 
@@ -206,7 +216,7 @@ def kept_measure(work: Path, data: BeirSet, settings: Settings) -> dict[str, flo
     told = hashlib.blake2b(f"{settings.embedder} {settings.reranker}".encode(), digest_size=6).hexdigest()
     path = work / f"measured-{told}.json"
     if not path.is_file():
-        values = searched(data, settings).by_question
+        values = searched(work, data, settings).by_question
         path.write_text(json.dumps({question: one["ndcg@10"] for question, one in values.items()}))
     return json.loads(path.read_text())
 
@@ -253,11 +263,11 @@ def main() -> None:
     cards = {}
     if {"embedder", "both"} & {*given.ways}:
         recipe = threads | values(given.embedder)
-        run = trained(work, given.set, "embedder", settings.embedder, recipe, work)
+        run = trained(work, given.set, "embedder", recipe, settings.embedder)
         models["embedder"], cards["embedder"] = (str(run.model), settings.reranker), run.card
     if {"reader", "both"} & {*given.ways}:
         recipe = {"form": "reader"} | threads | values(given.reader)
-        run = trained(work, given.set, "reranker", settings.embedder, recipe, work)
+        run = trained(work, given.set, "reranker", recipe, settings.embedder)
         models["reader"], cards["reader"] = (settings.embedder, str(run.model)), run.card
     if "both" in given.ways:
         models["both"] = (models["embedder"][0], models["reader"][1])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from argot.errors import InvalidInput
 from argot.learn.run_data import RunData
 
 if TYPE_CHECKING:
@@ -35,15 +36,14 @@ def embedder_in(folder: Path) -> SentenceTransformer:
     Raises:
         InvalidInput: it cannot be opened.
     """
+    from safetensors import SafetensorError
     from sentence_transformers import SentenceTransformer
-
-    from argot.errors import InvalidInput
 
     try:
         model = SentenceTransformer(
             str(folder), device=device(), trust_remote_code=False, local_files_only=True, model_kwargs=_SAFE
         )
-    except (OSError, ValueError, KeyError, RuntimeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
         raise InvalidInput(f"The model in {folder} cannot be opened: {reason}.") from error
     return model.eval()

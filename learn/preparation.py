@@ -1,10 +1,10 @@
-"""What a training of embedder or re-ranker begins with: found once, kept in its folder, and the same when it goes on."""
+"""What a training of embedder or re-ranker begins with: found once, and kept in its folder for when it goes on."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from argot.learn.pool_search import Found, as_json, embedder_in, from_json, sear
 from argot.learn.run_data import RunData
 from argot.learn.run_folder import RunFolder
 from argot.learn.run_process import Reporter
+from argot.learn.training_loop import TrainingStopped
 
 BEFORE = "before.json"
 
@@ -37,9 +38,20 @@ def found_before(
             )
         return from_json(kept["found"])
     report.doing("measuring before")
-    found = search(embedder_in(embedder), data, report.step)
+    found = search(embedder_in(embedder), data, stoppable(report))
     write_atomically(run.path / BEFORE, json.dumps({"begun_with": begun_with, "found": as_json(found)}))
     return found
+
+
+def stoppable(report: Reporter) -> Callable[[int, int], None]:
+    """Tells how far a measurement is, and ends it where a stop was asked for."""
+
+    def told(done: int, of: int) -> None:
+        report.step(done, of)
+        if report.stop_asked():
+            raise TrainingStopped
+
+    return told
 
 
 def weights_of(folder: Path) -> str:

@@ -39,7 +39,9 @@ class RunData:
     def counts(self) -> dict[str, Any]:
         """How many pairs there are by part, and by kind and part, for the card."""
         counted = Counter((pair.kind, pair.part) for pair in self.all_pairs)
-        by_kind = {kind: {part: counted[kind, part] for part in PARTS} for kind in sorted({kind for kind, _ in counted})}
+        by_kind = {
+            kind: {part: counted[kind, part] for part in PARTS} for kind in sorted({kind for kind, _ in counted})
+        }
         return {"pairs": {part: len(self.pairs[part]) for part in PARTS}, "kinds": by_kind, "passages": len(self.pool)}
 
 

@@ -16,7 +16,7 @@ from argot.learn.run_folder import RunFolder
 
 
 def card_of(
-    run: RunFolder, data: RunData, recipe: Recipe, began: float, figures: Mapping[str, Any], steps: int
+    run: RunFolder, data: RunData, recipe: Recipe, *, began: float, figures: Mapping[str, Any], steps: int
 ) -> dict[str, Any]:
     """
     Args:

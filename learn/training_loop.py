@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -98,6 +100,7 @@ class TrainingLoop:
 
     def save(self) -> None:
         """The weights that learn, and all that is needed to go on, in one file that is whole or not there."""
+        from safetensors import SafetensorError
         from safetensors.torch import save_file
 
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -108,6 +111,10 @@ class TrainingLoop:
         try:
             save_file(tensors, draft, {"step": str(self.step), "recipe": json.dumps(dict(self.recipe.card))})
             os.replace(draft, self.folder / CHECKPOINT)  # noqa: PTH105
+        except SafetensorError as error:
+            # Its text alone has the system's number; whoever looks at the training is told in the system's words.
+            number = re.search(r"os error (\d+)", str(error))
+            raise OSError(int(number[1]) if number else errno.EIO, _words(number), str(draft)) from error
         finally:
             draft.unlink(missing_ok=True)
 
@@ -128,6 +135,10 @@ class TrainingLoop:
         for group, first in zip(self.optimizer.param_groups, self.schedule.base_lrs, strict=True):
             group["lr"] = first * self._rate(self.step)
         return True
+
+
+def _words(number: re.Match[str] | None) -> str:
+    return os.strerror(int(number[1])) if number else "The checkpoint cannot be written"
 
 
 @dataclass(frozen=True, slots=True)

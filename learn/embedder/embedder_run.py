@@ -14,7 +14,7 @@ from argot.learn.batches import batches
 from argot.learn.embedder.embedder_training import EmbedderRecipe, embedder_loop
 from argot.learn.figures import figures
 from argot.learn.pool_search import Found, embedder_in, search
-from argot.learn.preparation import found_before, use_threads
+from argot.learn.preparation import found_before, stoppable, use_threads
 from argot.learn.recipes import recipe_of
 from argot.learn.run_data import run_data
 from argot.learn.run_folder import RunFolder
@@ -53,9 +53,9 @@ def train(run: RunFolder, report: Reporter) -> None:
     report.doing("writing the model")
     write_embedder(model.eval(), base, recipe.kept, run.model)
     report.doing("measuring after")
-    after = search(embedder_in(run.model), data, report.step)
+    after = search(embedder_in(run.model), data, stoppable(report))
     measured = figures(data, {"before": _ranked(found)}, {"after": _ranked(after)})
-    run.keep_card(card_of(run, data, recipe, began, measured, loop.step))
+    run.keep_card(card_of(run, data, recipe, began=began, figures=measured, steps=loop.step))
 
 
 def write_embedder(model: SentenceTransformer, base: Path, kept: float, target: Path) -> None:

@@ -1,7 +1,7 @@
 """Training a cross-encoder: question and passage read together, relevant or not (Nogueira et al., 2019).
 
-*Trustworthy Answers* 3.2.3: it starts from the tuned embedder, and learns each question's passage beside three that were
-drawn from the first ten found. With TS+TCL two losses are added, each with its weight.
+*Trustworthy Answers* 3.2.3: it starts from the tuned embedder, and learns each question's passage beside three
+that were drawn from the first ten found. With TS+TCL two losses are added, each with its weight.
 """
 
 from __future__ import annotations
@@ -21,14 +21,16 @@ from argot.learn.pool_search import device, multiplies_bfloat16
 from argot.learn.reranker.cross_encoder_export import write_cross_encoder
 from argot.learn.reranker.reranker_recipe import RerankerRecipe
 from argot.learn.reranker.ts_tcl import TermJudgingNetwork, idle_tokens, selected_tokens
+from argot.learn.run_folder import RunFolder
 from argot.learn.run_process import Reporter
 from argot.learn.training_loop import LoopRecipe, TrainingLoop
 
 
 def tune_cross_encoder(
-    base: Path, batches: Sequence[Sequence[Drawn]], recipe: RerankerRecipe, seed: int, folder: Path, report: Reporter
+    base: Path, batches: Sequence[Sequence[Drawn]], recipe: RerankerRecipe, run: RunFolder, report: Reporter
 ) -> TrainingLoop:
     """Trains a cross-encoder from the encoder in `base`, going on where it was, and writes it as the folder's model."""
+    seed = run.request.seed
     torch.manual_seed(seed)  # the head, which no embedder brings, is drawn
     training = CrossEncoderTraining(base, recipe)
     network = training.network
@@ -39,7 +41,7 @@ def tune_cross_encoder(
         network,
         [{"params": encoder, "lr": recipe.rate}, {"params": head, "lr": recipe.reading_rate}],
         lambda step: training.losses(batches[step]),
-        folder,
+        run.path,
         LoopRecipe(len(batches), seed, recipe.warm_up, every=recipe.every, card=asdict(recipe)),
     )
     loop.resume()
@@ -47,7 +49,7 @@ def tune_cross_encoder(
     network.train()
     loop.run(report.step, report.stop_asked)
     report.doing("writing the model")
-    write_cross_encoder(network.classifier.eval(), training.tokenizer, recipe.pair_tokens, folder / "model")
+    write_cross_encoder(network.classifier.eval(), training.tokenizer, recipe.pair_tokens, run.model)
     return loop
 
 
@@ -112,6 +114,7 @@ def opened(base: Path) -> tuple[Any, Any]:
     Raises:
         InvalidInput: it cannot be opened, or has more than one score.
     """
+    from safetensors import SafetensorError
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
     folder = base if (base / "config.json").is_file() else base / "0_Transformer"
@@ -120,7 +123,7 @@ def opened(base: Path) -> tuple[Any, Any]:
         model = AutoModelForSequenceClassification.from_pretrained(
             folder, num_labels=1, local_files_only=True, trust_remote_code=False, use_safetensors=True
         )
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
         raise InvalidInput(f"The model in {base} cannot become a cross-encoder: {reason}.") from error
     return model, tokenizer

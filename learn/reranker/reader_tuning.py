@@ -11,20 +11,21 @@ from argot.learn.reader.export import write_reader
 from argot.learn.reader.training import Trainer, TrainingRecipe
 from argot.learn.reader.training_data import Example
 from argot.learn.reranker.reranker_recipe import RerankerRecipe
+from argot.learn.run_folder import RunFolder
 from argot.learn.run_process import Reporter
 from argot.learn.training_card import published
 from argot.learn.training_loop import CHECKPOINT, TrainingLoop
 
 
 def tune_reader(
-    base: Path, batches: Sequence[Sequence[Drawn]], recipe: RerankerRecipe, seed: int, folder: Path, report: Reporter
+    base: Path, batches: Sequence[Sequence[Drawn]], recipe: RerankerRecipe, run: RunFolder, report: Reporter
 ) -> TrainingLoop:
     """Trains the reader from the encoder in `base`, going on where it was, and writes it as the folder's model."""
     # The recipe of the reader cuts its examples into batches by itself: those that are not full would shift the others.
     full = [batch for batch in batches if len(batch) == len(batches[0])]
     examples = [Example("own", one.question, one.passage, one.negatives) for batch in full for one in batch]
     own = TrainingRecipe(
-        seed=seed,
+        seed=run.request.seed,
         questions=len(full[0]),
         encoder_rate=recipe.rate,
         reading_rate=recipe.reading_rate,
@@ -33,13 +34,13 @@ def tune_reader(
         passage_tokens=recipe.passage_tokens,
         every=recipe.every,
     )
-    trainer = Trainer(base, examples, folder, own)
+    trainer = Trainer(base, examples, run.path, own)
     trainer.loop.resume()
     report.doing("training")
     trainer.run(report.step, report.stop_asked)
     report.doing("writing the model")
-    draft = folder / ".model-draft"
+    draft = run.path / ".model-draft"
     shutil.rmtree(draft, ignore_errors=True)
-    write_reader(folder / CHECKPOINT, str(base), draft, kept=recipe.kept, data="", commands=())
-    published(draft, folder / "model")
+    write_reader(run.path / CHECKPOINT, str(base), draft, kept=recipe.kept, data="", commands=())
+    published(draft, run.model)
     return trainer.loop

@@ -12,7 +12,7 @@ from argot.errors import InvalidInput
 from argot.learn.batches import batches
 from argot.learn.figures import MEASURED_PARTS, figures
 from argot.learn.pool_search import Found
-from argot.learn.preparation import found_before, use_threads
+from argot.learn.preparation import found_before, stoppable, use_threads
 from argot.learn.recipes import recipe_of
 from argot.learn.reranker.reranker_recipe import RerankerRecipe
 from argot.learn.run_data import RunData, run_data
@@ -48,14 +48,14 @@ def train(run: RunFolder, report: Reporter) -> None:
     if recipe.form == "reader":
         from argot.learn.reranker.reader_tuning import tune_reader
 
-        loop = tune_reader(base, drawn, recipe, request.seed, run.path, report)
+        loop = tune_reader(base, drawn, recipe, run, report)
     else:
         from argot.learn.reranker.cross_encoder_training import tune_cross_encoder
 
-        loop = tune_cross_encoder(base, drawn, recipe, request.seed, run.path, report)
+        loop = tune_cross_encoder(base, drawn, recipe, run, report)
     scorers = {"before": _shipped(recipe.threads), "after": _scorer(run.model, recipe.threads)}
     measured = _figures(data, found, scorers, report)
-    run.keep_card({**card_of(run, data, recipe, began, measured, loop.step), "form": recipe.form})
+    run.keep_card({**card_of(run, data, recipe, began=began, figures=measured, steps=loop.step), "form": recipe.form})
 
 
 def _embedder(base: Path, recipe: RerankerRecipe, run: RunFolder) -> Path:
@@ -103,10 +103,10 @@ def _scored(
     """By the id of each pair that is measured, a score for each passage found."""
     report.doing(f"measuring {name}")
     pairs = [pair for part in MEASURED_PARTS for pair in data.pairs[part]]
-    scores = {}
+    told, scores = stoppable(report), {}
     for done, pair in enumerate(pairs, start=1):
         scores[pair.id] = scorer.score(pair.question, [data.pool[one] for one in found[pair.id].passages])
-        report.step(done, len(pairs))
+        told(done, len(pairs))
     return scores
 
 

@@ -42,7 +42,7 @@ class TermJudgingNetwork(nn.Module):
         )
 
     def relevance(self, hidden: Tensor) -> Tensor:
-        """(texts,) from what the encoder made of them, (texts, tokens, dimensions): logits, by the classifier's head."""
+        """(texts,) logits from what the encoder made of them, (texts, tokens, dimensions), by the classifier's head."""
         model = self.classifier
         pooler = getattr(model.base_model, "pooler", None)
         if pooler is not None:

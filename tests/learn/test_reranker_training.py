@@ -61,7 +61,9 @@ def test_a_cross_encoder_is_tuned_and_taken_with_and_without_each(
     assert isinstance(scorer, OnnxCrossEncoderScorer) and "8-bit" in described_scorer(settings)
     texts = [one.text for one in tiny_passages(7)]
     scores = scorer.score("how long does the training take ?", texts)
-    assert scores == pytest.approx(CrossEncoderScorer(str(run.model)).score("how long does the training take ?", texts), abs=0.03)
+    assert scores == pytest.approx(
+        CrossEncoderScorer(str(run.model)).score("how long does the training take ?", texts), abs=0.03
+    )
     assert scorer.score("?", []) == []
 
 

@@ -1,4 +1,4 @@
-"""Documents and questions in two languages of made-up words: what a tiny model can learn of one part helps in others."""
+"""Documents and questions in two languages of made-up words: what a tiny model learns of one part helps in others."""
 
 import random
 from pathlib import Path
@@ -7,8 +7,12 @@ from argot.learn.store.pair_store import PairSet, PairStore, SetDocument, Stored
 from argot.learn.training_pairs import PARTS, Part, pair_id
 
 COUNT, PASSAGES = 24, 60
-ASKED = [f"{first}{second}" for first in ("ba", "co", "di", "fe", "gu", "ka") for second in ("lor", "min", "pat", "ruk")]
-WRITTEN = [f"{first}{second}" for first in ("sha", "tro", "vel", "wim", "xan", "zep") for second in ("ed", "ig", "ol", "us")]
+ASKED = [
+    f"{first}{second}" for first in ("ba", "co", "di", "fe", "gu", "ka") for second in ("lor", "min", "pat", "ruk")
+]
+WRITTEN = [
+    f"{first}{second}" for first in ("sha", "tro", "vel", "wim", "xan", "zep") for second in ("ed", "ig", "ol", "us")
+]
 
 
 def word_folder(folder: Path) -> Path:

@@ -151,7 +151,8 @@ def _training(router: APIRouter, kb: KnowledgeBase) -> None:
     ) -> Response:
         fields = await training_recipe(kb, who.principal, kind=kind)
         sets = await training_sets(kb, who.principal)
-        shown = {"kind": kind, "says": SAYS[kind], "kinds": KINDS, "fields": fields, "sets": sets, "given": given}
+        filled = {"data": "", "base": "", "name": "", "seed": "7", **given}
+        shown = {"kind": kind, "says": SAYS[kind], "kinds": KINDS, "fields": fields, "sets": sets, "given": filled}
         return page("workbench_train.html", request, who, error=error, RECIPE=RECIPE, **shown)
 
 

@@ -279,28 +279,22 @@ class Corpus:
             keyword_index.rebuild_words(self.store.database)
             self._rebuild(self._for_passages, progress)
 
-    def change_embedder(
-        self,
-        settings: Settings,
-        progress: reindexing.Progress | None = None,
-        *,
-        switching: Turn = contextlib.nullcontext,
-    ) -> None:
+    def change_embedder(self, settings: Settings, progress: reindexing.Progress | None, switching: Turn) -> None:
         """Rebuild the vectors with the embedder of these settings, which from the switch on embeds questions, too.
 
-        Killed at any point, the vectors of one of the two are live: `argot.corpus.index.generations` says which.
+        Killed at any point, the vectors of one of the two are live.
 
         Args:
-            switching: held for the moment of the switch. No search may be under way in it: its question would be
-                embedded by the one, and compared with vectors of the other.
+            switching: held for the switch. No search may be under way in it, embedded by the former one.
 
         Raises:
             InvalidSettings: the model cannot be used. Nothing was changed.
         """
         embedder = embedder_for(settings)
         with self._changing:
-            before = self._for_passages
-            beside = BackgroundEmbedder(embedder, settings) if isinstance(before, BackgroundEmbedder) else embedder
+            former = self._for_passages
+            background = isinstance(former, BackgroundEmbedder)
+            beside: Embedder = BackgroundEmbedder(embedder, settings) if background else embedder
 
             @contextlib.contextmanager
             def switched() -> Iterator[None]:
@@ -308,12 +302,9 @@ class Corpus:
                     yield
                     self.embedder, self.settings, self._for_passages = embedder, settings, beside
 
-            try:
-                self._rebuild(beside, progress, switched)
-            finally:
-                for one in (before, beside):
-                    if isinstance(one, BackgroundEmbedder) and one is not self._for_passages:
-                        one.close()
+            self._rebuild(beside, progress, switched)
+            if isinstance(former, BackgroundEmbedder):
+                former.close()
 
     def _rebuild(
         self, embedder: Embedder, progress: reindexing.Progress | None, switching: Turn = contextlib.nullcontext

@@ -199,16 +199,22 @@ async def model_back(
     """Take back the model adopted last: the one before it answers again. Events as of `model_adopt`.
 
     Raises:
-        Conflict: none was adopted.
+        Conflict: none was adopted, or a setting wins over it.
     """
     async with kb.writing:
-        stack = store.read_adopted(kb.home).stack(kind)
-        if not stack:
-            raise Conflict(f"No {kind} was adopted: there is nothing to go back to. See: argot learn runs")
+        stack = _stack_to_leave(kb, kind)
         step = store.step_of(kind, "back", stack[-1].run, principal.name)
         async with aclosing(_switched(kb, stack[:-1], step)) as events:
             async for event in events:
                 yield event
+
+
+def _stack_to_leave(kb: KnowledgeBase, kind: RunKind) -> tuple[AdoptedModel, ...]:
+    _require_unset(kb, kind)
+    stack = store.read_adopted(kb.home).stack(kind)
+    if not stack:
+        raise Conflict(f"No {kind} was adopted: there is nothing to go back to. See: argot learn runs")
+    return stack
 
 
 # -- in the background ------------------------------------------------------------------------------------------------
@@ -234,10 +240,9 @@ async def model_back_start(kb: KnowledgeBase, principal: Principal, *, kind: Run
     """Begin to go back as `model_back` does; how far it is: `model_change`.
 
     Raises:
-        Conflict: none was adopted, or another change is going on.
+        Conflict: as `model_back`, at once; or another change is going on.
     """
-    if not (await kb.blocking(store.read_adopted, kb.home)).stack(kind):
-        raise Conflict(f"No {kind} was adopted: there is nothing to go back to. See: argot learn runs")
+    await kb.blocking(_stack_to_leave, kb, kind)
     return _begun(kb, ModelChange(kind, ""), model_back.function(kb, principal, kind=kind))
 
 
@@ -311,7 +316,7 @@ async def _embedder_changed(
     switching = _no_questions(kb)
 
     def work(tell: HandOver[tuple[int, int]]) -> None:
-        corpus.change_embedder(settings, lambda done, total: tell((done, total)), switching=switching)
+        corpus.change_embedder(settings, lambda done, total: tell((done, total)), switching)
 
     async with aclosing(progress_events(work)) as progress:
         async for done, total in progress:

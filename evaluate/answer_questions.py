@@ -184,18 +184,28 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         InvalidInput: the file cannot be read, or a line is no object; the message names it.
     """
     try:
-        lines = read_text(path).split("\n")  # not splitlines(): a JSON string may hold U+2028 as it is
+        text = read_text(path)
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
         raise InvalidInput(f"{path} cannot be read: byte {error.start + 1} is not UTF-8 text.") from error
-    for number, line in enumerate(lines, start=1):
+    yield from json_rows(text, str(path))
+
+
+def json_rows(text: str, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of JSONL with their line numbers; `name` is said in messages.
+
+    Raises:
+        InvalidInput: a line is no object; the message names it.
+    """
+    # Not splitlines(): a JSON string may hold U+2028 as it is.
+    for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:
             row = json.loads(line)
         except json.JSONDecodeError as error:
-            raise InvalidInput(f"{path}, line {number}: not JSON ({error.msg}).") from error
+            raise InvalidInput(f"{name}, line {number}: not JSON ({error.msg}).") from error
         if not isinstance(row, dict):
-            raise InvalidInput(f"{path}, line {number}: holds no JSON object.")
+            raise InvalidInput(f"{name}, line {number}: holds no JSON object.")
         yield number, row

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from argot.errors import InvalidInput
-from argot.evaluate.answer_questions import json_lines
+from argot.evaluate.answer_questions import json_lines, json_rows
 from argot.files import replacing
 
 Part = Literal["train", "validation", "test"]
@@ -80,6 +80,31 @@ def read_pairs(path: Path) -> list[TrainingPair]:
     return [_pair(row, f"{path.name}, line {number}") for number, row in json_lines(path)]
 
 
+def pairs_in(text: str, name: str) -> list[TrainingPair]:
+    """Pairs from a file that somebody gave: each is looked at, and no passage may be in two parts.
+
+    Raises:
+        InvalidInput: as `read_pairs`; the message ends with what to do.
+    """
+    found: list[TrainingPair] = []
+    parts: dict[str, tuple[Part, int]] = {}
+    for number, row in json_rows(text, name):
+        pair = _pair(row, f"{name}, line {number}")
+        part, first = parts.setdefault(pair.passage_id, (pair.part, number))
+        if part != pair.part:
+            raise InvalidInput(
+                f"{name}, line {number}: the passage '{pair.passage_id}' is in the part '{pair.part}', and in line "
+                f"{first} in '{part}'. Put all questions about a passage into one part."
+            )
+        found.append(pair)
+    return found
+
+
+def pairs_text(pairs: Iterable[TrainingPair]) -> str:
+    """One JSON object a line."""
+    return "".join(json.dumps(asdict(pair), ensure_ascii=False) + "\n" for pair in pairs)
+
+
 def write_pool(passages: Iterable[PoolPassage], path: Path) -> None:
     _write(map(asdict, passages), path)
 
@@ -110,8 +135,15 @@ def _pair(row: dict[str, Any], place: str) -> TrainingPair:
         raise InvalidInput(f"{place}: the part {texts['part']!r} is none of {', '.join(PARTS)}.")
     known = {one.name for one in fields(TrainingPair)}
     given = {name: value for name, value in row.items() if name in known} | texts
-    given.setdefault("id", pair_id(given["question"], given["passage_id"]))
-    given["negatives"] = tuple(given.get("negatives") or ())
+    given["id"] = given.get("id") or pair_id(given["question"], given["passage_id"])
+    given["answer"], given["negatives"] = given.get("answer") or "", tuple(given.get("negatives") or ())
+    for name in ("id", "answer"):
+        if not isinstance(given[name], str):
+            raise InvalidInput(f"{place}: what stands under {name!r} is no text. Put it into quotation marks.")
+    if not all(isinstance(one, str) for one in given["negatives"]):
+        raise InvalidInput(
+            f'{place}: \'negatives\' is no list of ids of passages. Write: ["p1", "p2"], or leave it out.'
+        )
     return TrainingPair(**given)
 
 

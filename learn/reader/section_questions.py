@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from argot.learn.questions.heading_wording import asked
+
 LEAST_WORDS, MOST_WORDS = 25, 150
 
 _MARKDOWN_HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$")
@@ -14,23 +16,6 @@ _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _ANCHOR = re.compile(r"<a\s+name=\"[^\"]*\"></a>")
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 _ESCAPE = re.compile(r"\\([^\w\s])")
-_GERUND = re.compile(r"^([A-Z][a-z]+)ing\b (?=\w)(.+)$")
-_DOUBLED = re.compile(r"([bdgmnprt])\1$")
-_SILENT_E = re.compile(
-    r"(?:[^e]at|creat|delet|iz|us|clos|choos|os|ag|ang|ur|or[^dmkt]?|ov|iv|olv|erv|ak|ok|abl|ibl|dul|fil|fin|bin|lin"
-    r"|id|od|ud|ib|rit|ut|yp|ac|ic|nc|rc|uc|par|har|am|im|um|ap|ip|op|pl|tl|gn[^s]?)$"
-)
-_NO_SILENT_E = re.compile(
-    r"(?:monitor|[aeiou]{2}[bdklmnprst]|develop|gn|set ?up|error|ok?ay|ut put|edit|visit|limit|ask)$"
-)
-_ALWAYS_SILENT_E = frozenset(("creat", "us", "choos", "sav", "releas", "increas", "decreas"))
-_DEFINITION = re.compile(r"^(?:An? |The )?([A-Z][\w-]*(?: [\w-]+){0,4}) (?:is|are) (?:an? |the )\w")
-_EMPTY_HEADINGS = re.compile(
-    r"(?:see also|overview|introduction|notes?|description|examples?|contents|references|syntax|errors|summary"
-    r"|related topics|response elements|request (?:body|syntax|parameters)|response syntax|parameters|return values"
-    r"|properties|topics|important|background|document history|next steps|additional resources)$",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,30 +84,4 @@ def heading_question(section: Section, place: int) -> str | None:
 
     `place` chooses among the wordings.
     """
-    heading = re.sub(r"^[\d.]+\s+", "", section.heading).strip()
-    if _EMPTY_HEADINGS.match(heading) or len(heading) < 6 or "_" in heading or len(heading.split()) > 12:
-        return None
-    if heading.endswith("?"):
-        return heading
-    topic = f" in {section.title}" if place % 3 == 0 and section.title not in (heading, "") else ""
-    if found := _GERUND.match(heading):
-        task = f"{_infinitive(found[1].lower())} {_lowered(found[2])}"
-        return (f"How do I {task}{topic}?", f"how to {task}", f"What do I have to do to {task}?")[place % 3]
-    if (found := _DEFINITION.match(section.text)) and found[1].casefold() in heading.casefold():
-        return (f"What is {found[1]}?", f"what does {found[1]} mean")[place % 2]
-    subject = _lowered(heading)
-    return (f"What about {subject}{topic}?", f"{subject}{topic}", f"Tell me about {subject}", heading)[place % 4]
-
-
-def _infinitive(stem: str) -> str:
-    """Of a gerund without its "ing": "creat" -> "create", "runn" -> "run", "upload" -> "upload"."""
-    if _DOUBLED.search(stem) and stem != "add":
-        return stem[:-1]
-    regular = _SILENT_E.search(stem) and not _NO_SILENT_E.search(stem)
-    return f"{stem}e" if regular or stem in _ALWAYS_SILENT_E else stem
-
-
-def _lowered(text: str) -> str:
-    """The first letter small, unless the word is an abbreviation or a name with capitals inside."""
-    first = text.split(" ", 1)[0]
-    return text[:1].lower() + text[1:] if first[1:].islower() else text
+    return asked(section.heading, section.title, section.text, place)

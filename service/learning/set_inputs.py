@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from argot.errors import InvalidInput
+from argot.learn.questions.cloze_sentences import without_sentence
 from argot.learn.training_pairs import PoolPassage, TrainingPair
 from argot.service.learning.pair_sets import audiences_of, passages_for, visible_set
 from argot.types import Principal
@@ -55,15 +56,19 @@ def _inputs(kb: KnowledgeBase, principal: Principal, name: str) -> TrainingInput
         for document, passages in passages_for(kb, principal, audiences)
         for one in passages
     }
-    # What came with an import is searched, too: it answers its question.
+    # As the pairs have them: with what came by an import, and without the sentences that are questions.
     pool |= {one.passage_id: PoolPassage(one.passage_id, one.passage, one.document) for one in pairs}
     readers = {tuple(sorted(one)) for one in audiences if one}
     return TrainingInputs(pairs, list(pool.values()), tuple(sorted(readers)))
 
 
 def training_pairs(kb: KnowledgeBase, principal: Principal, stored: list[StoredPair]) -> list[TrainingPair]:
-    """These pairs with their passages; those whose passage is gone, or not to be read, are left out."""
+    """These pairs with their passages; those whose passage is gone, or not to be read, are left out.
+
+    A sentence that is a question of one of them is in no passage: the search would find it by its words alone.
+    """
     found = kb.document_store.passages(principal, [one.passage_id for one in stored if not one.passage])
+    taken_out = {one.passage_id: one.first_question or one.question for one in stored if one.kind == "cloze"}
     pairs = []
     for one in stored:
         if one.passage:
@@ -71,6 +76,8 @@ def training_pairs(kb: KnowledgeBase, principal: Principal, stored: list[StoredP
         elif one.passage_id in found:
             passage, of = found[one.passage_id]
             text, document = passage.with_header, of.name
+            if one.passage_id in taken_out:
+                text = without_sentence(text, taken_out[one.passage_id])
         else:
             continue
         pairs.append(

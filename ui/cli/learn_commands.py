@@ -26,6 +26,7 @@ from argot.ui.cli.command_base import (
     settings_for,
     table,
 )
+from argot.ui.cli.learn_data_commands import data
 
 if TYPE_CHECKING:
     from argot.service.operations.training_queue import RunProgress
@@ -37,6 +38,8 @@ Kind = Literal["embedder", "reranker", "generator"]
 POLL_SECONDS = 1.0
 
 learn = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Learning: training data and models of your own.")
+
+learn.add_typer(data, name="data")
 
 Data = Annotated[str, typer.Option("--data", help="The set of pairs to learn from (argot learn data).", metavar="SET")]
 Base = Annotated[

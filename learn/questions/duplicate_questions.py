@@ -1,0 +1,44 @@
+"""Which questions were asked already: a pair that says the same again teaches nothing, and one in two parts cheats."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Literal
+
+from argot.tools.text.words import bare, content_stems
+
+NEAR = 0.8
+"""Of the content words of two questions about the same passage that they share: above it they are the same."""
+
+Duplicate = Literal["the same question", "nearly the same question"]
+
+
+def passage_key(text: str) -> str:
+    """The same for passages of equal words, wherever they stand."""
+    return bare(text)
+
+
+class AskedQuestions:
+    """The questions of a set so far."""
+
+    def __init__(self) -> None:
+        self._questions: set[str] = set()
+        self._stems: defaultdict[str, list[frozenset[str]]] = defaultdict(list)
+
+    def duplicate(self, question: str, passage: str, *, twin: bool = False) -> Duplicate | None:
+        """What is wrong with a question about this passage's text; nothing: it counts as asked from now on.
+
+        `twin`: it is meant to be near another one.
+        """
+        key, about, stems = bare(question), passage_key(passage), frozenset(content_stems(question))
+        if not key or key in self._questions:
+            return "the same question"
+        if not twin and any(_share(stems, other) >= NEAR for other in self._stems[about]):
+            return "nearly the same question"
+        self._questions.add(key)
+        self._stems[about].append(stems)
+        return None
+
+
+def _share(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / len(one | other) if one | other else 1.0

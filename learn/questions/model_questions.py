@@ -1,0 +1,114 @@
+"""Questions by a language model, with their answers.
+
+    standard, alternative    of one passage, naming its case or asking for it        Trustworthy Answers 3.2, figure 13
+    simple, complex          of several passages that follow one another             AccurateRAG 2.2
+
+Each simple and complex question is answered once more from its passages alone, and left out where these do not bear it.
+What the model says is checked against the passages, and never is an instruction.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from argot.errors import ModelUnavailable
+from argot.learn.questions.passage_questions import Candidate
+from argot.results import ModelCall
+from argot.tools.answering.embedded_instructions import is_instruction
+from argot.tools.llm.model_server import ModelServer
+from argot.tools.llm.plausibility import plausible_questions
+from argot.tools.text.words import content_stems
+from argot.types import Passage
+
+ModelKind = Literal["standard", "alternative", "simple", "complex"]
+MODEL_KINDS: tuple[ModelKind, ...] = get_args(ModelKind)
+TOGETHER = 3
+"""Passages that a simple or complex question is made of."""
+MOST_CHARS = 6_000
+QUESTIONS = {"simple": 4, "complex": 2}
+LEAST_SHARED = 0.4
+"""Of an answer's content words that its passage has."""
+UNUSABLE, NOT_BORNE_OUT = "unusable replies", "not answered by the passage"
+
+
+@dataclass
+class ModelQuestions:
+    """Asks a model for questions. `left_out` counts by reason what it said that is in no pair."""
+
+    server: ModelServer
+    calls: list[ModelCall] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    async def of(self, kind: ModelKind, passages: Sequence[Passage], about: str) -> list[tuple[Candidate, Passage]]:
+        """The questions about these passages, each with the one that bears its answer best.
+
+        Args:
+            passages: of one document, one after the other; the first alone for standard and alternative.
+            about: what the document is, in its own words.
+
+        Raises:
+            ModelUnavailable: the server fails; a reply that is of no use is left out and counted.
+        """
+        shown = _fitting(passages) if kind in QUESTIONS else passages[:1]
+        text = "\n\n".join(one.text for one in shown)
+        if kind in QUESTIONS:
+            given = {"title": about, "passage": text, "count": str(QUESTIONS[kind])}
+        else:
+            given = {"about": about, "passage": text}
+        reply = await self._asked(f"qa_{kind}", **given)
+        found: list[tuple[Candidate, Passage]] = []
+        for said in reply.get("pairs", []):
+            candidate, passage = self._plausible(kind, said, shown)
+            if candidate is not None and await self._is_borne_out(candidate, text):
+                found.append((candidate, passage))
+        return found
+
+    async def _asked(self, prompt: str, **inputs: str) -> dict[str, Any]:
+        session = self.server.session(self.calls)
+        try:
+            return await session.json(prompt, choices=None, **inputs)
+        except ModelUnavailable:
+            # A server that answers, but not in the form it was asked for, or not within its context.
+            if session.failed is not None:
+                raise
+            self.left_out[UNUSABLE] += 1
+            return {}
+
+    def _plausible(
+        self, kind: ModelKind, said: dict[str, str], passages: Sequence[Passage]
+    ) -> tuple[Candidate | None, Passage]:
+        answer = " ".join(said["answer"].split())
+        passage = max(passages, key=lambda one: (_shared(answer, one), -one.ordinal))
+        # An alternative question does not name its case, so it shares less with its passage.
+        question = next(plausible_questions([said["question"]], passage), "")
+        if not question or not answer or is_instruction(answer) or _shared(answer, passage) < LEAST_SHARED:
+            self.left_out[UNUSABLE] += 1
+            return None, passage
+        return Candidate(kind, question, answer), passage
+
+    async def _is_borne_out(self, candidate: Candidate, text: str) -> bool:
+        if candidate.kind not in QUESTIONS:
+            return True
+        reply = await self._asked("qa_validate", passage=text, question=candidate.question)
+        borne_out = bool(reply.get("answerable")) and bool(str(reply.get("answer", "")).strip())
+        if reply and not borne_out:
+            self.left_out[NOT_BORNE_OUT] += 1
+        return borne_out
+
+
+def _fitting(passages: Sequence[Passage]) -> list[Passage]:
+    shown, chars = list(passages[:1]), len(passages[0].text)
+    for one in passages[1:TOGETHER]:
+        chars += len(one.text)
+        if chars > MOST_CHARS:
+            break
+        shown.append(one)
+    return shown
+
+
+def _shared(answer: str, passage: Passage) -> float:
+    stems = set(content_stems(answer))
+    return len(stems & set(content_stems(passage.with_header))) / len(stems) if stems else 0.0

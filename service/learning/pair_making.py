@@ -1,0 +1,194 @@
+"""The making of a set of pairs, passage by passage in an order that the seed gives. Killed, it goes on where it was.
+
+What comes of a passage is stored with the note that it is done, in one transaction; the same passages and seed give
+the same pairs, however often the making is cut off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections import Counter
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from argot.learn.questions.duplicate_questions import AskedQuestions, passage_key
+from argot.learn.questions.glossary_twins import Spelling, twins
+from argot.learn.questions.model_questions import MODEL_KINDS, TOGETHER, ModelKind, ModelQuestions
+from argot.learn.questions.passage_questions import Candidate, headings_of, passage_questions
+from argot.learn.store.pair_store import PairQuery, PairSet, SetDocument, StoredPair
+from argot.learn.training_pairs import pair_id, part_of
+from argot.types import Document, Passage, Principal, is_of_thread
+
+if TYPE_CHECKING:
+    from argot.service.knowledge_base import KnowledgeBase
+
+TOGETHER_WITHOUT_MODEL = 50
+AT_ONCE = 4
+"""Passages sent to the model at a time, as for derived texts."""
+PASSED_ON = ("abbreviated", "spelt out")
+
+Event = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedBefore:
+    """A question with thumbs up that its asker shared, with what it was answered. `by`: whose it was."""
+
+    question: str
+    answer: str
+    by: str
+
+
+@dataclass
+class PairMaking:
+    """One making of a set, on behalf of whoever asked for it."""
+
+    kb: KnowledgeBase
+    principal: Principal
+    made: PairSet
+    spellings: Sequence[Spelling] = ()
+    asked_before: Mapping[str, Sequence[AskedBefore]] = field(default_factory=dict)
+    model: ModelQuestions | None = None
+
+    def __post_init__(self) -> None:
+        self._kinds = frozenset(self.made.made["kinds"])
+        self._limit = int(self.made.made.get("limit") or 0)
+        self._documents: dict[str, Document] = {}
+        self._places: dict[str, tuple[str, int]] = {}
+        self._repeated = frozenset[str]()
+        self._asked = AskedQuestions()
+        self._left_out = Counter(self.made.left_out)
+        self._count = 0
+
+    async def events(self) -> AsyncGenerator[Event, None]:
+        """`{"kind": "progress", "name", "done", "total"}` after each passage or few.
+
+        Raises:
+            ModelUnavailable: the server does not answer, or not any more; what was made before is kept.
+        """
+        steps = await self.kb.blocking(self._prepared)
+        done, total = self.made.done, self.made.done + len(steps)
+        yield self._progress("", done, total)
+        size = AT_ONCE if self.model else TOGETHER_WITHOUT_MODEL
+        for start in range(0, len(steps), size):
+            if self._is_full():
+                break
+            some = steps[start : start + size]
+            of_model = (
+                await asyncio.gather(*(self._of_model(one) for one in some)) if self.model else [[] for _ in some]
+            )
+            await self.kb.blocking(self._keep, some, of_model, total)
+            done += len(some)
+            yield self._progress(self._documents[self._places[some[-1]][0]].name, done, total)
+        await self.kb.blocking(self.kb.learning.finish, self.made.name)
+
+    # -- what is to be done -------------------------------------------------------------------------------------------
+
+    def _prepared(self) -> list[str]:
+        """The ids of the passages that are still to be gone through, in their order."""
+        store, tags = self.kb.document_store, set(self.made.made.get("tags") or ())
+        headings: Counter[str] = Counter()
+        for document in store.documents(self.principal):
+            if is_of_thread(document.audience) or (tags and not tags & set(document.all_tags)):
+                continue
+            self._documents[document.id] = document
+            for place, passage in enumerate(store.passages_of(self.principal, document.id)):
+                self._places[passage.id] = (document.id, place)
+                headings.update({one.casefold() for one in headings_of(passage.text)})
+        self._repeated = frozenset(heading for heading, count in headings.items() if count > 1)
+        self._remember()
+        done = self.kb.learning.steps_done(self.made.name)
+        return sorted((one for one in self._places if one not in done), key=self._order)
+
+    def _order(self, passage: str) -> bytes:
+        return hashlib.blake2b(f"{self.made.seed}\0{passage}".encode(), digest_size=8).digest()
+
+    def _remember(self) -> None:
+        """What was asked before the making was cut off counts as asked."""
+        kept = self.kb.learning.pairs(self.made.name, PairQuery())
+        found = self.kb.document_store.passages(self.principal, [one.passage_id for one in kept])
+        for one in kept:
+            if one.passage_id in found:
+                question = one.first_question or one.question
+                self._asked.duplicate(question, found[one.passage_id][0].text, twin=one.kind in PASSED_ON)
+        self._count = len(kept)
+
+    def _is_full(self) -> bool:
+        return bool(self._limit) and self._count >= self._limit
+
+    # -- what comes of a passage --------------------------------------------------------------------------------------
+
+    async def _of_model(self, id_: str) -> list[tuple[Candidate, Passage]]:
+        passages = await self.kb.blocking(self._following, id_)
+        kinds: list[ModelKind] = [kind for kind in MODEL_KINDS if kind in self._kinds]
+        if self.model is None or not passages:
+            return []
+        document = self._documents[passages[0].document_id]
+        found: list[tuple[Candidate, Passage]] = []
+        for kind in kinds:
+            found += await self.model.of(kind, passages, document.title)
+        return found
+
+    def _following(self, id_: str) -> list[Passage]:
+        """The passage with those that follow it in its document."""
+        document, place = self._places[id_]
+        return self.kb.document_store.passages_of(self.principal, document)[place : place + TOGETHER]
+
+    def _keep(self, steps: Sequence[str], of_model: Sequence[list[tuple[Candidate, Passage]]], total: int) -> None:
+        # Read only now: a document may be gone by now, or not to be read any more.
+        found = self.kb.document_store.passages(self.principal, steps)
+        pairs: list[StoredPair] = []
+        for id_, made in zip(steps, of_model, strict=True):
+            if id_ in found:
+                pairs += self._pairs(*found[id_], made)
+        used = [self._documents[id_] for id_ in dict.fromkeys(pair.document for pair in pairs)]
+        documents = [SetDocument(one.id, one.name, tuple(sorted(one.audience))) for one in used]
+        left_out = self._left_out + (self.model.left_out if self.model else Counter())
+        self.kb.learning.add(self.made.name, pairs, documents, steps=steps, left_out=left_out, total=total)
+
+    def _pairs(
+        self, passage: Passage, document: Document, of_model: Sequence[tuple[Candidate, Passage]]
+    ) -> Iterator[StoredPair]:
+        if "asked" in self._kinds:
+            for before in self.asked_before.get(passage.id, ()):
+                candidate = Candidate("asked", before.question, before.answer)
+                yield from self._with_twins(candidate, passage, before.by)
+        for candidate in passage_questions(passage.text, document.title, self._kinds, repeated=self._repeated):
+            yield from self._with_twins(candidate, passage)
+        for candidate, of in of_model:
+            yield from self._with_twins(candidate, of)
+
+    def _with_twins(self, candidate: Candidate, passage: Passage, by: str = "") -> Iterator[StoredPair]:
+        if not (first := self._pair(candidate, passage, by)):
+            return
+        yield first
+        # A sentence that is taken out of its passage must stand there as it is.
+        if "twins" in self._kinds and candidate.kind != "cloze":
+            for kind, question in twins(candidate.question, passage.with_header, self.spellings):
+                if twin := self._pair(Candidate(kind, question, candidate.answer), passage, by):
+                    yield twin
+
+    def _pair(self, candidate: Candidate, passage: Passage, by: str) -> StoredPair | None:
+        if self._is_full():
+            return None
+        twin = candidate.kind in PASSED_ON
+        if reason := self._asked.duplicate(candidate.question, passage.text, twin=twin):
+            self._left_out[reason] += 1
+            return None
+        self._count += 1
+        return StoredPair(
+            pair_id(candidate.question, passage.id),
+            candidate.question,
+            candidate.answer,
+            passage.id,
+            passage.document_id,
+            candidate.kind,
+            # By its words: the same passage in two documents is in one part.
+            part_of(passage_key(passage.text), self.made.seed),
+            asked_by=by,
+        )
+
+    def _progress(self, name: str, done: int, total: int) -> Event:
+        return {"kind": "progress", "name": name, "done": done, "total": total}

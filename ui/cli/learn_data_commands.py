@@ -1,0 +1,243 @@
+"""argot learn data: questions with the passages that answer them, to train on and to measure by."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from argot.errors import InvalidInput
+from argot.ui.cli.command_base import (
+    Audience,
+    Home,
+    Json,
+    counted,
+    error_console,
+    examples,
+    knowledge_base,
+    line,
+    note,
+    progress_text,
+    say,
+    say_json,
+    table,
+)
+from argot.ui.cli.document_commands import Bar
+
+if TYPE_CHECKING:
+    from argot.service.usecases.learning_data import DataPair, DataSet
+
+data = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Questions with the passages that answer them, to train on and to measure by.",
+)
+
+KINDS = "heading, definition, cloze, asked, twins; with a model: standard, alternative, simple, complex"
+SetName = Annotated[str, typer.Argument(help="The set's name: small letters, digits, hyphens.", metavar="NAME")]
+PairId = Annotated[str, typer.Argument(help="The pair's id, as 'show' lists it.", metavar="PAIR")]
+
+
+@data.command(
+    epilog=examples(
+        "argot learn data make ours",
+        "argot learn data make ours --kind heading --kind twins --limit 500",
+        "argot learn data make asked --kind standard --kind complex --tag manuals",
+    )
+)
+def make(
+    name: SetName,
+    *,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option("--kind", help=f"{KINDS}. Repeatable; none: all that need no model.", metavar="KIND"),
+    ] = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="No more pairs than this.", metavar="N")] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="Another order of passages, other parts (7).", metavar="N")
+    ] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option("--tag", help="Only documents with this tag; repeatable.", metavar="TAG")
+    ] = None,
+    json_: Json = False,
+    home: Home = None,
+) -> None:
+    """Make a set of training pairs from your documents. Stopped or killed, the same command goes on where it was.
+
+    Eight in ten passages are to learn from, one is to choose by, one to measure by: no passage is in two parts.
+    """
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
+
+    from argot.service.usecases.learning_data import DATA_KINDS, data_make
+    from argot.service.usecases.usecase_registry import one_of
+
+    kinds = [one_of(DATA_KINDS, one, "the kind") for one in kind or []]
+    columns = (progress_text(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    console = error_console()
+    shown = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    with knowledge_base(home) as client, shown as progress:
+        watched = client.watched(Bar(progress, "making pairs").move)
+        made = watched.call(data_make, name=name, kinds=kinds or None, limit=limit, seed=seed, tags=tag or None)
+    if json_:
+        say_json(made)
+        return
+    say(f"{counted(made.pairs, 'pair')} in '{made.name}': {_counts(made.by_part)} ({_counts(made.by_kind)}).")
+    if made.left_out:
+        note(f"Left out: {_counts(made.left_out)}.")
+
+
+@data.command("list", epilog=examples("argot learn data list"))
+def list_(*, json_: Json = False, home: Home = None) -> None:
+    """List the sets of training pairs."""
+    from argot.service.usecases.learning_data import data_list
+
+    with knowledge_base(home) as client:
+        found = client.call(data_list)
+    if json_:
+        say_json(found)
+        return
+    rows: list[list[object]] = [[one.name, one.pairs, _state(one), _counts(one.by_part), one.created] for one in found]
+    table(["name", "pairs", "state", "parts", "made"], rows)
+    if not rows:
+        note("There is no set yet. Make one with: argot learn data make NAME")
+
+
+@data.command(epilog=examples("argot learn data show ours", "argot learn data show ours --state struck --words pump"))
+def show(
+    name: SetName,
+    *,
+    words: Annotated[str, typer.Option("--words", help="With these words in question or answer.")] = "",
+    kind: Annotated[str, typer.Option("--kind", help="Of this kind alone.", metavar="KIND")] = "",
+    part: Annotated[str, typer.Option("--part", help="train, validation or test.", metavar="PART")] = "",
+    state: Annotated[str, typer.Option("--state", help="kept, struck or corrected.", metavar="STATE")] = "",
+    start: Annotated[int, typer.Option("--start", min=0, help="Without the first so many.", metavar="N")] = 0,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=200, help="At most so many (25).", metavar="N")] = 25,
+    json_: Json = False,
+    home: Home = None,
+) -> None:
+    """Show a set: how it was made, and its pairs."""
+    from argot.service.usecases.learning_data import PAIR_PARTS, PAIR_STATES, data_show
+    from argot.service.usecases.usecase_registry import one_of
+
+    of_part, of_state = one_of(PAIR_PARTS, part, "--part"), one_of(PAIR_STATES, state, "--state")
+    with knowledge_base(home) as client:
+        found = client.call(
+            data_show, name=name, words=words, kind=kind, part=of_part, state=of_state, start=start, limit=limit
+        )
+    if json_:
+        say_json(found)
+        return
+    table(
+        ["pair", "kind", "part", "state", "question", "document"],
+        [[one.id, one.kind, one.part, _pair_state(one), one.question, one.document] for one in found.pairs],
+    )
+    shown = f"{start + 1} to {start + len(found.pairs)} of {found.total:,}" if found.pairs else "none"
+    note(f"{shown}; {counted(found.set.pairs, 'pair')} kept, {found.set.struck} struck ({_state(found.set)}).")
+
+
+@data.command(epilog=examples("argot learn data export ours ours.jsonl"))
+def export(
+    name: SetName,
+    file: Annotated[Path, typer.Argument(help="The file to write.", metavar="FILE.jsonl")],
+    *,
+    home: Home = None,
+) -> None:
+    """Write the kept pairs of a set as JSONL, with their passages."""
+    from argot.files import write_atomically
+    from argot.service.usecases.learning_data import data_export
+
+    with knowledge_base(home) as client:
+        found = client.call(data_export, name=name)
+    write_atomically(file, found.text)
+    say(f"{counted(found.pairs, 'pair')} written to {file}")
+
+
+@data.command("import", epilog=examples("argot learn data import theirs theirs.jsonl --audience research"))
+def import_(
+    name: SetName,
+    file: Annotated[Path, typer.Argument(help="A file as 'export' writes it.", metavar="FILE.jsonl")],
+    *,
+    audience: Audience = None,
+    json_: Json = False,
+    home: Home = None,
+) -> None:
+    """Make a set of the pairs in a JSONL file: all of them, or none.
+
+    Passages that are not among your documents are kept with their text; --audience says who may see those.
+    """
+    from argot.files import read_text
+    from argot.service.usecases.learning_data import data_import
+
+    try:
+        text = read_text(file)
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{file} cannot be read: byte {error.start + 1} is not UTF-8 text.") from error
+    with knowledge_base(home) as client:
+        made = client.call(data_import, name=name, text=text, audience=audience)
+    if json_:
+        say_json(made)
+    else:
+        say(f"{counted(made.pairs, 'pair')} in '{made.name}': {_counts(made.by_part)}.")
+
+
+@data.command(epilog=examples("argot learn data strike ours 1f0c9a2b3c4d5e6f"))
+def strike(name: SetName, pair: PairId, *, home: Home = None) -> None:
+    """Strike a pair: nothing learns from it, until it is restored."""
+    from argot.service.usecases.learning_data import data_strike
+
+    with knowledge_base(home) as client:
+        say(f"Struck: {line(client.call(data_strike, name=name, pair=pair).question)}")
+
+
+@data.command(epilog=examples("argot learn data restore ours 1f0c9a2b3c4d5e6f"))
+def restore(name: SetName, pair: PairId, *, home: Home = None) -> None:
+    """Take back that a pair was struck."""
+    from argot.service.usecases.learning_data import data_restore
+
+    with knowledge_base(home) as client:
+        say(f"Restored: {line(client.call(data_restore, name=name, pair=pair).question)}")
+
+
+@data.command(epilog=examples('argot learn data correct ours 1f0c9a2b3c4d5e6f --question "How hot may it get?"'))
+def correct(
+    name: SetName,
+    pair: PairId,
+    *,
+    question: Annotated[str | None, typer.Option("--question", help="The question as it should be.")] = None,
+    answer: Annotated[str | None, typer.Option("--answer", help="The answer as it should be; empty: none.")] = None,
+    home: Home = None,
+) -> None:
+    """Give a pair another question or answer."""
+    from argot.service.usecases.learning_data import data_correct
+
+    if question is None and answer is None:
+        raise typer.BadParameter("give --question or --answer")
+    with knowledge_base(home) as client:
+        say(
+            f"Saved: {line(client.call(data_correct, name=name, pair=pair, question=question, answer=answer).question)}"
+        )
+
+
+@data.command(epilog=examples("argot learn data remove ours"))
+def remove(name: SetName, *, home: Home = None) -> None:
+    """Remove a set with all its pairs. Models that learnt from it stay."""
+    from argot.service.usecases.learning_data import data_remove
+
+    with knowledge_base(home) as client:
+        removed = client.call(data_remove, name=name)
+    say(f"Removed '{removed.name}' with {counted(removed.pairs, 'pair')}.")
+
+
+def _state(one: DataSet) -> str:
+    return one.status if one.status == "done" else f"{one.status}, {one.done} of {one.total} passages"
+
+
+def _pair_state(one: DataPair) -> str:
+    return f"{one.state}, corrected" if one.first_question is not None else one.state
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items()) or "none"

@@ -43,6 +43,16 @@ _SAYS: Mapping[str, str] = {
     "scale": "how strongly likeness counts in the loss",
     "frozen_words": "leave the words' own vectors as they are, which few pairs only spoil",
     "kept": "the share of the starting weights mixed into the trained ones",
+    "precision": "of the products while learning; auto: 16 bits where the processor has instructions for them",
+    "form": "reader: the one that Argot comes with, which reads a passage once for all questions; cross_encoder: one "
+    "that reads question and passage together",
+    "embedder": "what finds the passages that are put in order; empty: the model that is started from",
+    "reading_rate": "the learning rate of what is not the encoder",
+    "ts_tcl": "of a cross-encoder: token selection and term control (Trustworthy Answers 3.2.3)",
+    "token_selection": "one of the two",
+    "term_control": "the other one",
+    "alpha": "the weight of token selection's loss",
+    "beta": "the weight of term control's loss",
     "every": "steps between checkpoints",
     "threads": "processor threads; 0: as many as PyTorch takes",
 }

@@ -274,8 +274,8 @@ class Adding:
             if parts.vectors.fingerprint != self._embedder.fingerprint:
                 embedder = self._corpus.embedder_of(self._lane)
                 for member in group.members:
-                    items = [one.item for one in member.items]
-                    embedded[member.new.document.id] = embed_items(embedder, parts.vectors, items)
+                    whole = [one.item for one in member.items]
+                    embedded[member.new.document.id] = embed_items(embedder, parts.vectors, whole)
             events = self._written(parts, group, embedded)
         # Yielded after the lock is released: whoever reads the events may be slow, or stop.
         yield from events

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from argot.errors import ArgotError, DamagedStore, InvalidSettings, KnowledgeBaseBusy
-from argot.learn.run_folder import RUN_KINDS
+from argot.learn.run_folder import RUN_KINDS, run_folders
 from argot.profile import PROFILES
 from argot.profile_files import SavedProfiles
 from argot.remedies import init_command, reindex_command, shell_quoted
@@ -20,6 +20,7 @@ from argot.service.maintenance.process_checks import EMBEDDER, findings_of_proce
 from argot.service.storage import home_folder as layout
 from argot.service.storage.adopted_models import FILE, SETTING_OF, model_path, read_adopted, with_adopted
 from argot.service.storage.damage import check_database
+from argot.service.storage.home_folder import LEARNING_FOLDER, RUNS
 from argot.service.storage.home_lock import read_owner
 from argot.service.usecases.maintenance import check
 from argot.settings import Settings
@@ -85,12 +86,15 @@ def _restore(home: Path) -> Iterator[Finding]:
 
 
 def _adopted(home: Path, settings: Settings) -> Iterator[Finding]:
-    """The models of its own that the knowledge base goes by, and those that a setting keeps from it."""
+    """What trainings take up, the models the knowledge base goes by, and those that a setting keeps from it."""
     try:
         adopted = read_adopted(home)
     except DamagedStore as error:
         yield bad("adopted models", str(error), f"mv {shell_quoted(home / FILE)} {shell_quoted(home / FILE)}.damaged")
         return
+    if (folder := home / LEARNING_FOLDER).is_dir():
+        size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+        yield good("trainings", f"{len(run_folders(home / RUNS))} with their models, {size / 1e6:.1f} MB in {folder}")
     for kind in RUN_KINDS:
         if (model := adopted.in_force(kind)) is None:
             continue

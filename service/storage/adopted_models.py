@@ -164,7 +164,7 @@ def live_fingerprint(home: Path) -> str:
 def with_adopted(home: Path, settings: Settings) -> Settings:
     """The settings with adopted models in place of defaults. What was set explicitly wins."""
     adopted = read_adopted(home)
-    found = {
+    found: dict[str, str] = {
         setting: str(model_path(home, model))
         for kind, setting in SETTING_OF.items()
         if (model := adopted.in_force(kind)) and setting not in settings.model_fields_set

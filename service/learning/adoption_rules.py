@@ -26,7 +26,8 @@ STARTED_FROM = "after against before"
 SAFE_SUFFIXES = frozenset({".safetensors", ".onnx", ".json", ".txt"})
 """Of what a model's folder may hold: nothing that runs code when it is read."""
 LEAST_KNOWN = 0.5
-"""The share of the passages learnt from that must still be in the documents."""
+"""The share of the passages searched in training that must still be in the documents."""
+LOOKED_AT = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,12 +237,13 @@ def _require_same_data(run: RunFolder) -> None:
 
 
 def _require_known_passages(kb: KnowledgeBase, run: RunFolder) -> None:
-    learnt = list({one.passage_id for one in run.pairs()})
+    # Those that were searched, of which imported pairs bring some of their own.
+    learnt = sorted({one.id for one in run.passages()})[:LOOKED_AT]
     known = kb.document_store.passages(Principal("", sees_all=True), learnt)
     if len(known) < LEAST_KNOWN * len(learnt):
         raise Conflict(
-            f"Training {run.id} learnt from {len(learnt):,} passages, of which {len(known):,} are in the documents of "
-            "this knowledge base. It fits others, or these as they were: train it anew."
+            f"Of {len(learnt):,} passages that training {run.id} searched, {len(known):,} are in the documents of this "
+            "knowledge base. It fits others, or these as they were: train it anew."
         )
 
 

@@ -22,6 +22,8 @@ from argot.service.storage.home_folder import RUNS
 from argot.service.usecases.usecase_registry import Number, Text, usecase
 from argot.types import Principal
 
+__all__ = ["RunKind"]
+
 RunId = Annotated[Text, Field(max_length=40)]
 Named = Annotated[Text, Field(max_length=200)]
 MOST_POINTS = 400

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import get_args
+from typing import Any, get_args
 
 from fastapi import APIRouter, Request, Response
 
@@ -92,7 +92,7 @@ def _overview(router: APIRouter, kb: KnowledgeBase) -> None:
         found = await training_compare(kb, who.principal, runs=runs[:10])
         return page("workbench_compare.html", request, who, found=found, rows=_compared(found))
 
-    async def changing(who: Visitor) -> dict[str, object]:
+    async def changing(who: Visitor) -> dict[str, Any]:
         runs = await training_list(kb, who.principal)
         change = await model_change(kb, who.principal)
         busy = any(one.status in ("running", "waiting") for one in runs) or (change is not None and not change.ended)
@@ -187,22 +187,26 @@ def _one_run(router: APIRouter, kb: KnowledgeBase) -> None:
     @router.post("/runs/{run}/{change}")
     @needs("manager")
     async def change(request: Request, who: Who, run: str, change: str) -> Response:
-        changes = {"stop": training_stop, "resume": training_resume, "remove": training_remove}
-        if change != "adopt" and change not in changes:
-            raise NotFound("There is nothing here.")
         try:
-            if change == "adopt":
-                everybody = (await form_of(request)).get("for_everybody") == "yes"
-                await model_adopt_start(kb, who.principal, run=run, for_everybody=everybody)
-            else:
-                await changes[change](kb, who.principal, run=run)
+            match change:
+                case "stop":
+                    await training_stop(kb, who.principal, run=run)
+                case "resume":
+                    await training_resume(kb, who.principal, run=run)
+                case "remove":
+                    await training_remove(kb, who.principal, run=run)
+                case "adopt":
+                    everybody = (await form_of(request)).get("for_everybody") == "yes"
+                    await model_adopt_start(kb, who.principal, run=run, for_everybody=everybody)
+                case _:
+                    raise NotFound("There is nothing here.")
         except NotFound:
             raise
         except ArgotError as error:
             return await run_page(request, who, run, error)
         return sent_to_address(WORKBENCH if change == "remove" else _address(run))
 
-    async def shown(who: Visitor, run: str) -> dict[str, object]:
+    async def shown(who: Visitor, run: str) -> dict[str, Any]:
         found = await training_show(kb, who.principal, run=run)
         verdict = await model_verdict(kb, who.principal, run=run) if found.run.status == "done" else None
         change = await model_change(kb, who.principal)
@@ -215,7 +219,7 @@ def _one_run(router: APIRouter, kb: KnowledgeBase) -> None:
         return page("workbench_run.html", request, who, error=error, **await shown(who, run))
 
 
-_SIZE: dict[str, object] = {"WIDTH": WIDTH, "HEIGHT": HEIGHT}
+_SIZE: dict[str, Any] = {"WIDTH": WIDTH, "HEIGHT": HEIGHT}
 
 
 # -- models in force, and asking --------------------------------------------------------------------------------------

@@ -185,6 +185,21 @@ def run_module(module: str, *arguments: str, **environment: str) -> subprocess.C
     )
 
 
+def start_module(module: str, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
+    """Start a module of ours, and go on. What it writes goes where ours does; Ctrl+C reaches us alone.
+
+    Args:
+        environment: variables it has beside ours.
+    """
+    return subprocess.Popen(  # noqa: S603  (no shell, nothing of the user's in it)
+        _command(module, arguments),
+        env=_environment() | environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
 def _command(module: str, arguments: Sequence[str]) -> list[str]:
     # -P: a file named like a library, in the folder Argot is started in, must not be imported.
     return [sys.executable, "-P", "-m", module, *arguments]

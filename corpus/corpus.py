@@ -276,20 +276,54 @@ class Corpus:
         Searches go on with the old index until the new one is whole. Killed at any point, one of the two is live.
         """
         with self._changing:
-            database = self.store.database
-            fresh = reindexing.new_generation(database, self._root, self.embedder)
-            try:
-                reindexing.fill(database, fresh, self._for_passages, progress)
-                keyword_index.rebuild_words(database)
-            except BaseException:
-                fresh.close()
-                raise
-            # CURRENT still names the old generation, whole on the disk: a kill before `make_live` loses nothing.
+            keyword_index.rebuild_words(self.store.database)
+            self._rebuild(self._for_passages, progress)
+
+    def change_embedder(self, settings: Settings, progress: reindexing.Progress | None, switching: Turn) -> None:
+        """Rebuild the vectors with the embedder of these settings, which from the switch on embeds questions, too.
+
+        Killed at any point, the vectors of one of the two are live.
+
+        Args:
+            switching: held for the switch. No search may be under way in it, embedded by the former one.
+
+        Raises:
+            InvalidSettings: the model cannot be used. Nothing was changed.
+        """
+        embedder = embedder_for(settings)
+        with self._changing:
+            former = self._for_passages
+            background = isinstance(former, BackgroundEmbedder)
+            beside: Embedder = BackgroundEmbedder(embedder, settings) if background else embedder
+
+            @contextlib.contextmanager
+            def switched() -> Iterator[None]:
+                with switching():
+                    yield
+                    self.embedder, self.settings, self._for_passages = embedder, settings, beside
+
+            self._rebuild(beside, progress, switched)
+            if isinstance(former, BackgroundEmbedder):
+                former.close()
+
+    def _rebuild(
+        self, embedder: Embedder, progress: reindexing.Progress | None, switching: Turn = contextlib.nullcontext
+    ) -> None:
+        """To be called with `_changing` held."""
+        database = self.store.database
+        fresh = reindexing.new_generation(database, self._root, embedder)
+        try:
+            reindexing.fill(database, fresh, embedder, progress)
+        except BaseException:
+            fresh.close()
+            raise
+        # CURRENT still names the old generation, whole on the disk: a kill before `make_live` loses nothing.
+        with switching():
             old, self._vectors = self._vectors, fresh
-            if old is not None:
-                old.close()
-            reindexing.make_live(database, self._root, fresh)
-            outbox.settle(database, fresh, self.store.blobs)
+        if old is not None:
+            old.close()
+        reindexing.make_live(database, self._root, fresh)
+        outbox.settle(database, fresh, self.store.blobs)
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[Parts]:

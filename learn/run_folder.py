@@ -32,6 +32,7 @@ RunKind = Literal["embedder", "reranker", "generator"]
 RUN_KINDS: tuple[RunKind, ...] = get_args(RunKind)
 RunStatus = Literal["waiting", "running", "stopped", "failed", "done"]
 PAIRS, PASSAGES, MODEL = "pairs.jsonl", "passages.jsonl", "model"
+HELD_SECONDS = 0.5
 _STOP = "stop"
 
 
@@ -139,10 +140,19 @@ class RunFolder:
     @property
     def state(self) -> RunState:
         """As last written; "stopped" where the process that ran it is gone without a word."""
-        state = RunState(**_read_json(self.path / "state.json"))
+        state = self._noted
         if state.status == "running" and not self.is_held():
             return replace(state, status="stopped", doing="", seconds_left=None)
         return state
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether it was running when its process went without a word. Nobody stopped it: it may go on."""
+        return self._noted.status == "running" and not self.stop_asked and not self.is_held()
+
+    @property
+    def _noted(self) -> RunState:
+        return RunState(**_read_json(self.path / "state.json"))
 
     def note(self, state: RunState) -> None:
         _write_json(self.path / "state.json", asdict(replace(state, changed=timestamp())))
@@ -183,10 +193,16 @@ class RunFolder:
             Conflict: another process trains it.
         """
         with (self.path / "lock").open("w") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise Conflict(f"Training {self.id} is run by another process.") from None
+            deadline = time.monotonic() + HELD_SECONDS
+            while True:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    # Whoever only looks whether it is held has the lock for an instant.
+                    if time.monotonic() > deadline:
+                        raise Conflict(f"Training {self.id} is run by another process.") from None
+                    time.sleep(0.02)
             (self.path / _STOP).unlink(missing_ok=True)
             yield
 
@@ -202,10 +218,12 @@ class RunFolder:
 
     def stop(self) -> None:
         """Ask whoever runs it to stop at the next step, keeping a checkpoint."""
-        if self.state.status == "running":
+        state = self.state
+        # Also of one that a crash cut off: it is not to go on by itself.
+        if state.status == "running" or self.is_cut_off:
             (self.path / _STOP).touch()
-        elif self.state.status == "waiting":
-            self.note(replace(self.state, status="stopped"))
+        elif state.status == "waiting":
+            self.note(replace(state, status="stopped"))
 
     @property
     def stop_asked(self) -> bool:
@@ -220,6 +238,7 @@ class RunFolder:
         state = self.state
         if state.status in ("done", "running"):
             raise Conflict(f"Training {self.id} {'is done' if state.status == 'done' else 'runs already'}.")
+        (self.path / _STOP).unlink(missing_ok=True)
         self.note(replace(state, status="waiting", error=""))
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from argot.errors import ArgotError, Conflict
-from argot.learn.run_folder import RunFolder, RunKind, RunState
+from argot.learn.run_folder import RunFolder, RunKind, RunState, RunStatus
 from argot.learn.training_loop import TrainingStopped
 
 logger = logging.getLogger(__name__)
@@ -41,6 +41,7 @@ class Reporter:
         self.run = run
         self.state = RunState(status="running")
         self._stop = False
+        self._started_by = os.getppid()
         self._began, self._first = time.monotonic(), 0
         self._noted = 0.0
 
@@ -62,7 +63,12 @@ class Reporter:
             self._note()
 
     def stop_asked(self) -> bool:
-        return self._stop or self.run.stop_asked
+        return self._stop or self.run.stop_asked or self.is_orphan
+
+    @property
+    def is_orphan(self) -> bool:
+        """Whether whoever started this process is gone: the next worker is to find the run waiting."""
+        return os.getppid() != self._started_by
 
     def stop(self, *_: object) -> None:
         self._stop = True
@@ -88,7 +94,8 @@ def run_training(run: RunFolder) -> RunState:
             _module(run.request.kind).train(run, report)
             state = RunState(status="done", step=report.state.steps, steps=report.state.steps)
         except TrainingStopped:
-            state = replace(report.state, status="stopped", doing="", seconds_left=None)
+            status: RunStatus = "waiting" if report.is_orphan and not run.stop_asked else "stopped"
+            state = replace(report.state, status=status, doing="", seconds_left=None)
         # Whatever it is, whoever looks at the run is told; the checkpoint lies there.
         except Exception as error:
             logger.exception("training %s failed", run.id)
@@ -113,7 +120,7 @@ def _told(error: Exception) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     (folder,) = sys.argv[1:] if arguments is None else arguments
     os.nice(NICE)
-    return 0 if run_training(RunFolder(Path(folder))).status in ("done", "stopped") else 1
+    return 0 if run_training(RunFolder(Path(folder))).status != "failed" else 1
 
 
 if __name__ == "__main__":

@@ -9,13 +9,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-from torch import Tensor, nn
+# Whoever only looks at trainings needs no PyTorch, which takes seconds and a quarter of a gigabyte.
+if TYPE_CHECKING:
+    from torch import Tensor, nn
 
 CHECKPOINT = "checkpoint.safetensors"
-Losses = Callable[[int], Mapping[str, Tensor]]
+Losses = Callable[[int], "Mapping[str, Tensor]"]
 """The losses of a batch (by number; as many as `accumulate` says make a step), whose sum is made smaller."""
 Told = Callable[[int, int, Mapping[str, float]], None]
 """Step, of how many, and its losses."""
@@ -59,6 +60,8 @@ class TrainingLoop:
         folder: Path,
         recipe: LoopRecipe,
     ) -> None:
+        import torch
+
         self.network, self.losses, self.folder, self.recipe = network, losses, folder, recipe
         self.optimizer = torch.optim.AdamW([dict(group) for group in groups], weight_decay=recipe.weight_decay)
         self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, self._rate)
@@ -76,6 +79,8 @@ class TrainingLoop:
             TrainingStopped: `stop` said so; what was trained is saved.
             OSError: the folder cannot be written; the last checkpoint is as it was.
         """
+        import torch
+
         while self.step < self.recipe.steps:
             if stop():
                 self.save()
@@ -92,6 +97,8 @@ class TrainingLoop:
 
     def _backward(self) -> dict[str, float]:
         """The gradients of a step, one batch after the other; its losses are their means."""
+        import torch
+
         self.optimizer.zero_grad()
         parts = self.recipe.accumulate
         means: dict[str, float] = {}

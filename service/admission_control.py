@@ -16,7 +16,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from math import ceil
 
@@ -87,6 +87,9 @@ class Gate:
         self._running: Counter[str] = Counter()
         self._turns: dict[str, int] = {}
         self._given = 0
+        self._paused = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
         self._queue: list[_Waiter] = []
         self._quiet = asyncio.Event()
         self._quiet.set()
@@ -136,6 +139,19 @@ class Gate:
                 waiter.turn.set_exception(_stopping())
         self._queue.clear()
 
+    @asynccontextmanager
+    async def paused(self, seconds: float) -> AsyncIterator[None]:
+        """Begin no question meanwhile: they wait. Entered when those under way are done, or after so many seconds."""
+        self._paused += 1
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._idle.wait()
+            yield
+        finally:
+            self._paused -= 1
+            self._take_next()
+
     def require_open(self) -> None:
         """
         Raises:
@@ -183,7 +199,7 @@ class Gate:
 
     @property
     def _full(self) -> bool:
-        return bool(self._limits.running) and self.running >= self._limits.running
+        return self._paused > 0 or (bool(self._limits.running) and self.running >= self._limits.running)
 
     async def _wait_for_place(self, person: str) -> None:
         # A place that is free at this moment belongs to whoever waits.
@@ -203,6 +219,11 @@ class Gate:
 
     def _give_back(self, person: str) -> None:
         _less(self._running, person)
+        if not self._running:
+            self._idle.set()
+        self._take_next()
+
+    def _take_next(self) -> None:
         while self._queue and not self._full:
             # Between equals `min` keeps the order of arrival.
             following = min(self._queue, key=lambda one: (self._running[one.person], self._turns.get(one.person, 0)))
@@ -214,6 +235,7 @@ class Gate:
 
     def _take(self, person: str) -> None:
         self._running[person] += 1
+        self._idle.clear()
         self._given += 1
         self._turns[person] = self._given
 

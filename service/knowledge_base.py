@@ -24,6 +24,7 @@ from argot.service.identity.sessions import DAY, HOUR, Lifetimes
 from argot.service.observability.trace_export import TraceExport, export_of
 from argot.service.storage import home_folder as layout
 from argot.service.storage import restore
+from argot.service.storage.adopted_models import settle_adopted, with_adopted
 from argot.service.storage.damage import check_database
 from argot.service.storage.home_lock import HomeLock, read_owner
 from argot.service.threads.thread_store import Threads
@@ -60,7 +61,9 @@ class KnowledgeBase:
 
     def __init__(self, home: Path, settings: Settings, lock: HomeLock) -> None:
         self.home = home
-        self.settings = settings
+        self.given = settings
+        """The settings as they were given, without the models that the knowledge base has adopted."""
+        self.settings = with_adopted(home, settings)
         self.lock = lock
         self.writing = asyncio.Lock()
         """Held while documents change, so that one change follows the other; questions go on beside it, and so does
@@ -116,6 +119,7 @@ class KnowledgeBase:
             for name in layout.DATABASES:
                 check_database(home / name)
             _note_stores(home)
+            settle_adopted(home)
             opened = cls(home, settings, lock)
             opened.tracing = export_of(settings)
         except BaseException:
@@ -150,6 +154,10 @@ class KnowledgeBase:
             _note_stores(self.home)
         finally:
             self.lock.release()
+
+    def take_adopted(self) -> None:
+        """Go by the models that are adopted now."""
+        self.settings = with_adopted(self.home, self.given)
 
     @property
     def corpus(self) -> Corpus:

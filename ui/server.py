@@ -24,6 +24,7 @@ from argot.service.operations import file_handles
 from argot.service.operations.background_derivation import derive_unasked
 from argot.service.operations.retention import keep_clean
 from argot.service.operations.source_schedule import keep_in_step
+from argot.service.operations.training_queue import train_waiting
 from argot.service.sign_in.account import sign_in_required
 from argot.service.transport.local_socket import serving
 from argot.settings import Settings
@@ -141,7 +142,13 @@ async def _serve(home: Path, settings: Settings) -> None:
             kb.metrics = Metrics()
             async with (
                 serving(kb),
-                beside(kb.metrics.watch_loop(), keep_clean(kb), keep_in_step(kb), derive_unasked(kb)),
+                beside(
+                    kb.metrics.watch_loop(),
+                    keep_clean(kb),
+                    keep_in_step(kb),
+                    derive_unasked(kb),
+                    train_waiting(kb),
+                ),
                 slack(kb),
             ):
                 await kb.warm()

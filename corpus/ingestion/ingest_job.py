@@ -22,7 +22,7 @@ from itertools import chain, count
 from typing import Literal, Protocol, cast
 
 from argot.corpus.document_ids import content_hash, document_id
-from argot.corpus.index.embedding_windows import EmbeddedItem, WindowedItem, embed_windows, for_readers
+from argot.corpus.index.embedding_windows import EmbeddedItem, WindowedItem, embed_items, embed_windows, for_readers
 from argot.corpus.index.vectors import VectorIndex
 from argot.corpus.ingestion.document_changes import EmbeddedRevision, Parts, relabel, store_revisions
 from argot.corpus.ingestion.document_group import DocumentGroup
@@ -117,6 +117,7 @@ class Adding:
         self._tags = None if tags is None else tuple(sorted(set(tags)))
         self._limits = corpus.limits_of(lane)
         self._embedder = corpus.embedder_of(lane)
+        self._lane: Lane = lane
         self._take_turn = turn
         self._done = 0
         self._total = 0
@@ -269,6 +270,12 @@ class Adding:
             for one in embed_windows(self._embedder, self._corpus.vectors, items):
                 embedded[one.item.document].append(one)
         with self._writing() as parts:
+            # Another embedder has come into force meanwhile (`Corpus.change_embedder`), with windows of its own.
+            if parts.vectors.fingerprint != self._embedder.fingerprint:
+                embedder = self._corpus.embedder_of(self._lane)
+                for member in group.members:
+                    whole = [one.item for one in member.items]
+                    embedded[member.new.document.id] = embed_items(embedder, parts.vectors, whole)
             events = self._written(parts, group, embedded)
         # Yielded after the lock is released: whoever reads the events may be slow, or stop.
         yield from events

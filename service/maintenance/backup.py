@@ -48,6 +48,9 @@ _MEMBER = re.compile(
     rf"{'|'.join(map(re.escape, layout.DATABASES))}"
     r"|blobs/(?:[A-Za-z0-9_-]{1,128}/){0,3}[A-Za-z0-9_.-]{1,128}"
     r"|profiles/[a-z0-9-]{1,60}\.toml"
+    # Models in force, and what trainings were and came to; not their pairs, checkpoints and models, which are large.
+    r"|learning/adopted\.json|learning/models/[A-Za-z0-9_-]{1,60}(?:/[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}){1,4}"
+    r"|learning/runs/r[0-9]{1,9}/(?:request|state|card)\.json|learning/runs/r[0-9]{1,9}/progress\.jsonl"
 )
 
 
@@ -93,10 +96,11 @@ def write_backup(home: Path, path: Path) -> Backup:
 
 def _write(home: Path, copies: Path, file: IO[bytes]) -> list[Member]:
     sources = {name: _copy_database(home / name, copies / name) for name in layout.DATABASES if (home / name).exists()}
-    for found in sorted([*(home / layout.BLOBS).rglob("*"), *(home / layout.PROFILES).glob("*")]):
+    folders = (layout.BLOBS, layout.PROFILES, layout.LEARNING_FOLDER)
+    for found in sorted(path for folder in folders for path in (home / folder).rglob("*")):
         name = found.relative_to(home).as_posix()
         # Links are left out, for they would put files from elsewhere into the backup.
-        if found.is_file() and not found.is_symlink() and _MEMBER.fullmatch(name):
+        if found.is_file() and not found.is_symlink() and _MEMBER.fullmatch(name) and not _is_of_unfinished(found):
             sources[name] = found
     members = [Member(name, source.stat().st_size, _hash_file(source)) for name, source in sources.items()]
     manifest = {
@@ -112,6 +116,11 @@ def _write(home: Path, copies: Path, file: IO[bytes]) -> list[Member]:
             with sources[member.name].open("rb") as source:
                 tar.addfile(_entry(member.name, member.size), source)
     return members
+
+
+def _is_of_unfinished(path: Path) -> bool:
+    """Whether it is of a training that did not come to its end, which without its pairs could not go on."""
+    return path.parent.parent.name == "runs" and not (path.parent / "card.json").exists()
 
 
 def _copy_database(source: Path, copy: Path) -> Path:

@@ -19,6 +19,7 @@ from argot.service.maintenance.findings import Finding, attempt, bad, good
 from argot.service.maintenance.model_checks import model_findings, without_password
 from argot.service.maintenance.slack_check import slack_findings
 from argot.service.maintenance.trace_check import trace_findings
+from argot.service.storage.adopted_models import MODELS
 from argot.settings import ENV_PREFIX, OLD_NAMES, SETTINGS_FILE, Settings
 from argot.tools.retrieval.scorer_choice import described_scorer
 
@@ -78,15 +79,17 @@ def _settings(settings: Settings) -> Iterator[Finding]:
         if name in ("model_url", "trace_endpoint"):
             value = without_password(value)
         if value != field.default:
-            yield good(f"setting {name}", f"{value} ({_source(name, written)})")
+            yield good(f"setting {name}", f"{value} ({_source(name, value, written)})")
     yield good("settings", "the others are at their defaults")
 
 
-def _source(name: str, written: str) -> str:
+def _source(name: str, value: object, written: str) -> str:
     if variable := _variable(name):
         return f"from {variable}"
     if any(re.search(rf"^\s*{one}\s*=", written, re.MULTILINE) for one in _names(name)):
         return f"from {SETTINGS_FILE.absolute()}"
+    if f"/{MODELS}/" in str(value):
+        return f"adopted; take it back with: argot learn back {name}"
     return "from the command line"
 
 

@@ -9,7 +9,8 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from argot.errors import ArgotError, InvalidSettings, KnowledgeBaseBusy
+from argot.errors import ArgotError, DamagedStore, InvalidSettings, KnowledgeBaseBusy
+from argot.learn.run_folder import RUN_KINDS, run_folders
 from argot.profile import PROFILES
 from argot.profile_files import SavedProfiles
 from argot.remedies import init_command, reindex_command, shell_quoted
@@ -17,7 +18,9 @@ from argot.service.knowledge_base import finish_cut_off
 from argot.service.maintenance.findings import Finding, attempt, bad, good
 from argot.service.maintenance.process_checks import EMBEDDER, findings_of_process
 from argot.service.storage import home_folder as layout
+from argot.service.storage.adopted_models import FILE, SETTING_OF, model_path, read_adopted, with_adopted
 from argot.service.storage.damage import check_database
+from argot.service.storage.home_folder import LEARNING_FOLDER, RUNS
 from argot.service.storage.home_lock import read_owner
 from argot.service.usecases.maintenance import check
 from argot.settings import Settings
@@ -30,7 +33,10 @@ def diagnose(home: Path, settings: Settings) -> list[Finding]:
     """Look at everything, in the order in which problems should be mended."""
     home = home.expanduser().absolute()
     # A cut-off restore is completed before the stores are looked at.
-    findings = [*(_of_service(home) or findings_of_process(settings)), _free_space(home), *_restore(home)]
+    restored = [*_restore(home)]
+    learnt = [*_adopted(home, settings)]
+    in_force = with_adopted(home, settings) if all(one["ok"] for one in learnt) else settings
+    findings = [*(_of_service(home) or findings_of_process(in_force)), _free_space(home), *restored, *learnt]
     if not layout.is_knowledge_base(home):
         return [*findings, bad("knowledge base", f"none in {home}", init_command(home))]
     stores = [*_stores(home)]
@@ -77,6 +83,32 @@ def _restore(home: Path) -> Iterator[Finding]:
             yield good("restore", said)
     except KnowledgeBaseBusy as busy:
         yield good("restore", f"is going on: {busy}")
+
+
+def _adopted(home: Path, settings: Settings) -> Iterator[Finding]:
+    """What trainings take up, the models the knowledge base goes by, and those that a setting keeps from it."""
+    try:
+        adopted = read_adopted(home)
+    except DamagedStore as error:
+        yield bad("adopted models", str(error), f"mv {shell_quoted(home / FILE)} {shell_quoted(home / FILE)}.damaged")
+        return
+    if (folder := home / LEARNING_FOLDER).is_dir():
+        size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+        yield good("trainings", f"{len(run_folders(home / RUNS))} with their models, {size / 1e6:.1f} MB in {folder}")
+    for kind in RUN_KINDS:
+        if (model := adopted.in_force(kind)) is None:
+            continue
+        name, said = f"adopted {kind}", f"{model.name} ({model.run}), since {model.at}"
+        setting = SETTING_OF.get(kind)
+        if setting is not None and setting in settings.model_fields_set:
+            yield good(
+                name, f"{said}; not in force: the setting '{setting}' is {getattr(settings, setting)!r}, and wins"
+            )
+        elif not model_path(home, model).is_dir():
+            remedy = f"argot learn back {kind}, or restore a backup that has it"
+            yield bad(name, f"{said}: its folder {model_path(home, model)} is gone", remedy)
+        else:
+            yield good(name, said)
 
 
 def _stores(home: Path) -> Iterator[Finding]:

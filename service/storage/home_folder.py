@@ -28,6 +28,9 @@ PROFILES = FOLDER
 MAX_PATH = 440
 """Bytes of the folder's path: SQLite takes 512 for a file's, and those of the vectors add a few."""
 VECTORS = "vectors"
+LEARNING_FOLDER = "learning"
+RUNS = f"{LEARNING_FOLDER}/runs"
+"""The trainings, each a folder (`argot.learn.run_folder`)."""
 
 
 def is_knowledge_base(home: Path) -> bool:

@@ -19,7 +19,7 @@ from argot.service.storage import home_folder as layout
 SCRATCH = ".restoring"
 ENDED = ".restored"
 COMPLETE = "complete"
-PARTS = (*layout.DATABASES, layout.BLOBS, layout.PROFILES)
+PARTS = (*layout.DATABASES, layout.BLOBS, layout.PROFILES, layout.LEARNING_FOLDER)
 
 
 def staging_folder(home: Path) -> Path:

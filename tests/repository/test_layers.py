@@ -174,6 +174,7 @@ BESIDE_THE_USE_CASES = {
     "service.operations.retention": "what the server does at intervals, for nobody",
     "service.operations.background_derivation": "what the server does at intervals, for nobody",
     "service.operations.source_schedule": "what the server does at intervals, for nobody",
+    "service.operations.training_queue": "what the server does at intervals, for nobody; a worker without a service",
     "service.operations.doctor": "works where the knowledge base does not open",
     "service.operations.sample_base": "makes a knowledge base",
     "service.operations.evaluation": "makes knowledge bases of its own to measure with",

@@ -33,6 +33,7 @@ TAGS = [
     {"name": "Asking", "description": "Questions, and what Argot asks back."},
     {"name": "Conversations", "description": "One's own threads."},
     {"name": "Documents", "description": "Managers of all contexts put documents in and take them out."},
+    {"name": "Learning", "description": "Managers of everything train models, and adopt those that measure better."},
     {"name": "Glossary", "description": "Managers change the terms of their contexts."},
 ]
 

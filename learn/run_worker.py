@@ -1,0 +1,100 @@
+"""Trains the waiting runs of a folder: one at a time, oldest first, each in a process of its own, of low priority.
+
+Several workers, on several machines, may share a folder: a run is held by whichever process trains it.
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+import subprocess
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from argot.learn.run_folder import RunFolder, RunState, run_folders
+from argot.subprocesses import start_module
+
+logger = logging.getLogger(__name__)
+
+PROCESS = "argot.learn.run_process"
+STOP_SECONDS = 60.0
+"""From being told to stop to the checkpoint: one step of the training, and writing its weights."""
+
+
+def next_run(runs: Path) -> RunFolder | None:
+    """The oldest that waits, or that nobody trains any more though nobody stopped it: a crash cut it off."""
+    return next((run for run in reversed(run_folders(runs)) if run.state.status == "waiting" or run.is_cut_off), None)
+
+
+class RunWorker:
+    """Trains runs, one after the other.
+
+    Args:
+        environment: variables of the training's process beside ours, which has none of our settings.
+    """
+
+    def __init__(self, runs: Path, *, module: str = PROCESS, environment: Mapping[str, str] | None = None) -> None:
+        self.runs = runs
+        self._module = module
+        self._environment = dict(environment or {})
+        self._process: subprocess.Popen[bytes] | None = None
+        self._starting = threading.Lock()
+        self._ended = False
+
+    def work_once(self) -> RunFolder | None:
+        """Train the next one to its end, or until it is stopped; None if there is none, or `end` was called."""
+        run = None if self._ended else next_run(self.runs)
+        if run is not None:
+            self.train(run)
+        return run
+
+    def train(self, run: RunFolder) -> RunState:
+        """Train this one, and say what came of it. Another process may hold it: then nothing is done."""
+        with self._starting:
+            if self._ended:
+                return run.state
+            # A crash left it as if it ran; whoever looks meanwhile is told that it waits.
+            if run.is_cut_off:
+                run.note(replace(run.state, status="waiting", error=""))
+            self._process = start_module(self._module, str(run.path), **self._environment)
+        code = self._process.wait()
+        return self._noted(run, code)
+
+    def end(self) -> None:
+        """Stop what is trained, at its next step, with a checkpoint. It waits then for the next worker, and goes on."""
+        with self._starting:
+            self._ended = True
+            process = self._process
+        if process is None or process.poll() is not None:
+            return
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            # What is lost are the steps since its last checkpoint.
+            process.kill()
+            process.wait()
+
+    def _noted(self, run: RunFolder, code: int) -> RunState:
+        """What the end of its process means for a run, where the process could not say so itself."""
+        state, cut_off = run.state, run.is_cut_off
+        if self._ended:
+            if run.stop_asked or (state.status != "stopped" and not cut_off):
+                return state
+            state = replace(state, status="waiting", doing="", error="", seconds_left=None)
+        elif (state.status == "waiting" and code and not run.is_held()) or cut_off:
+            state = replace(state, status="failed", doing="", seconds_left=None, error=_why(code))
+        else:
+            return state
+        run.note(state)
+        return state
+
+
+def _why(code: int) -> str:
+    if code == -signal.SIGKILL:
+        return "Its process was killed: most often there was too little memory. Resume it with a smaller batch."
+    if code < 0:
+        return f"Its process was ended by {signal.Signals(-code).name}. Resume it: it goes on from its checkpoint."
+    return f"Its process could not train it (exit code {code}); the log of the service says why."

@@ -1,0 +1,256 @@
+"""When a training's model may take the place of the present one: only where it measures better, and is what it says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from argot.learn.run_folder import RunFolder, RunKind, RunRequest
+from argot.learn.training_pairs import PARTS
+from argot.types import Principal
+
+if TYPE_CHECKING:
+    from argot.service.knowledge_base import KnowledgeBase
+
+PART = "validation"
+"""What is decided by. The test part is looked at, and decides nothing."""
+MAIN_MEASURE: Mapping[RunKind, str] = {"embedder": "map@10", "reranker": "map@10", "generator": "rouge_l"}
+"""What is decided by where the card names nothing else."""
+STARTED_FROM = "after against before"
+"""Which comparison of a card decides where it names nothing else."""
+SAFE_SUFFIXES = frozenset({".safetensors", ".onnx", ".json", ".txt"})
+"""Of what a model's folder may hold: nothing that runs code when it is read."""
+LEAST_KNOWN = 0.5
+"""The share of the passages searched in training that must still be in the documents."""
+LOOKED_AT = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """By how much a model is better than the one it started from, by the card's main measure on the validation part.
+
+    `low`, `high`: the 95 % interval of the paired difference.
+    """
+
+    measure: str
+    before: float | None
+    after: float | None
+    gain: float
+    low: float
+    high: float
+    questions: int
+
+    @property
+    def is_better(self) -> bool:
+        return self.low > 0
+
+    @property
+    def said(self) -> str:
+        way = "higher" if self.gain >= 0 else "lower"
+        return (
+            f"on the {PART} part its {self.measure} is {abs(self.gain):.3f} {way}, with a 95 % interval from "
+            f"{self.low:+.3f} to {self.high:+.3f} ({self.high - self.low:.3f} wide, {self.questions} questions)"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A measure before and after, on one part, with the paired difference and its 95 % interval.
+
+    `of`: what was put in order, as in "top10"; empty where the whole pool was searched. `ways`: which two are compared,
+    as in "after against before".
+    """
+
+    part: str
+    of: str
+    ways: str
+    measure: str
+    before: float | None
+    after: float | None
+    gain: float
+    low: float
+    high: float
+    questions: int
+
+
+def comparisons(card: Mapping[str, Any]) -> Iterator[Comparison]:
+    """All that the card compares. What is not in the form of a card is left out: a folder may come from anywhere."""
+    figures = card.get("figures")
+    if not isinstance(figures, Mapping):
+        return
+    for name, found in figures.items():
+        if name in PARTS:
+            yield from _of_part(str(name), "", found)
+        elif isinstance(found, Mapping):
+            for part, inner in found.items():
+                yield from _of_part(str(part), str(name), inner)
+
+
+def _of_part(part: str, of: str, found: Any) -> Iterator[Comparison]:
+    if not isinstance(found, Mapping):
+        return
+    for measure, one in found.items():
+        with suppress(KeyError, TypeError, ValueError):
+            low, high = map(float, one["interval"])
+            was, now, change, questions = one["before"], one["after"], float(one["difference"]), int(one["examples"])
+            yield Comparison(part, of, STARTED_FROM, str(measure), was, now, change, low, high, questions)
+    differences = found.get("differences")
+    for ways, measures in differences.items() if isinstance(differences, Mapping) else ():
+        after, _, before = str(ways).partition(" against ")
+        for measure, one in measures.items() if isinstance(measures, Mapping) else ():
+            # What is missing, or no number, is no comparison.
+            with suppress(KeyError, TypeError, ValueError, AttributeError):
+                low, high = map(float, one["interval95"])
+                means = found.get("means", {})
+                was, now = (means.get(way, {}).get(measure) for way in (before, after))
+                change, questions = float(one["difference"]), int(one["questions"])
+                yield Comparison(part, of, str(ways), str(measure), was, now, change, low, high, questions)
+
+
+def gain_of(kind: RunKind, card: Mapping[str, Any]) -> Gain | None:
+    """The main measure's, against the model it started from; None where the card does not say it.
+
+    The card may name the measure (`main`) and what is compared (`compared`).
+    """
+    measure, ways = str(card.get("main", MAIN_MEASURE[kind])), card.get("compared", STARTED_FROM)
+    for one in comparisons(card):
+        if (one.part, one.measure, one.ways) == (PART, measure, ways):
+            return Gain(measure, one.before, one.after, one.gain, one.low, one.high, one.questions)
+    return None
+
+
+# -- who may ----------------------------------------------------------------------------------------------------------
+
+
+def may_see(principal: Principal, request: RunRequest) -> bool:
+    """Its figures, curves and model are for those who may read every document it learnt from."""
+    return all(principal.may_read(frozenset(readers)) for readers in request.readers)
+
+
+def visible_run(runs: Path, principal: Principal, name: str) -> RunFolder:
+    """
+    Raises:
+        NotFound: there is none that this principal may see.
+    """
+    run = RunFolder.named(runs, name)
+    if not may_see(principal, run.request):
+        # As if it were not there: what it learnt from is not to be guessed.
+        raise NotFound(f"There is no training '{name}'. Those there are: argot learn runs")
+    return run
+
+
+def require_open_to_all(request: RunRequest, *, for_everybody: bool) -> None:
+    """A model answers everybody. The principal is one who may see the run.
+
+    Raises:
+        NotAllowed: it learnt from documents that not everybody may read.
+    """
+    if not any(request.readers):
+        return
+    if request.kind == "generator":
+        raise NotAllowed(
+            "It learnt from documents that not everybody may read, and a language model can repeat what it has read "
+            "to whoever asks. Such a one is never put into force. Train one on documents that everybody may read."
+        )
+    if not for_everybody:
+        raise NotAllowed(
+            "It learnt from documents that not everybody may read, and would order passages for everybody. It cannot "
+            "repeat them, but which words go together may show. If that is acceptable, adopt it --for-everybody."
+        )
+
+
+# -- whether it is what it says ---------------------------------------------------------------------------------------
+
+
+def require_better(run: RunFolder) -> Gain:
+    """
+    Raises:
+        Conflict: it is not done, or does not measure better; the message says by how much, with the interval.
+    """
+    state = run.state
+    if state.status != "done":
+        raise Conflict(f"Training {run.id} is {state.status}. Only one that is done can be adopted.")
+    gain = gain_of(run.request.kind, run.card)
+    if gain is None:
+        raise Conflict(f"The card of training {run.id} has no figures of the {PART} part: it cannot be adopted.")
+    if not gain.is_better:
+        raise Conflict(
+            f"Training {run.id} is not adopted: {gain.said}. Only what measures better goes in: the interval has to "
+            "lie above zero."
+        )
+    return gain
+
+
+def require_sound(kb: KnowledgeBase, run: RunFolder) -> None:
+    """
+    Raises:
+        Conflict: pairs, documents or base are not those it was trained with.
+        InvalidInput: its model holds what may run code, or is none.
+    """
+    require_safe_model(run.model)
+    _require_same_data(run)
+    _require_known_passages(kb, run)
+    _require_base(run)
+
+
+def require_safe_model(folder: Path) -> None:
+    """
+    Raises:
+        InvalidInput: it is no model, or holds files of other kinds than those that hold weights and words.
+    """
+    files = [path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir()] if folder.is_dir() else []
+    if not any(path.suffix in (".safetensors", ".onnx") for path in files):
+        raise InvalidInput(f"There is no model in {folder}: it has no file of weights. Train it anew.")
+    for path in files:
+        if path.is_symlink() or path.suffix not in SAFE_SUFFIXES:
+            raise InvalidInput(
+                f"The model holds '{path.relative_to(folder)}'. It may hold {', '.join(sorted(SAFE_SUFFIXES))} alone: "
+                "other files may run code when they are read."
+            )
+    for path in folder.rglob("modules.json"):
+        # It names the classes that read the model.
+        if foreign := [one for one in _classes(path) if not one.startswith("sentence_transformers.")]:
+            raise InvalidInput(f"The model's {path.name} names '{foreign[0]}', which is no part of what reads models.")
+
+
+def _classes(path: Path) -> list[str]:
+    try:
+        return [str(module["type"]) for module in json.loads(path.read_text("utf-8"))]
+    except (ValueError, KeyError, TypeError) as error:
+        raise InvalidInput(f"{path} cannot be read: {error}. Train it anew.") from error
+
+
+def _require_same_data(run: RunFolder) -> None:
+    from argot.learn.preparation import weights_of
+    from argot.learn.run_data import data_of
+
+    card = run.card
+    if "data_fingerprint" in card and data_of(run.pairs(), run.passages()).fingerprint != card["data_fingerprint"]:
+        raise Conflict(f"The pairs of training {run.id} are not those it was measured with. Train it anew.")
+    if "fingerprint" in card and weights_of(run.model) != card["fingerprint"]:
+        raise Conflict(f"The model of training {run.id} is not the one that was measured. Train it anew.")
+
+
+def _require_known_passages(kb: KnowledgeBase, run: RunFolder) -> None:
+    # Those that were searched, of which imported pairs bring some of their own.
+    learnt = sorted({one.id for one in run.passages()})[:LOOKED_AT]
+    known = kb.document_store.passages(Principal("", sees_all=True), learnt)
+    if len(known) < LEAST_KNOWN * len(learnt):
+        raise Conflict(
+            f"Of {len(learnt):,} passages that training {run.id} searched, {len(known):,} are in the documents of this "
+            "knowledge base. It fits others, or these as they were: train it anew."
+        )
+
+
+def _require_base(run: RunFolder) -> None:
+    from argot.learn.starting_model import starting_model
+
+    try:
+        starting_model(run.request.base, run.path.parent)
+    except InvalidInput as error:
+        raise Conflict(f"What training {run.id} started from is not here any more. {error}") from error

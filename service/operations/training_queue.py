@@ -1,0 +1,138 @@
+"""Trainings of a knowledge base, run while the service runs: one at a time, oldest first.
+
+They lie in its folder and need nothing else: what a stop or a crash of the service cuts off goes on at its next start,
+from the last checkpoint. Without a service, or on another machine, `argot learn worker` trains them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from argot.learn.run_folder import RunFolder
+from argot.learn.run_worker import RunWorker, next_run
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.storage.home_folder import RUNS
+from argot.settings import ENV_PREFIX, Settings
+
+logger = logging.getLogger(__name__)
+
+LOOK_SECONDS = 2.0
+FOLLOW_SECONDS = 0.5
+REST_SECONDS = 60.0
+"""After a fault of the queue itself, as on a full disk."""
+
+
+def runs_of(home: Path) -> Path:
+    """The folder of a knowledge base's trainings."""
+    return home.expanduser().absolute() / RUNS
+
+
+def worker_for(runs: Path, settings: Settings) -> RunWorker:
+    """Its processes prepare models where the settings say, and know nothing else of them."""
+    known = {f"{ENV_PREFIX}CACHE": str(settings.cache.expanduser().absolute())}
+    if settings.threads:
+        known[f"{ENV_PREFIX}THREADS"] = str(settings.threads)
+    return RunWorker(runs, environment=known)
+
+
+async def train_waiting(kb: KnowledgeBase, worker: RunWorker | None = None) -> None:
+    """Train whatever waits, for ever. Cancelled, it stops the training under way, which keeps a checkpoint."""
+    worker = worker or worker_for(runs_of(kb.home), kb.settings)
+    try:
+        while True:
+            if await _worked(worker) is None:
+                await asyncio.sleep(LOOK_SECONDS)
+    finally:
+        await asyncio.to_thread(worker.end)
+
+
+async def _worked(worker: RunWorker) -> RunFolder | None:
+    try:
+        return await asyncio.to_thread(worker.work_once)
+    # One failure must not end the queue for as long as the service runs.
+    except Exception:
+        logger.exception("waiting trainings could not be looked at; it is tried again in a minute")
+        await asyncio.sleep(REST_SECONDS)
+        return None
+
+
+# -- without a service ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class RunProgress:
+    """How far a training is, as its folder says it."""
+
+    run: str
+    name: str
+    status: str
+    doing: str
+    step: int
+    steps: int
+    seconds_left: float | None
+    losses: Mapping[str, float]
+    error: str
+
+
+Told = Callable[[RunProgress], None]
+
+
+def train_here(runs: Path, settings: Settings, run: str, told: Told) -> RunProgress:
+    """Train one run to its end, in a process of its own; an interrupt (Ctrl+C) stops it at its next step, resumably.
+
+    Raises:
+        NotFound: there is no such run.
+    """
+    return _followed(worker_for(runs, settings), RunFolder.named(runs, run), told)
+
+
+def work_through(runs: Path, settings: Settings, told: Told, *, once: bool = False) -> None:
+    """Train whatever waits in a folder, for ever; `once`: until none waits. An interrupt lets what runs wait again."""
+    worker = worker_for(runs, settings)
+    while True:
+        if (run := next_run(runs)) is not None:
+            _followed(worker, run, told, stop=False)
+        elif once:
+            return
+        else:
+            time.sleep(LOOK_SECONDS)
+
+
+def _followed(worker: RunWorker, run: RunFolder, told: Told, *, stop: bool = True) -> RunProgress:
+    training = threading.Thread(target=worker.train, args=(run,))
+    training.start()
+    try:
+        while training.is_alive():
+            training.join(FOLLOW_SECONDS)
+            told(_progress(run))
+    except KeyboardInterrupt:
+        if stop:
+            run.stop()
+        else:
+            worker.end()
+        training.join()
+        if not stop:
+            raise
+    return _progress(run)
+
+
+def _progress(run: RunFolder) -> RunProgress:
+    state, curve = run.state, run.curve()
+    losses = {name: value for name, value in curve[-1].items() if name != "step"} if curve else {}
+    return RunProgress(
+        run.id,
+        run.request.name,
+        state.status,
+        state.doing,
+        state.step,
+        state.steps,
+        state.seconds_left,
+        losses,
+        state.error,
+    )

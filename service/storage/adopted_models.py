@@ -1,0 +1,204 @@
+"""The models of its own that a knowledge base has taken over: `learning/adopted.json`, and the folders it names.
+
+Each kind has a stack: its last one is in force, and going back takes it off. Where an embedder changes, the vectors and
+this file change one after the other: what is being changed is noted before, and which of the two counts is decided by
+the vectors that are live when the knowledge base is opened.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from argot.clock import timestamp
+from argot.corpus.index.generations import CURRENT
+from argot.errors import DamagedStore
+from argot.files import write_atomically
+from argot.learn.run_folder import RUN_KINDS, RunKind
+from argot.service.storage.home_folder import CORPUS, LEARNING_FOLDER, VECTORS
+from argot.settings import Settings
+from argot.sqlite import open_connection
+
+logger = logging.getLogger(__name__)
+
+FILE = f"{LEARNING_FOLDER}/adopted.json"
+MODELS = f"{LEARNING_FOLDER}/models"
+SETTING_OF: Mapping[RunKind, Literal["embedder", "reranker"]] = {"embedder": "embedder", "reranker": "reranker"}
+"""The settings whose defaults adopted models stand for."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdoptedModel:
+    """A model in force. `gain`, `low`, `high`: by how much it is better by `measure`, and the 95 % interval of that.
+
+    `folder`: its name below `learning/models`. `by`, `at`: who adopted it, and when.
+    """
+
+    kind: RunKind
+    run: str
+    name: str
+    folder: str
+    measure: str
+    gain: float
+    low: float
+    high: float
+    by: str
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AdoptionStep:
+    """An entry of the history: `run` is what was adopted or taken back."""
+
+    at: str
+    by: str
+    kind: RunKind
+    did: Literal["adopted", "back"]
+    run: str
+
+
+@dataclass(frozen=True, slots=True)
+class Changing:
+    """A change of the embedder that has begun: the stack after it, and the fingerprint its vectors will have."""
+
+    stack: tuple[AdoptedModel, ...]
+    fingerprint: str
+    step: AdoptionStep
+
+
+@dataclass(frozen=True, slots=True)
+class Adopted:
+    stacks: Mapping[RunKind, tuple[AdoptedModel, ...]] = field(default_factory=dict)
+    history: tuple[AdoptionStep, ...] = ()
+    changing: Changing | None = None
+
+    def in_force(self, kind: RunKind) -> AdoptedModel | None:
+        stack = self.stacks.get(kind)
+        return stack[-1] if stack else None
+
+    def stack(self, kind: RunKind) -> tuple[AdoptedModel, ...]:
+        return tuple(self.stacks.get(kind, ()))
+
+    def after(self, stack: Sequence[AdoptedModel], step: AdoptionStep) -> Adopted:
+        return Adopted({**self.stacks, step.kind: tuple(stack)}, (*self.history, step))
+
+
+# -- the file ---------------------------------------------------------------------------------------------------------
+
+
+def read_adopted(home: Path) -> Adopted:
+    """
+    Raises:
+        DamagedStore: it cannot be read.
+    """
+    path = home / FILE
+    try:
+        found = json.loads(path.read_text("utf-8"))
+        stacks = {kind: _stack(found["models"].get(kind, ())) for kind in RUN_KINDS}
+        history = tuple(AdoptionStep(**one) for one in found["history"])
+        changing = found.get("changing")
+        begun = changing and Changing(
+            _stack(changing["stack"]), changing["fingerprint"], AdoptionStep(**changing["step"])
+        )
+        return Adopted(stacks, history, begun or None)
+    except FileNotFoundError:
+        return Adopted()
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DamagedStore(
+            f"{path} cannot be read: {error}. Move it away, and adopt the models again that it named: argot learn runs"
+        ) from error
+
+
+def keep_adopted(home: Path, adopted: Adopted) -> None:
+    """From the moment this returns, also after a crash, this is what is adopted."""
+    content: dict[str, Any] = {
+        "models": {kind: [asdict(one) for one in stack] for kind, stack in adopted.stacks.items() if stack},
+        "history": [asdict(one) for one in adopted.history],
+    }
+    if adopted.changing is not None:
+        content["changing"] = asdict(adopted.changing)
+    (home / LEARNING_FOLDER).mkdir(mode=0o700, exist_ok=True)
+    write_atomically(home / FILE, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+
+
+def _stack(found: Sequence[Mapping[str, Any]]) -> tuple[AdoptedModel, ...]:
+    return tuple(AdoptedModel(**one) for one in found)
+
+
+def settle_adopted(home: Path) -> None:
+    """Finish or take back a change of the embedder that a kill cut off, whichever the live vectors are made by."""
+    adopted = read_adopted(home)
+    if adopted.changing is None:
+        return
+    changing = adopted.changing
+    done = live_fingerprint(home) == changing.fingerprint
+    logger.warning("a change of the embedder was cut off, and is %s", "finished" if done else "taken back")
+    keep_adopted(home, adopted.after(changing.stack, changing.step) if done else replace(adopted, changing=None))
+
+
+def live_fingerprint(home: Path) -> str:
+    """Of the embedder that made the live vectors; empty if there are none, or it cannot be said."""
+    pointer, database = home / VECTORS / CURRENT, home / CORPUS
+    if not pointer.is_file() or not database.is_file():
+        return ""
+    try:
+        with closing(open_connection(database)) as connection:
+            row = connection.execute(
+                "SELECT fingerprint FROM generations WHERE name = ?", (pointer.read_text("utf-8", "replace").strip(),)
+            ).fetchone()
+    except (sqlite3.DatabaseError, OSError):  # whoever opens the store says what is wrong with it
+        return ""
+    return str(row[0]) if row else ""
+
+
+# -- what it means for the settings -----------------------------------------------------------------------------------
+
+
+def with_adopted(home: Path, settings: Settings) -> Settings:
+    """The settings with adopted models in place of defaults. What was set explicitly wins."""
+    adopted = read_adopted(home)
+    found: dict[str, str] = {
+        setting: str(model_path(home, model))
+        for kind, setting in SETTING_OF.items()
+        if (model := adopted.in_force(kind)) and setting not in settings.model_fields_set
+    }
+    return settings.model_copy(update=found) if found else settings
+
+
+def model_path(home: Path, model: AdoptedModel) -> Path:
+    return home.absolute() / MODELS / model.folder
+
+
+def put_model(home: Path, run: str, source: Path) -> str:
+    """Copy a run's model to where adopted ones lie, whole or not at all; the name of its folder there."""
+    target, draft = home / MODELS / run, home / MODELS / f".{run}.draft"
+    if not target.exists():
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            shutil.copytree(source, draft)
+            draft.rename(target)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+    return run
+
+
+def remove_unused(home: Path) -> None:
+    """Delete the models that nothing would go back to."""
+    adopted = read_adopted(home)
+    used = {one.folder for stack in adopted.stacks.values() for one in stack}
+    used |= {one.folder for one in adopted.changing.stack} if adopted.changing else set()
+    for folder in (home / MODELS).glob("*"):
+        if folder.name not in used:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def step_of(kind: RunKind, did: Literal["adopted", "back"], run: str, by: str) -> AdoptionStep:
+    return AdoptionStep(timestamp(), by, kind, did, run)

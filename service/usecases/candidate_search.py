@@ -1,0 +1,108 @@
+"""A question answered side by side: the passages as the present model and as a training's model put them in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from argot.corpus.embedding.embedder import embedder_for
+from argot.errors import Conflict, InvalidInput
+from argot.learn.run_folder import RunFolder
+from argot.protocols import Embedder
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.learning.adoption_rules import require_safe_model, visible_run
+from argot.service.storage.home_folder import RUNS
+from argot.service.usecases.training_runs import RunId
+from argot.service.usecases.usecase_registry import Text, usecase
+from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
+from argot.tools.retrieval.reranker import rerank
+from argot.tools.retrieval.scorer_choice import scorer_for
+from argot.types import Hit, Principal
+
+FOUND, SHOWN = 50, 5
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPassage:
+    """`moved`: by how many places it stands higher than in the other list; None: it is not shown there."""
+
+    passage_id: str
+    document: str
+    heading: str
+    text: str
+    moved: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """The first passages by the present model and by the candidate, of the `found` that the present search finds."""
+
+    run: str
+    name: str
+    found: int
+    present: list[RankedPassage]
+    candidate: list[RankedPassage]
+
+
+@usecase("manager", everywhere=True)
+async def candidate_search(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    question: Annotated[Text, Field(min_length=1, max_length=2000)],
+    run: RunId,
+) -> SideBySide:
+    """The passages one may read that the search finds, in the order of the present and of a training's model.
+
+    Raises:
+        NotFound: there is no such training.
+        Conflict: it is not done, or trains no model that orders passages.
+    """
+    found = await kb.blocking(visible_run, kb.home / RUNS, principal, run)
+    if found.state.status != "done":
+        raise Conflict(f"Training {run} is {found.state.status}: it has no model to try yet.")
+    if found.request.kind == "generator":
+        raise Conflict("A language model is tried by asking it: serve it with vLLM, and set ARGOT_MODEL.")
+    await kb.load()
+    return await kb.blocking(_side_by_side, kb, principal, question.strip(), found)
+
+
+def _side_by_side(kb: KnowledgeBase, principal: Principal, question: str, run: RunFolder) -> SideBySide:
+    if not question:
+        raise InvalidInput("There is no question. Type one.")
+    require_safe_model(run.model)
+    profile = kb.profiles.named(kb.settings.profile)
+    query = WeightedQuery(question)
+    hits = hybrid_search(kb.corpus, principal, [query], profile)[:FOUND]
+    kind = run.request.kind
+    candidate = kb.settings.model_copy(update={kind: str(run.model)})
+    if kind == "embedder":
+        present, other = (_by_meaning(one, question, hits) for one in (kb.corpus.embedder, embedder_for(candidate)))
+    else:
+        present, other = (rerank([query], hits, scorer_for(one), profile) for one in (kb.settings, candidate))
+    return SideBySide(run.id, run.request.name, len(hits), _ranked(present, other), _ranked(other, present))
+
+
+def _by_meaning(embedder: Embedder, question: str, hits: list[Hit]) -> list[Hit]:
+    if not hits:
+        return []
+    likeness = (
+        embedder.embed_passages([hit.passage.with_header for hit in hits]) @ embedder.embed_queries([question])[0]
+    )
+    return [hits[place] for place in sorted(range(len(hits)), key=lambda place: -float(likeness[place]))]
+
+
+def _ranked(hits: list[Hit], others: list[Hit]) -> list[RankedPassage]:
+    elsewhere = {hit.passage.id: place for place, hit in enumerate(others)}
+    return [
+        RankedPassage(
+            hit.passage.id,
+            hit.document.name,
+            hit.passage.heading,
+            hit.passage.text,
+            elsewhere[hit.passage.id] - place if hit.passage.id in elsewhere else None,
+        )
+        for place, hit in enumerate(hits[:SHOWN])
+    ]

@@ -1,0 +1,361 @@
+"""Adopting what a training made, where it measures better, and going back: in one step, while Argot answers."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, aclosing, contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed
+from argot.learn.run_folder import RUN_KINDS, RunFolder, RunKind
+from argot.service.blocking_work import HandOver, progress_events
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.learning import adoption_rules as rules
+from argot.service.learning.adoption_rules import Gain
+from argot.service.storage import adopted_models as store
+from argot.service.storage.adopted_models import AdoptedModel, AdoptionStep, Changing
+from argot.service.storage.home_folder import RUNS
+from argot.service.usecases.training_runs import RunId
+from argot.service.usecases.usecase_registry import Event, Finished, usecase
+from argot.types import Principal
+
+if TYPE_CHECKING:
+    from argot.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+__all__ = ["AdoptedModel", "AdoptionStep", "Gain"]
+
+SWITCH_SECONDS = 10.0
+"""How long a switch of the embedder waits for answers under way, which would search by the other one's vectors."""
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """What answers questions as `kind`. `model`: the adopted one; None: what the settings say.
+
+    `set_to`: where the setting is set explicitly, which wins; empty where it is not. `before`: what going back would
+    bring; empty where nothing was adopted.
+    """
+
+    kind: RunKind
+    model: AdoptedModel | None
+    name: str
+    set_to: str
+    before: str
+
+
+@dataclass(frozen=True, slots=True)
+class Adoptions:
+    models: list[InForce]
+    history: list[AdoptionStep]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a training's model may be adopted. `refused`: why not; empty: it may. `gain`: what is decided by.
+
+    `asks`: it may be, once it is confirmed that a model of restricted documents is for everybody.
+    """
+
+    refused: str
+    gain: Gain | None
+    asks: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Switched:
+    """What is in force now. `say`: what else is to be done, or to be known."""
+
+    kind: RunKind
+    now: str
+    before: str
+    say: str
+
+
+@dataclass(slots=True)
+class ModelChange:
+    """A change of a model in the background. `said`: what came of it; `error`: why nothing did."""
+
+    kind: RunKind
+    run: str
+    done: int = 0
+    total: int = 0
+    ended: bool = False
+    said: str = ""
+    error: str = ""
+
+
+_changes: WeakKeyDictionary[KnowledgeBase, ModelChange] = WeakKeyDictionary()
+"""The change that was begun last."""
+
+
+@usecase("manager", everywhere=True)
+async def models_in_force(kb: KnowledgeBase, principal: Principal) -> Adoptions:
+    """Which models answer, which of them were adopted, and what was adopted and taken back before, newest first."""
+    adopted = await kb.blocking(store.read_adopted, kb.home)
+    return Adoptions([_in_force(kb, adopted, kind) for kind in RUN_KINDS], list(reversed(adopted.history)))
+
+
+def _in_force(kb: KnowledgeBase, adopted: store.Adopted, kind: RunKind) -> InForce:
+    stack = adopted.stack(kind)
+    setting = store.SETTING_OF.get(kind)
+    explicit = setting is not None and setting in kb.given.model_fields_set
+    model = stack[-1] if stack and not explicit else None
+    before = _named(kb, stack[-2] if len(stack) > 1 else None, kind) if stack else ""
+    set_to = str(getattr(kb.given, setting)) if setting and explicit else ""
+    return InForce(kind, model, _named(kb, model, kind), set_to, before)
+
+
+def _named(kb: KnowledgeBase, model: AdoptedModel | None, kind: RunKind) -> str:
+    if model is not None:
+        return f"{model.name} ({model.run})"
+    setting = store.SETTING_OF.get(kind)
+    return str(getattr(kb.given, setting)) if setting else kb.settings.model or kb.settings.model_url or "none"
+
+
+@usecase("manager", everywhere=True)
+async def model_verdict(kb: KnowledgeBase, principal: Principal, *, run: RunId) -> Verdict:
+    """Whether a training's model may be adopted, and if not, why."""
+    found = await kb.blocking(rules.visible_run, kb.home / RUNS, principal, run)
+    gain = rules.gain_of(found.request.kind, found.card)
+    try:
+        await kb.blocking(_judged, kb, found, for_everybody=True)
+    except (Conflict, InvalidInput, NotAllowed) as error:
+        return Verdict(str(error), gain, asks=False)
+    return Verdict("", gain, asks=any(found.request.readers))
+
+
+def _judged(kb: KnowledgeBase, run: RunFolder, *, for_everybody: bool) -> Gain:
+    kind = run.request.kind
+    gain = rules.require_better(run)
+    rules.require_open_to_all(run.request, for_everybody=for_everybody)
+    rules.require_sound(kb, run)
+    _require_unset(kb, kind)
+    if (model := store.read_adopted(kb.home).in_force(kind)) is not None and model.run == run.id:
+        raise Conflict(f"Training {run.id} is adopted already.")
+    return gain
+
+
+def _require_unset(kb: KnowledgeBase, kind: RunKind) -> None:
+    setting = store.SETTING_OF.get(kind)
+    if setting is not None and setting in kb.given.model_fields_set:
+        raise Conflict(
+            f"The setting '{setting}' is set to {getattr(kb.given, setting)!r}, which wins over whatever is adopted. "
+            f"Take it out of the environment, argot.toml and the command line; see: argot doctor"
+        )
+
+
+# -- adopting ---------------------------------------------------------------------------------------------------------
+
+
+@usecase("manager", everywhere=True)
+async def model_adopt(
+    kb: KnowledgeBase, principal: Principal, *, run: RunId, for_everybody: bool = False
+) -> AsyncIterator[Event | Finished[Switched]]:
+    """Put a training's model into force, if it measures better on the validation part. `model_back` takes it back.
+
+    Of an embedder the vectors are rebuilt beside the old ones; questions are answered with those until the switch.
+    `for_everybody`: confirms that it learnt from restricted documents. Events: `{"kind": "progress", "done", "total"}`.
+
+    Raises:
+        NotFound: there is none that one may see.
+        Conflict: it is not better (by how much, and how wide the interval is, is said), or its data or base is gone.
+        NotAllowed: it learnt from documents that not everybody may read.
+        InvalidInput: its folder holds what no model needs.
+    """
+    found = await kb.blocking(rules.visible_run, kb.home / RUNS, principal, run)
+    gain = await kb.blocking(_judged, kb, found, for_everybody=for_everybody)
+    request = found.request
+    async with kb.writing:
+        folder = await kb.blocking(store.put_model, kb.home, found.id, found.model)
+        step = store.step_of(request.kind, "adopted", found.id, principal.name)
+        model = AdoptedModel(
+            request.kind,
+            found.id,
+            request.name,
+            folder,
+            gain.measure,
+            gain.gain,
+            gain.low,
+            gain.high,
+            principal.name,
+            step.at,
+        )
+        stack = (*store.read_adopted(kb.home).stack(request.kind), model)
+        async with aclosing(_switched(kb, stack, step)) as events:
+            async for event in events:
+                yield event
+
+
+@usecase("manager", everywhere=True)
+async def model_back(
+    kb: KnowledgeBase, principal: Principal, *, kind: RunKind
+) -> AsyncIterator[Event | Finished[Switched]]:
+    """Take back the model adopted last: the one before it answers again. Events as of `model_adopt`.
+
+    Raises:
+        Conflict: none was adopted, or a setting wins over it.
+    """
+    async with kb.writing:
+        stack = _stack_to_leave(kb, kind)
+        step = store.step_of(kind, "back", stack[-1].run, principal.name)
+        async with aclosing(_switched(kb, stack[:-1], step)) as events:
+            async for event in events:
+                yield event
+
+
+def _stack_to_leave(kb: KnowledgeBase, kind: RunKind) -> tuple[AdoptedModel, ...]:
+    _require_unset(kb, kind)
+    stack = store.read_adopted(kb.home).stack(kind)
+    if not stack:
+        raise Conflict(f"No {kind} was adopted: there is nothing to go back to. See: argot learn runs")
+    return stack
+
+
+# -- in the background ------------------------------------------------------------------------------------------------
+
+
+@usecase("manager", everywhere=True)
+async def model_adopt_start(
+    kb: KnowledgeBase, principal: Principal, *, run: RunId, for_everybody: bool = False
+) -> ModelChange:
+    """Begin to adopt as `model_adopt` does, which of an embedder takes long; how far it is: `model_change`.
+
+    Raises:
+        Conflict, NotAllowed, NotFound, InvalidInput: as `model_adopt`, at once; or another change is going on.
+    """
+    found = await kb.blocking(rules.visible_run, kb.home / RUNS, principal, run)
+    await kb.blocking(_judged, kb, found, for_everybody=for_everybody)
+    events = model_adopt.function(kb, principal, run=run, for_everybody=for_everybody)
+    return _begun(kb, ModelChange(found.request.kind, run), events)
+
+
+@usecase("manager", everywhere=True)
+async def model_back_start(kb: KnowledgeBase, principal: Principal, *, kind: RunKind) -> ModelChange:
+    """Begin to go back as `model_back` does; how far it is: `model_change`.
+
+    Raises:
+        Conflict: as `model_back`, at once; or another change is going on.
+    """
+    await kb.blocking(_stack_to_leave, kb, kind)
+    return _begun(kb, ModelChange(kind, ""), model_back.function(kb, principal, kind=kind))
+
+
+@usecase("manager", everywhere=True)
+async def model_change(kb: KnowledgeBase, principal: Principal) -> ModelChange | None:
+    """How far the change is that was begun last; None if none was since the start of the service."""
+    found = _changes.get(kb)
+    return replace(found) if found else None
+
+
+def _begun(kb: KnowledgeBase, change: ModelChange, events: AsyncGenerator[Event | Finished[Switched]]) -> ModelChange:
+    if (other := _changes.get(kb)) is not None and not other.ended:
+        raise Conflict(f"The {other.kind} is being changed already. Wait until that is done.")
+    _changes[kb] = change
+    kb.beside(_beside(change, events))
+    return replace(change)
+
+
+async def _beside(change: ModelChange, events: AsyncGenerator[Event | Finished[Switched]]) -> None:
+    try:
+        async with aclosing(events):
+            async for event in events:
+                if isinstance(event, Finished):
+                    change.said = f"{event.data.now} is in force. {event.data.say}".strip()
+                else:
+                    change.done, change.total = event["done"], event["total"]
+    except ArgotError as error:
+        change.error = str(error)
+    # Nobody awaits it: whoever looks is told, and the log has the rest.
+    except Exception as error:
+        logger.exception("the %s could not be changed", change.kind)
+        change.error = f"It could not be changed: {error}. The one before answers as it did."
+    finally:
+        change.ended = True
+
+
+async def _switched(
+    kb: KnowledgeBase, stack: Sequence[AdoptedModel], step: AdoptionStep
+) -> AsyncGenerator[Event | Finished[Switched]]:
+    """Put the last of the stack into force. To be called with `writing` held."""
+    kind, before = step.kind, _in_force(kb, store.read_adopted(kb.home), step.kind).name
+    settings = _settings_with(kb, kind, stack)
+    try:
+        if kind == "embedder" and settings.embedder != kb.settings.embedder:
+            async with aclosing(_embedder_changed(kb, settings, stack, step)) as events:
+                async for event in events:
+                    yield event
+        else:
+            if kind == "reranker":
+                await kb.blocking(_load_scorer, settings)
+            adopted = store.read_adopted(kb.home)
+            store.keep_adopted(kb.home, adopted.after(stack, step))
+    finally:
+        # Whatever it came to: the file says what counts, and the live vectors which of two an embedder's is.
+        store.settle_adopted(kb.home)
+        store.remove_unused(kb.home)
+        kb.take_adopted()
+    now = _in_force(kb, store.read_adopted(kb.home), kind).name
+    yield Finished(Switched(kind, now, before, _say(kb, kind, stack)))
+
+
+async def _embedder_changed(
+    kb: KnowledgeBase, settings: Settings, stack: Sequence[AdoptedModel], step: AdoptionStep
+) -> AsyncGenerator[Event]:
+    from argot.corpus.embedding.exported_models import exported_model
+
+    corpus = await kb.load()
+    _, card = await kb.blocking(exported_model, settings.embedder, settings.cache)
+    adopted = store.read_adopted(kb.home)
+    store.keep_adopted(kb.home, replace(adopted, changing=Changing(tuple(stack), card.fingerprint, step)))
+    switching = _no_questions(kb)
+
+    def work(tell: HandOver[tuple[int, int]]) -> None:
+        corpus.change_embedder(settings, lambda done, total: tell((done, total)), switching)
+
+    async with aclosing(progress_events(work)) as progress:
+        async for done, total in progress:
+            yield {"kind": "progress", "done": done, "total": total}
+
+
+def _settings_with(kb: KnowledgeBase, kind: RunKind, stack: Sequence[AdoptedModel]) -> Settings:
+    setting = store.SETTING_OF.get(kind)
+    if setting is None or setting in kb.given.model_fields_set:
+        return kb.settings
+    value = str(store.model_path(kb.home, stack[-1])) if stack else getattr(kb.given, setting)
+    return kb.settings.model_copy(update={setting: value})
+
+
+def _load_scorer(settings: Settings) -> None:
+    from argot.tools.retrieval.scorer_choice import load_scorer
+
+    load_scorer(settings)
+
+
+def _say(kb: KnowledgeBase, kind: RunKind, stack: Sequence[AdoptedModel]) -> str:
+    if kind != "generator" or not stack:
+        return ""
+    folder = store.model_path(kb.home, stack[-1])
+    run = stack[-1].run
+    return f"Start vLLM with it: --enable-lora --lora-modules {run}={folder}; then set ARGOT_MODEL={run}"
+
+
+def _no_questions(kb: KnowledgeBase) -> Callable[[], AbstractContextManager[None]]:
+    """Questions wait, as work in a thread has them wait for the moment. To be called in the event loop."""
+    loop = asyncio.get_running_loop()
+
+    @contextmanager
+    def paused() -> Iterator[None]:
+        pause = kb.gate.paused(SWITCH_SECONDS)
+        asyncio.run_coroutine_threadsafe(pause.__aenter__(), loop).result()
+        try:
+            yield
+        finally:
+            asyncio.run_coroutine_threadsafe(pause.__aexit__(None, None, None), loop).result()
+
+    return paused

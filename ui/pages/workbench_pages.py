@@ -1,0 +1,247 @@
+"""The workbench, for builders: documents, data, training, figures, adopting, asking (AccurateRAG 2.5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from fastapi import APIRouter, Request, Response
+
+from argot.errors import ArgotError, Conflict, InvalidInput, NotFound
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.candidate_search import candidate_search
+from argot.service.usecases.document_listing import DocumentFilter, document_find
+from argot.service.usecases.model_adoption import (
+    Verdict,
+    model_adopt_start,
+    model_back_start,
+    model_change,
+    model_verdict,
+    models_in_force,
+)
+from argot.service.usecases.training_runs import (
+    RunDetails,
+    RunKind,
+    training_compare,
+    training_list,
+    training_recipe,
+    training_remove,
+    training_resume,
+    training_sets,
+    training_show,
+    training_start,
+    training_stop,
+)
+from argot.service.usecases.usecase_registry import one_of
+from argot.ui.pages.page_base import BoundedRoute, form_of, number, page, part, sent_to_address
+from argot.ui.pages.training_curves import HEIGHT, WIDTH, Curve, curves_of
+from argot.ui.web.authorization import Visitor, Who, needs
+
+WORKBENCH = "/workbench"
+KINDS: tuple[RunKind, ...] = get_args(RunKind)
+SAYS: dict[RunKind, str] = {
+    "embedder": "finds passages by meaning",
+    "reranker": "puts the passages found in order",
+    "generator": "writes answers",
+}
+RECIPE = "recipe."
+"""What the names of a form's fields of the recipe begin with."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """A training as its page shows it."""
+
+    found: RunDetails
+    curves: list[Curve]
+    verdict: Verdict | None
+
+
+def workbench_pages(kb: KnowledgeBase) -> APIRouter:
+    router = APIRouter(prefix=WORKBENCH, route_class=BoundedRoute)
+    _overview(router, kb)
+    _training(router, kb)
+    _one_run(router, kb)
+    _models(router, kb)
+    return router
+
+
+# -- overview and comparison ------------------------------------------------------------------------------------------
+
+
+def _overview(router: APIRouter, kb: KnowledgeBase) -> None:
+    @router.get("")
+    @needs("manager")
+    async def overview(request: Request, who: Who) -> Response:
+        return await overview_page(request, who)
+
+    @router.get("/runs")
+    @needs("manager")
+    async def rows(request: Request, who: Who) -> Response:
+        """What changes by itself: the trainings and the models in force."""
+        if "hx-request" not in request.headers:
+            return await overview_page(request, who)
+        return part("workbench_rows.html", who=who, **await changing(who))
+
+    @router.get("/compare")
+    @needs("manager")
+    async def compare(request: Request, who: Who) -> Response:
+        runs = request.query_params.getlist("run")
+        if len(set(runs)) < 2:
+            return await overview_page(request, who, InvalidInput("Select two trainings or more to compare them."))
+        found = await training_compare(kb, who.principal, runs=runs[:10])
+        return page("workbench_compare.html", request, who, found=found, rows=_compared(found))
+
+    async def changing(who: Visitor) -> dict[str, Any]:
+        runs = await training_list(kb, who.principal)
+        change = await model_change(kb, who.principal)
+        busy = any(one.status in ("running", "waiting") for one in runs) or (change is not None and not change.ended)
+        adoptions = await models_in_force(kb, who.principal)
+        return {"runs": runs, "change": change, "busy": busy, "adoptions": adoptions, "says": SAYS}
+
+    async def overview_page(request: Request, who: Visitor, error: Exception | None = None) -> Response:
+        documents = await document_find(kb, who.principal, wanted=DocumentFilter(), limit=0)
+        sets = await training_sets(kb, who.principal)
+        shown = await changing(who)
+        return page("workbench.html", request, who, error=error, documents=documents.total, sets=sets, **shown)
+
+
+def _compared(found: list[RunDetails]) -> list[tuple[str, list[object]]]:
+    """Each measure of each part with what each training came to; None where it has none."""
+    labels = dict.fromkeys((one.part, one.of, one.ways, one.measure) for run in found for one in run.figures)
+    by_run = [{(one.part, one.of, one.ways, one.measure): one for one in run.figures} for run in found]
+    return [(" · ".join(filter(None, label)), [each.get(label) for each in by_run]) for label in labels]
+
+
+# -- training ---------------------------------------------------------------------------------------------------------
+
+
+def _training(router: APIRouter, kb: KnowledgeBase) -> None:
+    @router.get("/train/{kind}")
+    @needs("manager")
+    async def form(request: Request, who: Who, kind: str, data: str = "") -> Response:
+        return await form_page(request, who, _kind(kind), {"data": data})
+
+    @router.post("/train/{kind}")
+    @needs("manager")
+    async def begin(request: Request, who: Who, kind: str) -> Response:
+        given, wanted = await form_of(request), _kind(kind)
+        recipe = {
+            name.removeprefix(RECIPE): value.strip()
+            for name, value in given.items()
+            if name.startswith(RECIPE) and value.strip()
+        }
+        try:
+            run = await training_start(
+                kb,
+                who.principal,
+                kind=wanted,
+                data=given.get("data", "").strip(),
+                name=given.get("name", "").strip(),
+                base=given.get("base", "").strip(),
+                recipe=recipe,
+                seed=max(number(given.get("seed", "7")), 0),
+            )
+        except (InvalidInput, NotFound, Conflict) as error:
+            return await form_page(request, who, wanted, given, error)
+        return sent_to_address(_address(run.id))
+
+    async def form_page(
+        request: Request, who: Visitor, kind: RunKind, given: dict[str, str], error: Exception | None = None
+    ) -> Response:
+        fields = await training_recipe(kb, who.principal, kind=kind)
+        sets = await training_sets(kb, who.principal)
+        filled = {"data": "", "base": "", "name": "", "seed": "7", **given}
+        shown = {"kind": kind, "says": SAYS[kind], "kinds": KINDS, "fields": fields, "sets": sets, "given": filled}
+        return page("workbench_train.html", request, who, error=error, RECIPE=RECIPE, **shown)
+
+
+def _kind(kind: str) -> RunKind:
+    try:
+        return one_of(KINDS, kind, "what is trained")
+    except InvalidInput as error:
+        raise NotFound(f"There is no page '{kind}' here.") from error
+
+
+def _address(run: str) -> str:
+    return f"{WORKBENCH}/runs/{run}"
+
+
+# -- one run ----------------------------------------------------------------------------------------------------------
+
+
+def _one_run(router: APIRouter, kb: KnowledgeBase) -> None:
+    @router.get("/runs/{run}")
+    @needs("manager")
+    async def one(request: Request, who: Who, run: str) -> Response:
+        return await run_page(request, who, run)
+
+    @router.get("/runs/{run}/state")
+    @needs("manager")
+    async def state(request: Request, who: Who, run: str) -> Response:
+        """What changes while it is trained."""
+        if "hx-request" not in request.headers:
+            return await run_page(request, who, run)
+        return part("workbench_state.html", who=who, **await shown(who, run))
+
+    @router.post("/runs/{run}/{change}")
+    @needs("manager")
+    async def change(request: Request, who: Who, run: str, change: str) -> Response:
+        try:
+            match change:
+                case "stop":
+                    await training_stop(kb, who.principal, run=run)
+                case "resume":
+                    await training_resume(kb, who.principal, run=run)
+                case "remove":
+                    await training_remove(kb, who.principal, run=run)
+                case "adopt":
+                    everybody = (await form_of(request)).get("for_everybody") == "yes"
+                    await model_adopt_start(kb, who.principal, run=run, for_everybody=everybody)
+                case _:
+                    raise NotFound("There is nothing here.")
+        except NotFound:
+            raise
+        except ArgotError as error:
+            return await run_page(request, who, run, error)
+        return sent_to_address(WORKBENCH if change == "remove" else _address(run))
+
+    async def shown(who: Visitor, run: str) -> dict[str, Any]:
+        found = await training_show(kb, who.principal, run=run)
+        verdict = await model_verdict(kb, who.principal, run=run) if found.run.status == "done" else None
+        change = await model_change(kb, who.principal)
+        changing = change is not None and not change.ended
+        live = found.run.status in ("running", "waiting") or changing
+        view = RunView(found, curves_of(found.curve), verdict)
+        return {"view": view, "run": found.run, "change": change, "changing": changing, "live": live, **_SIZE}
+
+    async def run_page(request: Request, who: Visitor, run: str, error: Exception | None = None) -> Response:
+        return page("workbench_run.html", request, who, error=error, **await shown(who, run))
+
+
+_SIZE: dict[str, Any] = {"WIDTH": WIDTH, "HEIGHT": HEIGHT}
+
+
+# -- models in force, and asking --------------------------------------------------------------------------------------
+
+
+def _models(router: APIRouter, kb: KnowledgeBase) -> None:
+    @router.post("/back/{kind}")
+    @needs("manager")
+    async def back(request: Request, who: Who, kind: str) -> Response:
+        await model_back_start(kb, who.principal, kind=_kind(kind))
+        return sent_to_address(WORKBENCH)
+
+    @router.get("/ask")
+    @needs("manager")
+    async def ask(request: Request, who: Who, run: str = "", q: str = "") -> Response:
+        """The same question by the present and by a candidate model. A GET: it changes nothing."""
+        listed = await training_list(kb, who.principal)
+        runs = [one for one in listed if one.status == "done" and one.kind != "generator"]
+        found, error = None, None
+        if q.strip() and run:
+            try:
+                found = await candidate_search(kb, who.principal, question=q, run=run)
+            except (InvalidInput, Conflict) as refused:
+                error = refused
+        return page("workbench_ask.html", request, who, error=error, runs=runs, chosen=run, q=q, found=found)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from argot.learn.pool_search import FoundPassages
-from argot.learn.run_data import RunData, asked
+from argot.learn.run_data import RunData, compared_wording
 from argot.learn.training_pairs import TrainingPair
 
 
@@ -89,7 +89,7 @@ def _batched(
                 later += waiting[place:]
                 break
             # All that answers it, not its own passage alone: another's negative must not be what answers here.
-            own = {asked(pair.question), *data.gold[pair.id], *chosen[pair.id]}
+            own = {compared_wording(pair.question), *data.gold[pair.id], *chosen[pair.id]}
             if drawing.unique and own & taken:
                 later.append(pair)
             else:

@@ -20,7 +20,7 @@ Rankings = Mapping[str, Sequence[str]]
 """By the id of a pair the passages found, best first."""
 
 
-def figures(data: RunData, before: Mapping[str, Rankings], after: Mapping[str, Rankings]) -> dict[str, Any]:
+def ranking_figures(data: RunData, before: Mapping[str, Rankings], after: Mapping[str, Rankings]) -> dict[str, Any]:
     """By part: the means of each way, and each way after against each before, over the same questions.
 
     The intervals are of 95 %, paired, and questions of one gold passage are drawn together.

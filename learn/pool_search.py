@@ -63,7 +63,7 @@ def multiplies_bfloat16() -> bool:
     import torch
 
     if torch.cuda.is_available():
-        return torch.cuda.is_bf16_supported()
+        return bool(torch.cuda.is_bf16_supported())
     try:
         flags = Path("/proc/cpuinfo").read_text().split()
     except OSError:
@@ -75,7 +75,7 @@ def prefixes(model: SentenceTransformer) -> tuple[str, str]:
     """What the model wants before questions and before passages, as `argot.corpus.embedding` puts it there."""
     prompts = model.prompts or {}
     default = prompts.get(model.default_prompt_name or "", "")
-    return prompts.get("query") or default, prompts.get("document") or prompts.get("passage") or default
+    return prompts.get("query") or default or "", prompts.get("document") or prompts.get("passage") or default or ""
 
 
 def search_pool(

@@ -70,22 +70,23 @@ def data_of(pairs: Sequence[TrainingPair], passages: Sequence[PoolPassage]) -> R
             )
     answers: dict[str, set[str]] = defaultdict(set)
     for pair in pairs:
-        answers[asked(pair.question)].add(same[pair.passage_id])
+        answers[compared_wording(pair.question)].add(same[pair.passage_id])
     return RunData(
         {part: of_part(pairs, part) for part in PARTS},
         {identifier: texts[identifier] for identifier in dict.fromkeys(same.values())},
-        {pair.id: frozenset(answers[asked(pair.question)]) for pair in pairs},
+        {pair.id: frozenset(answers[compared_wording(pair.question)]) for pair in pairs},
         _fingerprint(pairs, passages),
     )
 
 
-def asked(question: str) -> str:
+def compared_wording(question: str) -> str:
     """The question as it is compared with others: whatever its case and spaces."""
     return " ".join(question.casefold().split())
 
 
 def _fingerprint(pairs: Sequence[TrainingPair], passages: Sequence[PoolPassage]) -> str:
     digest = hashlib.blake2b(digest_size=8)
-    for one in [*pairs, *passages]:
+    everything: list[TrainingPair | PoolPassage] = [*pairs, *passages]
+    for one in everything:
         digest.update(repr(sorted(asdict(one).items())).encode())
     return digest.hexdigest()

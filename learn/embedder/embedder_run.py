@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from argot.errors import InvalidInput
 from argot.learn.batches import batches
 from argot.learn.embedder.embedder_training import EmbedderRecipe, embedder_loop
-from argot.learn.figures import figures
+from argot.learn.figures import ranking_figures
 from argot.learn.pool_search import FoundPassages, embedder_in, search_pool
 from argot.learn.preparation import found_before, stoppable, use_threads
 from argot.learn.recipes import recipe_of
@@ -54,7 +54,7 @@ def train(run: RunFolder, report: Reporter) -> None:
     write_embedder(model.eval(), base, recipe.kept, run.model)
     report.doing("measuring after")
     after = search_pool(embedder_in(run.model), data, stoppable(report))
-    measured = figures(data, {"before": _ranked(found)}, {"after": _ranked(after)})
+    measured = ranking_figures(data, {"before": _ranked(found)}, {"after": _ranked(after)})
     run.keep_card(tuning_card(run, data, recipe, began=began, figures=measured, steps=loop.step))
 
 

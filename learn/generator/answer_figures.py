@@ -36,7 +36,7 @@ class Figures:
         return cls(**{name: tuple(values) for name, values in kept.items()})
 
 
-def figures_of(  # noqa: PLR0917
+def answer_figures(  # noqa: PLR0917
     model: Any,
     tokens: ChatTokens,
     examples: Sequence[TokenizedExample],

@@ -18,7 +18,7 @@ from torch import Tensor
 from argot.errors import InvalidInput, OfThisMachine
 from argot.files import write_atomically
 from argot.learn.figures import peak_megabytes
-from argot.learn.generator.answer_figures import Figures, compared_figures, figures_of
+from argot.learn.generator.answer_figures import Figures, answer_figures, compared_figures
 from argot.learn.generator.answering import answer_losses
 from argot.learn.generator.base_models import (
     base_model,
@@ -130,7 +130,7 @@ class Training:
 
         with self._calculating():
             return {
-                part: figures_of(model, self.tokens, *some, self.recipe.answer_tokens, told)
+                part: answer_figures(model, self.tokens, *some, self.recipe.answer_tokens, told)
                 for part, some in chosen.items()
                 if some[0]
             }

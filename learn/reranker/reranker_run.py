@@ -10,7 +10,7 @@ from typing import Any
 
 from argot.errors import InvalidInput
 from argot.learn.batches import batches
-from argot.learn.figures import MEASURED_PARTS, figures
+from argot.learn.figures import MEASURED_PARTS, ranking_figures
 from argot.learn.pool_search import FoundPassages
 from argot.learn.preparation import found_before, stoppable, use_threads
 from argot.learn.recipes import recipe_of
@@ -87,13 +87,13 @@ def _scorer(folder: Path, threads: int) -> Scorer:
 def _figures(
     data: RunData, found: Mapping[str, FoundPassages], scorers: Mapping[str, Scorer], report: Reporter
 ) -> dict[str, Any]:
-    """By depth, as `figures` has them: "embedder" is its own order, "before" the reader's that Argot comes with."""
+    """By depth, as `ranking_figures` has them: "embedder" is its own order, "before" that of the reader shipped."""
     scored = {name: _scored(name, data, found, scorer, report) for name, scorer in scorers.items()}
     told = {}
     for depth in DEPTHS:
         embedder = {pair: one.passages[:depth] for pair, one in found.items()}
         orders = {name: _ordered(scores, found, depth) for name, scores in scored.items()}
-        told[f"top{depth}"] = figures(
+        told[f"top{depth}"] = ranking_figures(
             data, {"embedder": embedder, "before": orders["before"]}, {"after": orders["after"]}
         )
     return told
@@ -105,7 +105,8 @@ def _scored(
     """By the id of each pair that is measured, a score for each passage found."""
     report.doing(f"measuring {name}")
     pairs = [pair for part in MEASURED_PARTS for pair in data.pairs[part]]
-    told, scores = stoppable(report), {}
+    told = stoppable(report)
+    scores: dict[str, Sequence[float]] = {}
     for done, pair in enumerate(pairs, start=1):
         scores[pair.id] = scorer.score(pair.question, [data.pool[one] for one in found[pair.id].passages])
         told(done, len(pairs))

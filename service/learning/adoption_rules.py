@@ -59,7 +59,7 @@ class Gain:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class MeasuredChange:
     """A measure before and after, on one part, with the paired difference and its 95 % interval.
 
     `of`: what was put in order, as in "top10"; empty where the whole pool was searched. `ways`: which two are compared,
@@ -78,7 +78,7 @@ class Comparison:
     questions: int
 
 
-def comparisons(card: Mapping[str, Any]) -> Iterator[Comparison]:
+def measured_changes(card: Mapping[str, Any]) -> Iterator[MeasuredChange]:
     """All that the card compares. What is not in the form of a card is left out: a folder may come from anywhere."""
     figures = card.get("figures")
     if not isinstance(figures, Mapping):
@@ -91,14 +91,14 @@ def comparisons(card: Mapping[str, Any]) -> Iterator[Comparison]:
                 yield from _of_part(str(part), str(name), inner)
 
 
-def _of_part(part: str, of: str, found: Any) -> Iterator[Comparison]:
+def _of_part(part: str, of: str, found: Any) -> Iterator[MeasuredChange]:
     if not isinstance(found, Mapping):
         return
     for measure, one in found.items():
         with suppress(KeyError, TypeError, ValueError):
             low, high = map(float, one["interval"])
             was, now, change, questions = one["before"], one["after"], float(one["difference"]), int(one["examples"])
-            yield Comparison(part, of, STARTED_FROM, str(measure), was, now, change, low, high, questions)
+            yield MeasuredChange(part, of, STARTED_FROM, str(measure), was, now, change, low, high, questions)
     differences = found.get("differences")
     for ways, measures in differences.items() if isinstance(differences, Mapping) else ():
         after, _, before = str(ways).partition(" against ")
@@ -109,7 +109,7 @@ def _of_part(part: str, of: str, found: Any) -> Iterator[Comparison]:
                 means = found.get("means", {})
                 was, now = (means.get(way, {}).get(measure) for way in (before, after))
                 change, questions = float(one["difference"]), int(one["questions"])
-                yield Comparison(part, of, str(ways), str(measure), was, now, change, low, high, questions)
+                yield MeasuredChange(part, of, str(ways), str(measure), was, now, change, low, high, questions)
 
 
 def gain_of(kind: RunKind, card: Mapping[str, Any]) -> Gain | None:
@@ -118,7 +118,7 @@ def gain_of(kind: RunKind, card: Mapping[str, Any]) -> Gain | None:
     The card may name the measure (`main`) and what is compared (`compared`).
     """
     measure, ways = str(card.get("main", MAIN_MEASURE[kind])), card.get("compared", STARTED_FROM)
-    for one in comparisons(card):
+    for one in measured_changes(card):
         if (one.part, one.measure, one.ways) == (PART, measure, ways):
             return Gain(measure, one.before, one.after, one.gain, one.low, one.high, one.questions)
     return None

@@ -28,7 +28,7 @@ REST_SECONDS = 60.0
 """After a fault of the queue itself, as on a full disk."""
 
 
-def runs_of(home: Path) -> Path:
+def runs_folder(home: Path) -> Path:
     """The folder of a knowledge base's trainings."""
     return home.expanduser().absolute() / RUNS
 
@@ -43,7 +43,7 @@ def worker_for(runs: Path, settings: Settings) -> RunWorker:
 
 async def train_waiting(kb: KnowledgeBase, worker: RunWorker | None = None) -> None:
     """Train whatever waits, for ever. Cancelled, it stops the training under way, which keeps a checkpoint."""
-    worker = worker or worker_for(runs_of(kb.home), kb.settings)
+    worker = worker or worker_for(runs_folder(kb.home), kb.settings)
     try:
         while True:
             if await _worked(worker) is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -191,7 +191,7 @@ def _begun(kb: KnowledgeBase, principal: Principal, name: str, recipe: DataRecip
     return found
 
 
-def _model_for(kb: KnowledgeBase, kinds: list[str]) -> str:
+def _model_for(kb: KnowledgeBase, kinds: Sequence[str]) -> str:
     asking = [kind for kind in kinds if kind not in WITHOUT_MODEL]
     if asking and kb.model_server is None:
         raise InvalidSettings(

@@ -13,7 +13,7 @@ from argot.errors import Conflict
 from argot.learn.run_folder import RunFolder, RunKind, RunRequest, RunStatus, run_folders
 from argot.learn.trainable_pairs import require_trainable
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.learning.adoption_rules import Comparison, Gain, comparisons, gain_of, may_see, visible_run
+from argot.service.learning.adoption_rules import Gain, MeasuredChange, gain_of, may_see, measured_changes, visible_run
 from argot.service.learning.pair_sets import visible_sets
 from argot.service.learning.set_inputs import training_inputs
 from argot.service.learning.training_recipes import RecipeField, default_base, recipe_fields, recipe_given
@@ -65,7 +65,7 @@ class RunDetails:
 
     run: RunShown
     curve: list[dict[str, float]]
-    figures: list[Comparison]
+    figures: list[MeasuredChange]
     card: dict[str, Any]
 
 
@@ -155,7 +155,7 @@ def _details(kb: KnowledgeBase, principal: Principal, name: str) -> RunDetails:
     run = visible_run(_runs(kb), principal, name)
     curve, card = run.curve(), run.card
     thinned = curve[:: max(1, -(-len(curve) // MOST_POINTS))]
-    return RunDetails(_shown(kb, run), thinned, list(comparisons(card)), card)
+    return RunDetails(_shown(kb, run), thinned, list(measured_changes(card)), card)
 
 
 @usecase("manager", everywhere=True)

@@ -14,7 +14,7 @@ from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from argot.learn.run_worker import RunWorker
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.backup import restore_backup, write_backup
-from argot.service.operations.training_queue import runs_of, train_waiting
+from argot.service.operations.training_queue import runs_folder, train_waiting
 from argot.service.storage import adopted_models
 from argot.service.storage.adopted_models import live_fingerprint, read_adopted
 from argot.service.usecases.model_adoption import model_adopt, model_back, model_verdict, models_in_force
@@ -193,7 +193,7 @@ async def test_adopted_models_are_in_a_backup(kb: KnowledgeBase, model: Path, tm
 
 
 async def test_the_service_trains_what_waits_and_goes_on_after_a_stop(kb: KnowledgeBase, tmp_path: Path) -> None:
-    run = waiting_run(runs_of(kb.home), does="wait")
+    run = waiting_run(runs_folder(kb.home), does="wait")
     environment = {"PYTHONPATH": str(Path(__file__).parent.parent / "support")}
 
     async def until(status: str, *, with_curve: bool = False) -> None:
@@ -205,7 +205,7 @@ async def test_the_service_trains_what_waits_and_goes_on_after_a_stop(kb: Knowle
                 await asyncio.sleep(0.1)
 
     def service() -> "asyncio.Task[None]":
-        worker = RunWorker(runs_of(kb.home), module="scripted_training", environment=environment)
+        worker = RunWorker(runs_folder(kb.home), module="scripted_training", environment=environment)
         return asyncio.create_task(train_waiting(kb, worker))
 
     serving = service()

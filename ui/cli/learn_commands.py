@@ -81,7 +81,12 @@ def embedder(  # noqa: PLR0917
     _train("embedder", data, base, changes or [], seed, name, detach, as_user, home)
 
 
-@learn.command("reranker", epilog=examples("argot learn reranker --data manuals", "argot learn reranker --help"))
+@learn.command(
+    "reranker",
+    epilog=examples(
+        "argot learn reranker --data manuals", "argot learn reranker --data manuals --set form=cross_encoder"
+    ),
+)
 def reranker(  # noqa: PLR0917
     data: Data,
     base: Base = "",
@@ -206,12 +211,12 @@ def _follow_service(client: Client, run: str) -> None:
 
 def _follow_here(run: str, home: Path | None) -> None:
     """No service: it is trained by this command, and Ctrl+C stops it resumably."""
-    from argot.service.operations.training_queue import runs_of, train_here
+    from argot.service.operations.training_queue import runs_folder, train_here
     from argot.service.usecases.training_runs import training_show
 
     settings = settings_for(home)
     with _shown_progress() as tell:
-        train_here(runs_of(settings.home), settings, run, lambda one: tell(_told(one, one.losses)))
+        train_here(runs_folder(settings.home), settings, run, lambda one: tell(_told(one, one.losses)))
     with knowledge_base(home) as client:
         found = client.call(training_show, run=run).run
     _ended(run, found.status, found.error, found.gain)
@@ -289,7 +294,7 @@ def worker(
 
     Ctrl+C keeps a checkpoint, and lets the training wait for the next worker.
     """
-    from argot.service.operations.training_queue import runs_of, work_through
+    from argot.service.operations.training_queue import runs_folder, work_through
 
     settings = settings_for(home)
     told: dict[str, str] = {}
@@ -301,7 +306,7 @@ def worker(
             note(f"{one.run} {line(one.name)}: {state}{f': {line(one.error)}' if one.error else ''}")
 
     try:
-        work_through(runs or runs_of(settings.home), settings, tell, once=once)
+        work_through(runs or runs_folder(settings.home), settings, tell, once=once)
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     say(f"{counted(len(told), 'training')} taken up; none waits any more.")

@@ -21,7 +21,15 @@ from argot.service.usecases.learning_data import (
     data_strike,
 )
 from argot.service.usecases.learning_data_making import DataRecipe, data_start, data_stop
-from argot.service.usecases.learning_data_results import DATA_KINDS, PAIR_PARTS, PAIR_STATES, WITHOUT_MODEL, DataFound
+from argot.service.usecases.learning_data_results import (
+    DATA_KINDS,
+    PAIR_PARTS,
+    PAIR_STATES,
+    WITHOUT_MODEL,
+    DataFound,
+    PairPart,
+    PairStateAsked,
+)
 from argot.service.usecases.usecase_registry import one_of
 from argot.ui.pages.form_fields import between_commas
 from argot.ui.pages.page_base import BoundedRoute, form_of, number, page, sent_to_address
@@ -180,8 +188,8 @@ async def _set_page(
 ) -> Response:
     """`pair`: the one that an error is about, with what was typed; what the address says amiss counts as not said."""
     given = {one: request.query_params.get(one, "").strip()[:200] for one in _FILTERS}
-    part = next((one for one in PAIR_PARTS if one == given["part"]), "")
-    state = next((one for one in PAIR_STATES if one == given["state"]), "")
+    part: PairPart = next((one for one in PAIR_PARTS if one == given["part"]), "")
+    state: PairStateAsked = next((one for one in PAIR_STATES if one == given["state"]), "")
     start = max(0, number(request.query_params.get("start", "0")))
     found = await data_show(
         kb,

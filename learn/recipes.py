@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields, replace
-from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from argot.errors import InvalidInput
 
 
 @dataclass(frozen=True, slots=True)
 class TuningRecipe:
-    """What every recipe is. `BOUNDS`: the least and the most of its numbers; or each field has its own (`option`)."""
-
-    BOUNDS: ClassVar[Mapping[str, tuple[float, float]]] = {}
+    """What every recipe is. Each field is an `option`."""
 
 
 R = TypeVar("R", bound=TuningRecipe)
@@ -36,7 +34,7 @@ def recipe_of(kind: type[R], wanted: Mapping[str, Any]) -> R:
         if name not in known:
             raise InvalidInput(f"The recipe has nothing named '{name}'. It has: {', '.join(sorted(known))}.")
         _check(name, value, types[name])
-        _check_bounds(known[name], value, kind.BOUNDS.get(name))
+        _check_bounds(known[name], value)
     return replace(kind(), **{name: _as(value, types[name]) for name, value in wanted.items()})
 
 
@@ -57,11 +55,14 @@ def _check(name: str, value: Any, wanted: Any) -> None:
         raise InvalidInput(f"The recipe's '{name}' is {value!r}. It is {said}.")
 
 
-def _check_bounds(one: Field[Any], value: Any, bounds: tuple[float, float] | None) -> None:
-    least, most = bounds or (one.metadata.get("least"), one.metadata.get("most"))
+def _check_bounds(one: Field[Any], value: Any) -> None:
+    least, most = one.metadata["least"], one.metadata["most"]
     if (least is None or value >= least) and (most is None or value <= most):
         return
-    between = f"from {least:g} to {most:g}" if None not in (least, most) else f"at least {least:g}"
+    if least is not None and most is not None:
+        between = f"from {least:g} to {most:g}"
+    else:
+        between = f"at least {least:g}" if least is not None else f"at most {most:g}"
     raise InvalidInput(f"The recipe's '{one.name}' is {value}. It is {between}.")
 
 

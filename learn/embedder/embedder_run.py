@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from argot.errors import InvalidInput
 from argot.learn.batches import batches
-from argot.learn.embedder.embedder_training import EmbedderRecipe, embedder_loop
+from argot.learn.embedder.embedder_recipe import EmbedderRecipe
+from argot.learn.embedder.embedder_training import embedder_loop
 from argot.learn.figures import ranking_figures
 from argot.learn.pool_search import FoundPassages, embedder_in, search_pool
 from argot.learn.preparation import found_before, stoppable, use_threads

@@ -6,70 +6,19 @@ sentence-transformers' MultipleNegativesRankingLoss.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any
 
-from argot.learn.batches import Drawing, Drawn
+from argot.learn.batches import Drawn
+from argot.learn.embedder.embedder_recipe import EmbedderRecipe
 from argot.learn.pool_search import multiplies_bfloat16, prefixes
-from argot.learn.recipes import TuningRecipe
 from argot.learn.training_loop import LoopRecipe, TrainingLoop
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
     from torch import Tensor
-
-
-@dataclass(frozen=True, slots=True)
-class EmbedderRecipe(TuningRecipe):
-    """What decides the weights, beside the data. The defaults suit two processor cores.
-
-    Attributes:
-        negatives, negatives_from, margin: as `argot.learn.batches.Drawing` has them.
-        scale: of the cosines in the loss.
-        frozen_words: the words' own vectors stay as they are: half of the weights, which few pairs only spoil.
-        kept: the share of the starting weights mixed into the trained ones, which protects what it knew before
-            (Wortsman et al., 2022, "Robust fine-tuning of zero-shot models").
-        precision: of the products while learning; "auto": 16 bits where the processor has instructions for them.
-        every: steps between checkpoints.
-        threads: processor threads; 0: as many as torch takes.
-    """
-
-    epochs: int = 3
-    batch: int = 16
-    rate: float = 2e-5
-    warm_up: float = 0.1
-    question_tokens: int = 48
-    passage_tokens: int = 160
-    negatives: int = 1
-    negatives_from: int = 10
-    margin: float = 0.0
-    scale: float = 20.0
-    frozen_words: bool = True
-    kept: float = 0.5
-    precision: Literal["auto", "bfloat16", "float32"] = "auto"
-    every: int = 25
-    threads: int = 0
-
-    BOUNDS: ClassVar[Mapping[str, tuple[float, float]]] = {
-        "epochs": (1, 100),
-        "batch": (2, 1024),
-        "rate": (1e-8, 1e-1),
-        "warm_up": (0, 1),
-        "question_tokens": (8, 8192),
-        "passage_tokens": (8, 8192),
-        "negatives": (0, 10),
-        "negatives_from": (1, 50),
-        "margin": (0, 1),
-        "scale": (1, 200),
-        "kept": (0, 1),
-        "every": (1, 100_000),
-        "threads": (0, 256),
-    }
-
-    def drawing(self, seed: int) -> Drawing:
-        return Drawing(self.epochs, self.batch, self.negatives, self.negatives_from, self.margin, seed)
 
 
 def embedder_loop(

@@ -2,74 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from argot.learn.batches import Drawing
-from argot.learn.recipes import TuningRecipe
+from argot.learn.recipes import TuningRecipe, option
 
 
 @dataclass(frozen=True, slots=True)
 class RerankerRecipe(TuningRecipe):
     """The defaults suit two processor cores.
 
-    Attributes:
-        form: "reader" tunes the reader that Argot comes with, which reads a passage once for all questions;
-            "cross_encoder" a model that reads question and passage together (*Trustworthy Answers* 3.2.3).
-        embedder: what finds the passages that are put in order; "": the model that is started from.
-        batch: questions in a batch, each with its passage and its negatives.
-        negatives, negatives_from, margin: as `argot.learn.batches.Drawing` has them. The paper draws three of the first
-            ten for the cross-encoder; the reader takes one, and those of the other questions in the batch.
-        reading_rate: of what is not the encoder: the reader's weights of tokens, the cross-encoder's head.
-        kept: the share of the starting encoder mixed into the reader's trained one.
-        ts_tcl: train the cross-encoder with token selection and term control (`argot.learn.reranker.ts_tcl`).
-        token_selection, term_control: each of the two may be left out, to see what it gives.
-        alpha, beta: the weights of the two losses. The paper names them and gives no values.
-        precision: of the products while learning; "auto": 16 bits where the processor has instructions for them.
-        every: steps between checkpoints.
-        threads: processor threads; 0: as many as torch takes.
+    *Trustworthy Answers* draws three negatives of the first ten (3.2.3), which holds for the cross-encoder; the reader
+    takes one, and those of the other questions in the batch. The paper names the weights of the two losses, and gives
+    no values.
     """
 
-    form: Literal["reader", "cross_encoder"] = "reader"
-    embedder: str = ""
-    epochs: int = 2
-    batch: int = 12
-    negatives: int = 3
-    negatives_from: int = 10
-    margin: float = 0.0
-    rate: float = 2e-5
-    reading_rate: float = 1e-3
-    warm_up: float = 0.1
-    question_tokens: int = 48
-    passage_tokens: int = 160
-    kept: float = 0.5
-    ts_tcl: bool = False
-    token_selection: bool = True
-    term_control: bool = True
-    alpha: float = 1.0
-    beta: float = 1.0
-    precision: Literal["auto", "bfloat16", "float32"] = "auto"
-    every: int = 25
-    threads: int = 0
-
-    BOUNDS: ClassVar[Mapping[str, tuple[float, float]]] = {
-        "epochs": (1, 100),
-        "batch": (2, 1024),
-        "negatives": (0, 10),
-        "negatives_from": (1, 50),
-        "margin": (0, 1),
-        "rate": (1e-8, 1e-1),
-        "reading_rate": (1e-8, 1e-1),
-        "warm_up": (0, 1),
-        "question_tokens": (8, 8192),
-        "passage_tokens": (8, 8192),
-        "kept": (0, 1),
-        "alpha": (0, 100),
-        "beta": (0, 100),
-        "every": (1, 100_000),
-        "threads": (0, 256),
-    }
+    form: Literal["reader", "cross_encoder"] = option(
+        "reader",
+        "reader: the one that Argot comes with, which reads a passage once for all questions; cross_encoder: one that "
+        "reads question and passage together",
+    )
+    embedder: str = option("", "what finds the passages that are put in order; empty: the model that is started from")
+    epochs: int = option(2, "how often each pair is seen", least=1, most=100)
+    batch: int = option(12, "pairs read at once; fewer need less memory", least=2, most=1024)
+    negatives: int = option(3, "passages beside the right one that each question learns to leave", least=0, most=10)
+    negatives_from: int = option(10, "of how many of the first found they are drawn", least=1, most=50)
+    margin: float = option(
+        0.0, "how much less like the question than the right passage a negative has to be", least=0, most=1
+    )
+    rate: float = option(2e-5, "the highest learning rate", least=1e-8, most=1e-1)
+    reading_rate: float = option(1e-3, "the learning rate of what is not the encoder", least=1e-8, most=1e-1)
+    warm_up: float = option(0.1, "the share of all steps in which the rate rises; then it falls to 0", least=0, most=1)
+    question_tokens: int = option(48, "tokens of a question that are read", least=8, most=8192)
+    passage_tokens: int = option(160, "tokens of a passage that are read", least=8, most=8192)
+    kept: float = option(
+        0.5, "of the reader: the share of the starting encoder mixed into the trained one", least=0, most=1
+    )
+    ts_tcl: bool = option(False, "of a cross-encoder: token selection and term control (Trustworthy Answers 3.2.3)")
+    token_selection: bool = option(True, "one of the two")
+    term_control: bool = option(True, "the other one")
+    alpha: float = option(1.0, "the weight of token selection's loss", least=0, most=100)
+    beta: float = option(1.0, "the weight of term control's loss", least=0, most=100)
+    precision: Literal["auto", "bfloat16", "float32"] = option(
+        "auto", "of the products while learning; auto: 16 bits where the processor has instructions for them"
+    )
+    every: int = option(25, "steps between checkpoints", least=1, most=100_000)
+    threads: int = option(0, "processor threads; 0: as many as PyTorch takes", least=0, most=256)
 
     @property
     def pair_tokens(self) -> int:

@@ -138,7 +138,7 @@ ADDRESSES = (
     Address("POST", "/learn/runs/{run}/adopt", "model_adopt_start", "Learning"),
     Address("GET", "/learn/models", "models_in_force", "Learning"),
     Address("POST", "/learn/models/{kind}/back", "model_back_start", "Learning"),
-    Address("GET", "/learn/change", "model_change", "Learning"),
+    Address("GET", "/learn/change", "model_change", "Learning", Shown | None),
     Address("GET", "/contexts", "context_list", "Glossary", list[Context]),
     Address("POST", "/contexts", "context_add", "Glossary", Context),
     Address("PATCH", "/contexts/{context_id}", "context_save", "Glossary", Context),

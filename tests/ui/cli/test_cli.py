@@ -561,7 +561,8 @@ def test_the_commands_that_mend_a_store_without_a_backup_mend_it(
     (tmp_path / "say.md").write_text("# Say\n\nThe sentinel valve opens at 7 bar.\n")
     (tmp_path / "terms.csv").write_text("term,expansion\nSV,sentinel valve\n")
     argot("user", "add", "ann")
-    argot("ratings", "list")  # makes its store
+    for words in (["ratings", "list"], ["learn", "data", "list"]):
+        argot(*words)  # makes its store
     argot("ask", "What does a late tariff filing cost?")
     if length is None:
         (home / name).unlink()

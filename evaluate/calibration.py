@@ -54,15 +54,24 @@ class Calibration:
         return asdict(self)
 
 
+def require_labels(name: str, answers: Sequence[LabelledAnswer]) -> None:
+    """
+    Raises:
+        InvalidInput: people gave no labels of the kind that this judge or measure is compared with.
+    """
+    for human in _scores(name).values():
+        if not any(human in label for one in answers for label in one.labels):
+            wanted = {"TRUE": "true or false", "score": "scores from 1 to 5"}.get(human, "the three aspects, 1 to 5")
+            raise InvalidInput(f"'{name}' is calibrated on labels that are {wanted}, and no answer has such a label.")
+
+
 async def calibrated_judge(judge: AnswerJudge, answers: Sequence[LabelledAnswer], progress: Progress) -> Calibration:
     """Asks a judge about every answer.
 
     Raises:
-        InvalidInput: people gave no labels of its kind.
         ModelUnavailable: its server failed for several calls in a row.
     """
-    scores = _scores(judge)
-    _require_labels(judge.name, scores, answers)
+    scores = _scores(judge.name)
 
     async def judged(one: LabelledAnswer) -> JudgeScores:
         (said,) = await judge.judged(one.question, one.reference, [one.answer])
@@ -96,9 +105,8 @@ def calibrated_measure(
         threshold: without one, that of the best kappa on half of the questions is taken, and the other half reported.
 
     Raises:
-        InvalidInput: people gave no TRUE or FALSE, or there are too few questions to choose a threshold on.
+        InvalidInput: there are too few questions to choose a threshold on.
     """
-    _require_labels(name, {"TRUE": "TRUE"}, answers)
     values = measured_likeness(name, answers, settings)
     chosen_on: list[int] = []
     reported = list(range(len(answers)))
@@ -143,20 +151,11 @@ def measured_likeness(name: MeasureName, answers: Sequence[LabelledAnswer], sett
 # -- parts ------------------------------------------------------------------------------------------------------------
 
 
-def _scores(judge: AnswerJudge) -> Mapping[str, str]:
-    """The scores of a judge, each with the people's label that it is compared with."""
-    if judge.name == "ranking":
-        raise InvalidInput("The judge 'ranking' compares four answers; labels of single answers say nothing of it.")
-    if judge.name == "aspects":
-        return {name: name for name in ASPECTS}
-    return {"similarity": "score"} if judge.name == "geval" else {"TRUE": "TRUE"}
-
-
-def _require_labels(name: str, scores: Mapping[str, str], answers: Sequence[LabelledAnswer]) -> None:
-    for human in scores.values():
-        if not any(human in label for one in answers for label in one.labels):
-            wanted = {"TRUE": "true or false", "score": "scores from 1 to 5"}.get(human, "the three aspects, 1 to 5")
-            raise InvalidInput(f"'{name}' is calibrated on labels that are {wanted}, and no answer has such a label.")
+def _scores(name: str) -> Mapping[str, str]:
+    """The scores of a judge or measure, each with the people's label that it is compared with."""
+    if name == "aspects":
+        return {aspect: aspect for aspect in ASPECTS}
+    return {"similarity": "score"} if name == "geval" else {"TRUE": "TRUE"}
 
 
 def _undecided(answers: Sequence[LabelledAnswer], humans: Iterable[str]) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections import Counter
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
@@ -57,6 +58,8 @@ class AnswerJudge:
     name: JudgeName
     model: ModelJudge | None = None
     seed: int = 1
+    faults: Counter[Fault] = field(default_factory=Counter)
+    """How many verdicts there are not, and why."""
     _patience: Patience = field(default_factory=Patience)
 
     def __post_init__(self) -> None:
@@ -87,6 +90,7 @@ class AnswerJudge:
             found = [one for pair in pairs for one in await self._aspects(question, reference, pair)]
         else:
             found = list(await asyncio.gather(*(self._alone(question, reference, answer) for answer in shown)))
+        self.faults.update(one.fault for one in found if one.fault)
         return [found[order.index(place)] for place in range(len(answers))]
 
     async def _alone(self, question: str, reference: str, answer: str) -> JudgeScores:

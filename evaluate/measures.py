@@ -1,6 +1,6 @@
 """Retrieval measures by pytrec_eval, and the intervals that a bootstrap over questions gives.
 
-Every interval of `evaluate/` and `bench/` is made here: the percentile bootstrap (Efron, 1979), of a mean, of a
+Every interval of Argot is made here: the percentile bootstrap (Efron, 1979), of a mean, of a
 difference between two systems on the same questions, or of any other statistic. Questions that share a gold passage are
 drawn together, since they are not independent of each other (cluster bootstrap: Field and Welsh, 2007).
 """
@@ -114,11 +114,16 @@ def bootstrap_interval(
     values: Sequence[float], *, clusters: Sequence[Hashable] | None = None, rounds: int = 2000, seed: int = 7
 ) -> tuple[float, float]:
     """The 95 % interval of the mean when the questions, or their clusters, are drawn again with replacement."""
+    members = list(_members(clusters or range(len(values))).values())
+    if not members:
+        return 0.0, 0.0
     sample = np.asarray(values, dtype=np.float64)
-    low, high = bootstrap(
-        lambda drawn: float(sample[drawn].mean()), clusters or range(len(values)), rounds=rounds, seed=seed
-    ) or (0.0, 0.0)
-    return low, high
+    # A mean is made of sums: no row need be drawn by itself.
+    sums = np.asarray([sample[one].sum() for one in members])
+    sizes = np.asarray([len(one) for one in members])
+    means = [sums[draw].sum() / sizes[draw].sum() for draw in _draws(len(members), rounds, seed)]
+    low, high = np.quantile(means, (0.025, 0.975))
+    return float(low), float(high)
 
 
 def bootstrap(
@@ -144,17 +149,25 @@ def bootstrap(
 
 def resamples(clusters: Sequence[Hashable], *, rounds: int, seed: int) -> Iterator[Positions]:
     """For each round the positions of the rows of as many clusters as there are, drawn with replacement."""
+    rows = [np.asarray(one, dtype=np.int64) for one in _members(clusters).values()]
+    if not rows:
+        return
+    alone = np.concatenate(rows) if len(rows) == len(clusters) else None
+    for draw in _draws(len(rows), rounds, seed):
+        yield alone[draw] if alone is not None else np.concatenate([rows[one] for one in draw])
+
+
+def _members(clusters: Sequence[Hashable]) -> dict[Hashable, list[int]]:
+    """The positions of each cluster's rows."""
     members: dict[Hashable, list[int]] = {}
     for position, cluster in enumerate(clusters):
         members.setdefault(cluster, []).append(position)
-    if not members:
-        return
-    rows = [np.asarray(one, dtype=np.int64) for one in members.values()]
-    # A fixed seed: the same run has the same interval.
-    draws = np.random.default_rng(seed).integers(0, len(rows), size=(rounds, len(rows)))
-    alone = np.concatenate(rows) if len(rows) == len(clusters) else None
-    for draw in draws:
-        yield alone[draw] if alone is not None else np.concatenate([rows[one] for one in draw])
+    return members
+
+
+def _draws(clusters: int, rounds: int, seed: int) -> Positions:
+    """(rounds, clusters) clusters drawn. A fixed seed: the same run has the same interval."""
+    return np.random.default_rng(seed).integers(0, clusters, size=(rounds, clusters))
 
 
 def gold_clusters(gold: Sequence[Collection[str]]) -> list[int]:

@@ -70,6 +70,12 @@ def difference_cells(one: Difference) -> list[str]:
     return [f"{one.difference:+.3f}", f"{low:+.3f} to {high:+.3f}"]
 
 
+def difference_text(one: Difference) -> str:
+    """Both in one cell."""
+    difference, interval = difference_cells(one)
+    return f"{difference} ({interval})"
+
+
 def samples_tables(report: SamplesReport) -> list[Table]:
     """A table by kind with everything on, and one that compares the ways over all questions."""
     tables = []

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from argot.evaluate.measures import Difference
-from argot.evaluate.reports import Table
+from argot.evaluate.reports import Table, difference_text
 from argot.evaluate.strategy_suite import StrategyReport
 
 
@@ -14,8 +13,8 @@ def strategy_tables(report: StrategyReport) -> list[Table]:
             one.name + (" (present)" if one.name == report.present else ""),
             f"{one.mean:.3f}",
             "{:.3f} to {:.3f}".format(*one.interval95),
-            _change(one.to_best) if one.name != report.best else "",
-            _change(one.to_present) if one.name != report.present else "",
+            difference_text(one.to_best) if one.name != report.best else "",
+            difference_text(one.to_present) if one.name != report.present else "",
         ]
         for one in report.rows
     ]
@@ -35,8 +34,3 @@ def _why(report: StrategyReport) -> str:
     return (
         f"{report.best} measures highest, but its difference to the present one may be chance: the interval holds zero"
     )
-
-
-def _change(found: Difference) -> str:
-    low, high = found.interval95
-    return f"{found.difference:+.3f} ({low:+.3f} to {high:+.3f})"

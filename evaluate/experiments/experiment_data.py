@@ -12,11 +12,11 @@ none         nothing: the questions are drawn
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from argot.corpus.corpus import Source
+from argot.corpus.corpus import Source, sources_in
 from argot.errors import InvalidInput
 from argot.evaluate.answer_questions import AnswerQuestion, AnswerSet, GoldSnippet, answer_set
 from argot.evaluate.answer_sets import PUBLIC_SETS, load_public_set
@@ -46,18 +46,35 @@ class DataPart:
     """Of a quiz, whose documents and glossary are added together."""
     glossary: Path | None = None
 
-    def asked(self) -> list[tuple[object, ...]]:
-        """Every question with what answers it, wherever its file lies."""
-        return [
-            *((one.id, one.question, one.kind, one.reference, one.gold) for one in self.questions),
-            *((one.question, one.options, one.correct) for one in self.quiz),
-            *((one.id, one.passages, one.sentences, [sorted(of) for of in one.annotated]) for one in self.annotated),
-        ]
+    def key(self, id_: object) -> str:
+        """Of a question, among those of all parts."""
+        return f"{self.name}/{id_}" if self.name else str(id_)
+
+    def asked(self) -> dict[str, str]:
+        """A fingerprint of every question with what answers it, wherever its file lies, by key."""
+        told: dict[str, tuple[object, ...]] = {
+            **{self.key(one.id): (one.question, one.kind, one.reference, one.gold) for one in self.questions},
+            **{self.key(n): (one.question, one.options, one.correct) for n, one in enumerate(self.quiz, start=1)},
+            **{
+                self.key(one.id): (one.passages, one.sentences, [sorted(of) for of in one.annotated])
+                for one in self.annotated
+            },
+        }
+        return {key: _fingerprint(repr(one).encode()) for key, one in told.items()}
+
+    def read(self) -> Iterator[bytes]:
+        """Names and contents of the documents and the glossary."""
+        sources = sources_in([self.folder / "documents"]) if self.folder else self.sources("")
+        for one in sources:
+            yield from (one.name.encode(), b"" if one.skip else one.load())
+        glossary = self.glossary or (self.folder / "glossary.csv" if self.folder else None)
+        if glossary is not None and glossary.exists():
+            yield glossary.read_bytes()
 
     def clusters(self) -> dict[str, int]:
         """Of each question what it is drawn together with, where several share a gold document."""
         together = gold_clusters([{gold.document for gold in one.gold} for one in self.questions])
-        return {one.id: place for one, place in zip(self.questions, together, strict=True) if one.gold}
+        return {self.key(one.id): place for one, place in zip(self.questions, together, strict=True) if one.gold}
 
     def limited(self, limit: int | None) -> DataPart:
         """With the first questions only."""
@@ -87,9 +104,26 @@ class ExperimentData:
         return sum(len(part.questions) + len(part.quiz) + len(part.annotated) for part in self.parts)
 
     @property
+    def asked(self) -> dict[str, str]:
+        """A fingerprint of each question, by key."""
+        return {key: print_ for part in self.parts for key, print_ in part.asked().items()}
+
+    @property
     def fingerprint(self) -> str:
-        asked = [repr((part.name, *one)) for part in self.parts for one in part.asked()]
-        return hashlib.blake2b("\n".join(asked).encode(), digest_size=8).hexdigest()
+        return _fingerprint(*(f"{key} {print_}\n".encode() for key, print_ in self.asked.items()))
+
+    @property
+    def documents(self) -> str:
+        """A fingerprint of what the questions are asked of."""
+        return _fingerprint(*(text for part in self.parts for text in part.read()))
+
+
+def _fingerprint(*texts: bytes) -> str:
+    digest = hashlib.blake2b(digest_size=8)
+    for text in texts:
+        # So that no two lists of texts are one.
+        digest.update(len(text).to_bytes(8, "big") + text)
+    return digest.hexdigest()
 
 
 def load_experiment_data(

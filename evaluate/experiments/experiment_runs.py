@@ -38,19 +38,24 @@ class ColumnFigure(_Record):
 
 
 class RowResult(_Record):
-    """`state` "not run" has a `reason`. `each`: question -> column -> value."""
+    """`state` "not run" has a `reason`. `each`: question -> column -> value. `failed`: questions without a reply,
+    `unjudged`: verdicts that were none, or did not come.
+    """
 
     label: str
     state: Literal["measured", "not run"]
     reason: str = ""
     seconds: float = 0.0
     failed: int = 0
+    unjudged: int = 0
     figures: dict[str, ColumnFigure] = {}
     each: dict[str, dict[str, float | None]] = {}
 
 
 class ExperimentRun(_Record):
-    """One run. `data` and `models` say with what; runs are compared where `fingerprint` and questions are the same."""
+    """One run. `data` and `models` say with what. `fingerprint` is of all questions, `documents` of the documents,
+    `asked` of each question by itself: runs are compared over those that both asked.
+    """
 
     id: str
     experiment: str
@@ -60,9 +65,12 @@ class ExperimentRun(_Record):
     data: str = ""
     questions: int = 0
     fingerprint: str = ""
+    documents: str = ""
     limit: int | None = None
+    trials: int = 5
     models: dict[str, str] = {}
     notes: list[str] = []
+    asked: dict[str, str] = {}
     clusters: dict[str, int] = {}
     rows: list[RowResult] = []
 
@@ -75,13 +83,9 @@ class ExperimentRun(_Record):
         self.rows = sorted([*kept, result], key=lambda row: order.index(row.label))
 
     def same_setting(self, other: ExperimentRun) -> bool:
-        """Whether the other continues this one: same data, same models, as many questions."""
-        return (self.experiment, self.fingerprint, self.models, self.limit) == (
-            other.experiment,
-            other.fingerprint,
-            other.models,
-            other.limit,
-        )
+        """Whether the other continues this one: same data, same models, as many questions and trials."""
+        compared = {"experiment", "fingerprint", "documents", "models", "limit", "trials"}
+        return self.model_dump(include=compared) == other.model_dump(include=compared)
 
 
 def figures_of(each: Each, clusters: Mapping[str, int]) -> dict[str, ColumnFigure]:

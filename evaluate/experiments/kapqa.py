@@ -7,7 +7,7 @@ from argot.profile import SwitchValue
 
 PAPER = "KaPQA"
 _COLUMNS = (
-    PaperColumn("hit@3", "Hit rate (top 3)", "hit@3"),
+    PaperColumn("hit@3", "Hit rate (top 3)", "hit@3", percent=True),
     PaperColumn("rouge-l", "ROUGE-L", "rouge-l"),
     PaperColumn("bertscore", "BERTScore", "bertscore"),
     PaperColumn("geval", "G-Eval", "geval"),

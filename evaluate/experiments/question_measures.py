@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from argot.evaluate.answer_measures import exact_match, rouge_1, rouge_l
@@ -11,10 +11,12 @@ from argot.evaluate.answer_questions import AnswerQuestion
 from argot.evaluate.bert_score import bert_scores
 from argot.evaluate.experiments.api_calls import makes_call
 from argot.evaluate.experiments.experiment import BY_JUDGE, Measure
+from argot.evaluate.failure_tolerance import batched
 from argot.evaluate.judging import AnswerJudge, JudgeName
 from argot.evaluate.measures import measure
 from argot.settings import Settings
 
+AT_ONCE = 4
 RANKED: Collection[Measure] = ("hit@3", "hit@5", "ndcg@10", "map@1", "map@5", "map@10")
 
 
@@ -38,17 +40,23 @@ Judges = Mapping[JudgeName, AnswerJudge]
 
 
 async def measured_answers(
-    found: Sequence[FoundAnswer], measures: Collection[Measure], judges: Judges, settings: Settings
+    found: Sequence[FoundAnswer],
+    measures: Collection[Measure],
+    judges: Judges,
+    settings: Settings,
+    told: Callable[[int, int], None],
 ) -> list[Values]:
-    """The measures of each question; None where one cannot be taken: no gold, no reference, no judge, no reply."""
-    ranked = _ranking(found)
-    values = [
-        {
-            **{one: ranked[place].get(one) for one in measures if one in RANKED},
-            **await _of_answer(one, measures, judges),
-        }
-        for place, one in enumerate(found)
-    ]
+    """The measures of each question; None where one cannot be taken: no gold, no reference, no judge, no reply.
+
+    `told`: of how many questions the answers are measured, out of how many.
+    """
+    values: list[Values] = [{one: ranked.get(one) for one in measures if one in RANKED} for ranked in _ranking(found)]
+    done = 0
+    for batch in batched(found, AT_ONCE):
+        for of_answer in await asyncio.gather(*(_of_answer(one, measures, judges) for one in batch)):
+            values[done] |= of_answer
+            done += 1
+        told(done, len(found))
     if "bertscore" in measures:
         of_references = [one for one in found if one.question.reference]
         answers, references = [one.answer for one in of_references], [one.question.reference for one in of_references]

@@ -127,7 +127,7 @@ _OF_TASK: tuple[tuple[str, str, Measure], ...] = (
     ("IP-CCR", "IP-CCR", "found_if_inaccurate"),
 )
 _BY_TASK = tuple(
-    PaperColumn(f"{key} {task}".strip(), f"{title}{', ' if task else ''}{task}", measure, task)
+    PaperColumn(f"{key} {task}".strip(), f"{title}{', ' if task else ''}{task}", measure, task, percent=True)
     for task in ("", *TASKS)
     for key, title, measure in _OF_TASK
 )  # fmt: skip

@@ -10,7 +10,7 @@ from argot.evaluate.answer_questions import AnswerQuestion
 from argot.evaluate.answer_suite import gold_passages
 from argot.evaluate.experiments.experiment import OF_ANSWERS
 from argot.evaluate.experiments.oracle_triples import with_gold_triples
-from argot.evaluate.experiments.question_measures import FoundAnswer, measured_answers
+from argot.evaluate.experiments.question_measures import AT_ONCE, FoundAnswer, measured_answers
 from argot.evaluate.experiments.reference_rows import measured_matching
 from argot.evaluate.experiments.row_work import Each, RowWork
 from argot.evaluate.experiments.solution_scores import SolutionLoop
@@ -23,8 +23,6 @@ from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
 from argot.tools.retrieval.reranker import rerank
 from argot.tools.retrieval.scorer_choice import scorer_for
 from argot.types import Document
-
-AT_ONCE = 4
 
 
 async def measure_row(work: RowWork) -> Each:
@@ -54,7 +52,12 @@ _Find = Callable[[AnswerQuestion], Awaitable[tuple[str, Sequence[FoundPassage]]]
 async def _asked(work: RowWork) -> Each:
     found = await _found(work)
     measures = {column.measure for column in work.columns if column.measure}
-    values = await measured_answers(found, measures, work.judges, work.base.settings)
+
+    def told(done: int, total: int) -> None:
+        if work.judges:
+            work.progress(f"{work.name}: judging", done, total)
+
+    values = await measured_answers(found, measures, work.judges, work.base.settings, told)
     each: Each = {}
     for one, of_question in zip(found, values, strict=True):
         each[work.key(one.question.id)] = {

@@ -60,4 +60,9 @@ class RowWork:
         return f"{self.row.label}, {self.part.name}" if self.part.name else self.row.label
 
     def key(self, id_: str) -> str:
-        return f"{self.part.name}/{id_}" if self.part.name else id_
+        return self.part.key(id_)
+
+    @property
+    def unjudged(self) -> int:
+        """Verdicts that were none, or did not come."""
+        return sum(judge.faults.total() for judge in self.judges.values())

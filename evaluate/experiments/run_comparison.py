@@ -10,7 +10,7 @@ from argot.evaluate.experiments.experiment import Experiment
 from argot.evaluate.experiments.experiment_runs import ExperimentRun
 from argot.evaluate.experiments.run_tables import figure_number, shown_columns
 from argot.evaluate.measures import Difference, paired_difference
-from argot.evaluate.reports import Table
+from argot.evaluate.reports import Table, difference_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +37,10 @@ class RunComparison:
 def compared_runs(experiment: Experiment, first: ExperimentRun, second: ExperimentRun) -> RunComparison:
     """
     Raises:
-        InvalidInput: they are of different experiments or data, or share no measured row.
+        InvalidInput: they are of different experiments, or share no measured row and question.
     """
     if first.experiment != second.experiment:
         raise InvalidInput(f"{first.id} is a run of {first.experiment}, {second.id} one of {second.experiment}.")
-    if first.fingerprint != second.fingerprint and not (first.limit or second.limit):
-        raise InvalidInput(
-            f"{first.id} and {second.id} asked other questions ({first.data}, {second.data}): nothing is paired."
-        )
     found = RunComparison(first.id, second.id)
     for row in first.rows:
         other = second.row(row.label)
@@ -54,6 +50,8 @@ def compared_runs(experiment: Experiment, first: ExperimentRun, second: Experime
                 (id_, ours, theirs)
                 for id_, values in row.each.items()
                 if (ours := values.get(column.key)) is not None
+                # Two sets may number their questions alike.
+                if first.asked.get(id_) == second.asked.get(id_)
                 if (theirs := other.each.get(id_, {}).get(column.key)) is not None
             ]
             if shared:
@@ -63,7 +61,10 @@ def compared_runs(experiment: Experiment, first: ExperimentRun, second: Experime
                 one, two = sum(before) / len(before), sum(after) / len(after)
                 found.figures.append(ComparedFigure(row.label, column.key, one, two, change))
     if not found.figures:
-        raise InvalidInput(f"{first.id} and {second.id} have no row that both measured on the same questions.")
+        raise InvalidInput(
+            f"{first.id} and {second.id} have no row that both measured on the same questions ({first.data}, "
+            f"{second.data}): nothing is paired."
+        )
     return found
 
 
@@ -72,14 +73,13 @@ def comparison_tables(experiment: Experiment, found: RunComparison) -> list[Tabl
     rows = []
     for one in found.figures:
         column = titles.get(one.column)
-        low, high = one.change.interval95
         shown = [figure_number(value, column) if column else f"{value:.3f}" for value in (one.first, one.second)]
         rows.append([
             one.row,
             column.title if column else one.column,
             str(one.change.questions),
             *shown,
-            f"{one.change.difference:+.3f} ({low:+.3f} to {high:+.3f})",
+            difference_text(one.change),
             "yes" if one.change.excludes_zero else "no",
         ])  # fmt: skip
     columns = ["row", "column", "n", "first", "second", "difference, 95 %", "excludes zero"]

@@ -6,7 +6,7 @@ from html import escape
 
 from argot.evaluate.experiments.experiment import Experiment, PaperColumn
 from argot.evaluate.experiments.experiment_runs import ExperimentRun
-from argot.evaluate.experiments.run_tables import figure_number, figure_text, shown_columns
+from argot.evaluate.experiments.run_tables import figure_text, published_number, shown_columns
 from argot.evaluate.experiments.svg_plots import PlottedRow, dot_plot
 
 _STYLE = """
@@ -61,7 +61,9 @@ def _table(experiment: Experiment, run: ExperimentRun, columns: list[PaperColumn
         for column in columns:
             published = row.paper.get(column.key) if row else None
             ours = escape(figure_text(result.figures.get(column.key), column)) or '<span class="none">–</span>'
-            theirs = "" if published is None else f'<br><span class="paper">{figure_number(published, column)}</span>'
+            theirs = (
+                "" if published is None else f'<br><span class="paper">{published_number(published, column)}</span>'
+            )
             cells.append(f'<td class="figure">{ours}{theirs}</td>')
         kind = ' class="not-run"' if result.state == "not run" else ""
         label = f'<th scope="row">{escape(result.label)}</th>'

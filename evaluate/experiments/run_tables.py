@@ -38,9 +38,7 @@ def _cell(experiment: Experiment, result: RowResult, column: PaperColumn) -> str
     row = experiment.row(result.label)
     published = row.paper.get(column.key) if row else None
     ours = figure_text(result.figures.get(column.key), column)
-    return " | ".join([ours or "-", figure_number(published, column) if published is not None else "-"]).replace(
-        "|", "·"
-    )
+    return f"{ours or '-'} · {published_number(published, column) if published is not None else '-'}"
 
 
 def figure_text(figure: ColumnFigure | None, column: PaperColumn) -> str:
@@ -56,6 +54,11 @@ def figure_number(value: float, column: PaperColumn) -> str:
     if column.percent:
         return f"{100 * value:.1f} %"
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.3f}"
+
+
+def published_number(value: float, column: PaperColumn) -> str:
+    """With the digits that the paper prints."""
+    return f"{round(100 * value, 4):g} %" if column.percent else f"{value:g}"
 
 
 def _setting(experiment: Experiment, run: ExperimentRun) -> list[Sequence[str]]:

@@ -37,4 +37,5 @@ async def abbreviations_of(work: RowWork) -> Each:
     )
     read = report.readings[side]
     work.failed = sum(one.failed for one in read)
-    return {str(n): {str(len(one.question.expected)): float(one.all_found)} for n, one in enumerate(read, start=1)}
+    # By their words: they are drawn, and another number of them is another drawing.
+    return {one.question.text: {str(len(one.question.expected)): float(one.all_found)} for one in read}

@@ -98,8 +98,9 @@ def retrieval(  # noqa: PLR0917
         against: another profile to compare with, question by question.
 
     Raises:
-        InvalidInput: a file is missing or malformed.
+        InvalidInput: a file is missing or malformed, or a profile is to be compared with itself.
     """
+    _require_different([profile, *([against] if against else [])])
     data = load_beir(beir)
     # Read before documents are added, so that a wrong path is told at once.
     csv_text = read(glossary) if glossary else None

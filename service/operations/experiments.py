@@ -174,9 +174,12 @@ class _Running:
             data=self.data.name,
             questions=self.data.questions,
             fingerprint=self.data.fingerprint,
+            documents=self.data.documents,
             limit=self.options.limit,
+            trials=self.options.trials,
             models=self._models(),
             notes=list(self.data.notes),
+            asked=self.data.asked,
             clusters={id_: n for part in self.data.parts for id_, n in part.clusters().items()},
         )
         run = (self.folder.unfinished(fresh) if self.options.resume else None) or fresh
@@ -203,35 +206,42 @@ class _Running:
         if reason := why_not(row, self.options, self.settings):
             self._keep(run, RowResult(label=row.label, state="not run", reason=f"not run: {reason}"))
             return
-        started, each, failed = time.monotonic(), Each(), 0
+        started, each, failed, unjudged = time.monotonic(), Each(), 0, 0
         for part in self.data.parts:
-            work = self._measured(run, row, part)
-            each |= work[0]
-            failed += work[1]
+            values, work = self._measured(run, row, part)
+            each |= values
+            failed += work.failed
+            unjudged += work.unjudged
         result = RowResult(
             label=row.label,
             state="measured",
-            reason=self._remark(row, failed),
+            reason=self._remark(row, failed, unjudged),
             seconds=round(time.monotonic() - started, 1),
             failed=failed,
+            unjudged=unjudged,
             figures=figures_of(each, run.clusters),
             each=each,
         )
         self._keep(run, result)
 
-    def _remark(self, row: PaperRow, failed: int) -> str:
-        silent = f"{failed} questions got no reply from the model." if failed else ""
-        silent_judge = bool(self.experiment.measures & BY_JUDGE) and not self.judging.model_url.strip()
-        return " ".join(filter(None, [row.note, silent, "No model, so nothing was judged." if silent_judge else ""]))
+    def _remark(self, row: PaperRow, failed: int, unjudged: int) -> str:
+        remarks = [row.note]
+        if failed:
+            remarks.append(f"{failed} questions got no reply from the model.")
+        if unjudged:
+            remarks.append(f"{unjudged} verdicts of the judge were none, or did not come: they count for nothing.")
+        if self.experiment.measures & BY_JUDGE and not self.judging.model_url.strip():
+            remarks.append("No model, so nothing was judged.")
+        return " ".join(filter(None, remarks))
 
-    def _measured(self, run: ExperimentRun, row: PaperRow, part: DataPart) -> tuple[Each, int]:
+    def _measured(self, run: ExperimentRun, row: PaperRow, part: DataPart) -> tuple[Each, RowWork]:
         settings = self._settings_of(row)
         with self._base(run, row, part, settings) as base:
             return run_closing(self._row_work(row, part, base, settings), _server(settings), _server(self.judging))
 
     async def _row_work(
         self, row: PaperRow, part: DataPart, base: TemporaryBase, settings: Settings
-    ) -> tuple[Each, int]:
+    ) -> tuple[Each, RowWork]:
         server, judging = _server(settings), _server(self.judging)
         if row.derive and server is not None:
             from argot.evaluate.derived_texts import derive_missing
@@ -245,7 +255,7 @@ class _Running:
         work = RowWork(
             self.experiment, row, part, base, server, judge, self.progress, self.options.trials, memory=self.memory
         )
-        return await measure_row(work), work.failed
+        return await measure_row(work), work
 
     def _settings_of(self, row: PaperRow) -> Settings:
         changed: dict[str, Any] = dict(row.settings)

@@ -14,6 +14,7 @@ from argot.evaluate.calibration import (
     Progress,
     calibrated_judge,
     calibrated_measure,
+    require_labels,
 )
 from argot.evaluate.calibration_tables import calibration_tables
 from argot.evaluate.human_labels import LabelledAnswer, load_financebench_labels, load_labels
@@ -51,10 +52,14 @@ def calibrate(  # noqa: PLR0917
         raise InvalidInput("Give --judge, the judge or measure to calibrate; repeatable.")
     if REFERENCES in judges.names:
         raise InvalidInput("'references' gives no verdict on an answer, and cannot be calibrated on labels of answers.")
+    if "ranking" in judges.names:
+        raise InvalidInput("The judge 'ranking' compares four answers; labels of single answers say nothing of it.")
     # What can be refused is, before a model is asked.
     asked = [name for name in judges.names if name not in CALIBRATED_MEASURES]
     judging = answer_judges(JudgeChoice(asked, judges.url, judges.model), 1, settings)
     answers = _drawn(load_labels(labels) if labels else load_financebench_labels(settings.datasets), limit)
+    for name in dict.fromkeys(judges.names):
+        require_labels(name, answers)
     found: list[Calibration] = [
         calibrated_measure(name, answers, settings, threshold) for name in CALIBRATED_MEASURES if name in judges.names
     ]

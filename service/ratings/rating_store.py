@@ -16,10 +16,9 @@ from typing import Any
 
 from argot.clock import timestamp
 from argot.errors import Conflict, NotAllowed, NotFound
+from argot.jargon_db.store.privacy import ERASED
 from argot.service.ratings.study import Answer, Aspect, Judgement, NewItem, Rating, Sources, Study, StudyItem
 from argot.service.storage.shared_database import Database
-
-ERASED = "erased person"
 
 MIGRATIONS = (
     """

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from argot.errors import InvalidInput
+from argot.jargon_db.store.privacy import ERASED
 from argot.service.ratings.answer_order import blind_order
 from argot.service.ratings.study import Answer, NewItem, Rating, Sources, Study, StudyItem
 
@@ -109,8 +110,9 @@ def ratings_csv(study: Study, items: Sequence[StudyItem], ratings: Sequence[Rati
     table = csv.writer(written)
     table.writerow(map(_cell, head))
     for row in _rows(study, items, ratings):
-        for letter, system in row["order"].items():
-            scores = row["scores"].get(system, {})
+        shown_as = {system: letter for letter, system in row["order"].items()}
+        for system in shown_as or row["answers"]:
+            letter, scores = shown_as.get(system, ""), row["scores"].get(system, {})
             values = (row["item"], row["question"], system, letter, row["rater"], *map(scores.get, aspects))
             end = (row["ranks"].get(system), int(row["cannot_judge"]), row["comment"], row["at"])
             table.writerow(map(_cell, (*values, *end)))
@@ -123,7 +125,9 @@ def _rows(study: Study, items: Sequence[StudyItem], ratings: Sequence[Rating]) -
         if rating.said is None:
             continue
         item, said = by_id[rating.item], rating.said
-        order = blind_order(item.answers, study.seed, rating.rater, item.place)
+        # It was drawn by the rater's name: of somebody erased nobody can tell it any more.
+        known = not rating.rater.startswith(ERASED)
+        order = blind_order(item.answers, study.seed, rating.rater, item.place) if known else {}
         yield {
             "study": study.name,
             "item": item.place,

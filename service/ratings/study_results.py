@@ -11,7 +11,6 @@ from argot.service.ratings.agreement import ordinal_alpha
 from argot.service.ratings.study import HIGHEST, LOWEST, Judgement, Rating, Study, StudyItem
 
 RANK = "Rank"
-ROUNDS, SEED = 2000, 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,30 +92,17 @@ def _measured(
 
 
 def _mean(system: str, value: Value, judged: Sequence[tuple[int, Judgement]], most: int) -> SystemMean | None:
-    by_item: dict[int, list[int]] = {}
-    for item, said in judged:
-        if (given := value(said, system)) is not None:
-            by_item.setdefault(item, []).append(given)
-    every = [given for some in by_item.values() for given in some]
-    if not every:
-        return None
-    counts = [every.count(step) for step in range(LOWEST, most + 1)]
-    return SystemMean(system, len(every), fmean(every), _interval(list(by_item.values())), counts)
-
-
-def _interval(by_item: Sequence[Sequence[int]]) -> tuple[float, float] | None:
-    """Of the mean of all ratings, those of one question drawn together: they are not independent of each other."""
-    if len(by_item) < 2:
+    given = [(item, points) for item, said in judged if (points := value(said, system)) is not None]
+    if not given:
         return None
     # Only here: whoever merely lists studies need not wait for it.
-    import numpy as np
+    from argot.evaluate.measures import bootstrap_interval
 
-    sums = np.array([sum(one) for one in by_item], dtype=np.float64)
-    numbers = np.array([len(one) for one in by_item], dtype=np.float64)
-    # A fixed seed: the same ratings have the same interval.
-    draws = np.random.default_rng(SEED).integers(0, len(sums), size=(ROUNDS, len(sums)))
-    low, high = np.quantile(sums[draws].sum(axis=1) / numbers[draws].sum(axis=1), (0.025, 0.975))
-    return float(low), float(high)
+    items, every = zip(*given, strict=True)
+    # The ratings of one question are not independent of each other: they are drawn together.
+    interval = bootstrap_interval(every, clusters=items) if len(set(items)) > 1 else None
+    counts = [every.count(step) for step in range(LOWEST, most + 1)]
+    return SystemMean(system, len(every), fmean(every), interval, counts)
 
 
 def _compared(

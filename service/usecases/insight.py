@@ -24,13 +24,18 @@ __all__ = ["STEP", "DayCount", "Insight"]
 
 USUAL_DAYS = 30
 MOST_MISSED = 20
+EARLIEST, LATEST = "1970-01-01", "2199-12-31"
 
 
 def _day(text: str) -> str:
     try:
-        return date.fromisoformat(text).isoformat() if text.strip() else ""
+        day = date.fromisoformat(text).isoformat() if text.strip() else ""
     except ValueError:
         raise ValueError("it is no day; write it as 2027-01-31") from None
+    # A calendar ends in 9999, and a chart of every month until then would be read by nobody.
+    if day and not EARLIEST <= day <= LATEST:
+        raise ValueError(f"it is no day from {EARLIEST} to {LATEST}")
+    return day
 
 
 Day = Annotated[Text, AfterValidator(_day)]

@@ -18,7 +18,10 @@ from argot.evaluate.measures import (
 )
 from argot.evaluate.reports import retrieval_tables
 from argot.evaluate.retrieval_suite import RetrievalReport, score_senses
+from argot.profile import Profile
 from argot.results import AskResult, Jargon
+from argot.service.operations.evaluation import retrieval
+from argot.settings import Settings
 
 
 def _write(folder: Path, **changes: str) -> Path:
@@ -147,6 +150,11 @@ def test_ways_are_compared_in_pairs_and_shown_by_depth() -> None:
     assert ["plain", "MAP@k", *["0.000"] * 5] in by_depth.rows
     assert "rrf against plain: 4 questions, 2 clusters" in pair.title
     assert ["mrr", "+1.000", "+1.000 to +1.000"] in pair.rows
+
+
+def test_a_profile_is_not_compared_with_itself(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="The profile 'default' is named twice"):
+        retrieval(tmp_path, None, None, Profile(), Profile(), Settings(), lambda *_: None)
 
 
 def test_a_sense_counts_as_right_when_its_words_stood_in_the_untouched_question(tmp_path: Path) -> None:

@@ -175,6 +175,13 @@ def test_scores_are_calibrated_on_scores(scripted_model: Any, tmp_path: Path) ->
     assert [aspects["agreements"][name]["all"]["agreement"] for name in good] == [1.0, 1.0, 1.0]
     with pytest.raises(InvalidInput, match="'rules' is calibrated on labels that are true or false"):
         measured(path, ["rules"], Settings())
+    asked = len(scripted_model.asked())
+    with pytest.raises(InvalidInput, match="'correct' is calibrated on labels that are true or false"):
+        measured(path, ["geval", "aspects", "correct"], scripted_model.settings(model_seconds=60))
+    with pytest.raises(InvalidInput, match="'geval' is calibrated on labels that are scores"):
+        measured(labelled(tmp_path, line_of(label=True)), ["correct", "geval"], scripted_model.settings())
+    # Nothing is asked and thrown away.
+    assert len(scripted_model.asked()) == asked
 
 
 def test_a_threshold_is_chosen_on_one_half_of_the_questions_and_the_other_reported(tmp_path: Path) -> None:
@@ -197,7 +204,7 @@ def test_a_threshold_is_chosen_on_one_half_of_the_questions_and_the_other_report
     ("judges", "message"),
     [
         (["genius"], "no judge 'genius'"),
-        (["ranking"], "orders the answers of 4 profiles"),
+        (["ranking"], "compares four answers; labels of single answers say nothing of it"),
         (["correct"], "needs a language model"),
         (["rouge-1"], "too few questions .* Give --threshold"),
         ([], "Give --judge"),

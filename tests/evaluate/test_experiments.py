@@ -173,9 +173,7 @@ def test_every_experiment_runs_with_a_scripted_model(name: str, scripted_model: 
         for column in experiment.columns:
             if column.key in row.paper:
                 value = row.paper[column.key]
-                shown = (
-                    f"{100 * value:.1f} %" if column.percent else (f"{value:.1f}" if value >= 10 else f"{value:.3f}")
-                )
+                shown = f"{round(100 * value, 2):g} %" if column.percent else f"{value:g}"
                 assert f"· {shown}" in told
                 assert f'<span class="paper">{shown}</span>' in page
     assert "<script" not in page
@@ -256,6 +254,30 @@ def test_a_run_that_broke_off_goes_on_where_it_was(scripted_model: Any, tmp_path
     assert len(scripted_model.asked("cited_answer")) == asked + len(QUESTIONS)
 
 
+def test_a_run_is_resumed_only_on_the_same_documents_and_with_as_many_trials(tmp_path: Path) -> None:
+    def run(**changed: Any) -> str:
+        options = ExperimentOptions(tmp_path / "data", ["BM25"], resume=True, **changed)
+        return str(experiment_run("kapqa-3", options, tmp_path, Settings(), quiet)[0]["id"])
+
+    folder = answers_form(tmp_path / "data")
+    first = run()
+    assert run() == first != run(trials=2)
+    write(folder / "documents" / "office.md", OFFICE.replace("8 days", "9 days"))
+    assert run() == ExperimentFolder(tmp_path).ids()[2]
+
+
+def test_verdicts_of_a_judge_that_are_none_are_told(scripted_model: Any, tmp_path: Path) -> None:
+    answers_well(scripted_model)
+    scripted_model.fault("invalid_json", prompt="judge_geval")
+    options = ExperimentOptions(answers_form(tmp_path / "data"), ["DPR"])
+    report, _, place = experiment_run("kapqa-3", options, tmp_path, scripted_model.settings(), quiet)
+    (row,) = report["rows"]
+    assert "geval" not in row["figures"]
+    assert row["unjudged"] == len(QUESTIONS)
+    assert row["reason"] == "2 verdicts of the judge were none, or did not come: they count for nothing."
+    assert row["reason"] in (place / "report.html").read_text("utf-8")
+
+
 def test_what_is_quoted_where_the_model_fails_is_not_taken_for_its_answer(scripted_model: Any, tmp_path: Path) -> None:
     answers_well(scripted_model)
     scripted_model.fault("status", prompt="cited_answer", code=500)
@@ -295,11 +317,15 @@ def test_runs_are_shown_and_compared(tmp_path: Path) -> None:
 def test_runs_on_other_questions_are_not_compared() -> None:
     from argot.evaluate.experiments.run_comparison import compared_runs
 
-    row = RowResult(label="BM25", state="measured", each={"q": {"hit@3": 1.0}})
-    first = ExperimentRun(id="a", experiment="kapqa-3", started="", fingerprint="1", rows=[row])
-    second = first.model_copy(update={"id": "b", "fingerprint": "2"})
-    with pytest.raises(InvalidInput, match="asked other questions"):
+    row = RowResult(label="BM25", state="measured", each={"q": {"hit@3": 1.0}, "r": {"hit@3": 0.0}})
+    # Limited, as two sets may be of which each begins with a question "q".
+    asked = {"q": "1", "r": "1"}
+    first = ExperimentRun(id="a", experiment="kapqa-3", started="", fingerprint="1", limit=2, asked=asked, rows=[row])
+    second = first.model_copy(update={"id": "b", "fingerprint": "2", "asked": {"q": "2", "r": "2"}})
+    with pytest.raises(InvalidInput, match="no row that both measured on the same questions"):
         compared_runs(experiment_named("kapqa-3"), first, second)
+    shared = compared_runs(experiment_named("kapqa-3"), first, second.model_copy(update={"asked": {**asked, "q": "2"}}))
+    assert [one.change.questions for one in shared.figures] == [1]
     with pytest.raises(InvalidInput, match="is a run of kapqa-3, c one of kapqa-4"):
         other = first.model_copy(update={"id": "c", "experiment": "kapqa-4"})
         compared_runs(experiment_named("kapqa-3"), first, other)
@@ -319,6 +345,10 @@ def test_a_list_says_what_runs_here(tmp_path: Path) -> None:
 def test_every_figure_of_a_paper_stands_in_a_column_of_its_table(name: str) -> None:
     experiment = EXPERIMENTS[name]
     assert len({row.label for row in experiment.rows}) == len(experiment.rows)
+    if experiment.paper == "AccurateRAG":
+        # It has no re-ranker; Argot as it is has one.
+        reranked = {row.label for row in experiment.rows if experiment.profile_of(row).rerank and not row.never}
+        assert reranked <= {"Argot as it is", "Argot with the model given"}
     for row in experiment.rows:
         assert row.paper.keys() <= {column.key for column in experiment.columns}
         assert experiment.profile_of(row).misses == "lenient"

@@ -336,6 +336,11 @@ async def test_a_persons_ratings_are_in_their_export_and_nameless_after_their_er
     shown = await do(kb, MIA, "rating_show", study="Autumn")
     assert shown["progress"][0]["person"] == "ben"
     assert shown["progress"][1]["person"].startswith("erased person ") and shown["progress"][1]["rated"] == 1
+    # The order that she saw was drawn by her name: it is left out, rather than told wrongly.
+    (row,) = map(json.loads, (await do(kb, MIA, "rating_export", study="Autumn"))["text"].splitlines())
+    assert row["order"] == {} and row["scores"].keys() == set(SYSTEMS)
+    exported = csv.DictReader(io.StringIO((await do(kb, MIA, "rating_export", study="Autumn", form="csv"))["text"]))
+    assert {(one["system"], one["shown_as"]) for one in exported} == {(system, "") for system in SYSTEMS}
     for name in ("ratings.db", "ratings.db-wal"):
         data = (kb.home / name).read_bytes()
         assert b"quokka" not in data and b'"ann"' not in data

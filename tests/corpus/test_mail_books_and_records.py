@@ -109,6 +109,17 @@ def test_a_message_that_is_passed_on_is_read_too() -> None:
     assert "The valve opens at 12 bar." in markdown
 
 
+def test_what_is_attached_to_a_message_that_is_passed_on_is_read_too() -> None:
+    inner, between, outer = mail("Limits"), mail("Fwd: limits"), mail("Fwd: Fwd: limits")
+    inner.add_attachment(b"part,bar\nvalve,12\n", maintype="text", subtype="csv", filename="parts.csv")
+    inner.add_attachment(b"PK", maintype="application", subtype="zip", filename="all.zip")
+    between.add_attachment(inner)
+    outer.add_attachment(between)
+    parsed = read(outer.as_bytes(), "a.eml")
+    assert "## Attachment: parts.csv\n\n| part | bar |\n| --- | --- |\n| valve | 12 |" in parsed.markdown
+    assert parsed.warnings == ("attachments are not read: all.zip (unknown format '.zip')",)
+
+
 QUOTED = "> the drill takes place on 18 September at 14:00.\n> Muster station is deck 4.\n"
 ANSWER = "The drill takes place on 25 September at 16:00.\n\nKari\n"
 COPIED = "From: Ann Lee\nSent: Tuesday, 9 September 2025 10:02\nTo: crew\nSubject: Drill\n\nIt is on 18 September.\n"

@@ -338,6 +338,13 @@ def test_unlike_objects_are_sections_named_by_what_they_are_about() -> None:
     assert headings == ["## Reset", "### steps", "#### Entry 1", "##### for", "## 7", "### text"]
 
 
+def test_numbers_of_json_are_read_as_they_are_written() -> None:
+    assert read('{"version": 1.10, "price": 9.50, "serial": 000}'.replace("000", "9" * 5_000), "a.json").markdown == (
+        f"- version: 1.10\n- price: 9.50\n\n## serial\n\n{'9' * 5_000}\n"
+    )
+    assert "| x4 | 1.10 |" in read('{"die": "x4", "rev": 1.10}\n{"die": "x8", "rev": 2}\n', "dies.jsonl").markdown
+
+
 def test_lines_of_json_are_read_and_bad_ones_named() -> None:
     lines = '{"die": "x4", "mm": 12}\nnot json\n\n{"die": "x8", "mm": 14}\n'
     parsed = read(lines, "dies.jsonl")

@@ -26,7 +26,7 @@ def without_hidden_text(data: bytes) -> tuple[bytes, bool]:
 
 def _shown(xml: bytes) -> bytes | None:
     """The part without hidden runs; None where no hidden run holds text."""
-    from lxml import etree
+    from lxml import etree  # type: ignore[import-untyped]
 
     root = etree.fromstring(xml, etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True))
     hidden = [run for run in root.iter(f"{_W}r") if _is_hidden(run)]

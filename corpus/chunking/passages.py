@@ -200,11 +200,12 @@ def _packed(markdown: str, sections: Iterator[_Section], pages: _Pages, max_char
         while end > start and markdown[end - 1].isspace():
             end -= 1
         one_page = pages.index(start) == pages.index(max(start, end - 1))
+        # The block may begin with blank space; its first span does not.
+        first = next(atomic_spans(markdown, section.blocks[0], max_chars)).start
         # A few lines may go over the end of a page: the page that holds most of them is cited.
-        if end - start <= max_chars and (one_page or end - start < max_chars // (2 * _TINY)):
-            # The block may begin with blank space; its first span does not.
-            first = atomic_spans(markdown, section.blocks[0], max_chars)
-            yield _Unit(next(first).start, end, section.path)
+        few = end - first < max_chars // (2 * _TINY) and not pages.begins(first)
+        if end - first <= max_chars and (one_page or few):
+            yield _Unit(first, end, section.path)
         else:
             yield from _cut(markdown, section, pages, max_chars)
 
@@ -250,9 +251,9 @@ def _must_break(group: list[AtomicSpan], atom: AtomicSpan, pages: _Pages, max_ch
     size = group[-1].end - group[0].start
     if atom.end - group[0].start > max_chars:
         return True
-    # A page ends a passage, so that the page it cites is right; a few lines at its end may go over.
+    # A page ends a passage, so that the page it cites is right; a few lines at its end may go over, but no whole page.
     if pages.index(atom.start) != pages.index(group[0].start):
-        return size >= max_chars // (2 * _TINY) or not pages.are_pages
+        return size >= max_chars // (2 * _TINY) or not pages.are_pages or pages.begins(group[0].start)
     return False
 
 
@@ -276,6 +277,11 @@ class _Pages:
 
     def index(self, position: int) -> int:
         return last_at_or_before(self._starts, position)
+
+    def begins(self, position: int) -> bool:
+        """Whether a page begins with what stands there."""
+        index = self.index(position)
+        return index >= 0 and self._starts[index] == position
 
     def holding(self, start: int, end: int) -> tuple[int | None, PageKind | None]:
         """The page that holds most of [start, end)."""

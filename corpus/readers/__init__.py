@@ -115,6 +115,8 @@ def read_document(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     # Running out of memory does not mean that the file is damaged: it is reported as the limit it is.
     except (ArgotError, MemoryError):
         raise
+    except RecursionError as error:
+        raise UnreadableDocument(name, "nested too deeply") from error
     except Exception as error:  # what a parser raises on a damaged file can be anything
         raise UnreadableDocument(name, f"damaged ({type(error).__name__}: {error})"[:200]) from error
     limits.check_chars(len(parsed.markdown), name)

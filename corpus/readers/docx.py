@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.archives import check_archive, core_properties
 from argot.corpus.readers.docx_headings import with_headings
+from argot.corpus.readers.docx_hidden import without_hidden_text
 from argot.corpus.readers.html import html_tree, to_markdown
 from argot.corpus.readers.plain_text import file_stem
 from argot.corpus.readers.titles import first_heading
@@ -42,9 +43,10 @@ def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     import mammoth
 
     check_archive(data, name, limits, elements_a_second=_ELEMENTS_A_SECOND)
+    shown, hid = without_hidden_text(data)
     # By default pictures become base64, megabytes of text that nobody searches for.
     result = mammoth.convert_to_html(
-        io.BytesIO(data),
+        io.BytesIO(shown),
         style_map=_STYLES,
         convert_image=mammoth.images.img_element(lambda image: {}),
         id_prefix=_PREFIX,
@@ -55,7 +57,8 @@ def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     markdown = to_markdown(tree)
     core = core_properties(data)
     title = core.title or first_heading(markdown) or file_stem(name)
-    return ParsedDocument(title, markdown, _MEDIA_TYPE, date=core.date, fields=core.fields)
+    warnings = ("hidden text was left out",) if hid else ()
+    return ParsedDocument(title, markdown, _MEDIA_TYPE, date=core.date, warnings=warnings, fields=core.fields)
 
 
 def _join_notes(tree: BeautifulSoup) -> None:

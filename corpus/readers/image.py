@@ -34,7 +34,9 @@ def read_image(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         with Image.open(io.BytesIO(data)) as picture:
             media_type = Image.MIME.get(picture.format or "", "image/png")
             pages, late = _pages(picture, name, limits)
-    except (UnidentifiedImageError, OSError, SyntaxError, Image.DecompressionBombError) as error:
+    except Image.DecompressionBombError as error:
+        raise _too_large(name) from error
+    except (UnidentifiedImageError, OSError, SyntaxError) as error:
         raise UnreadableDocument(name, "damaged, or no picture of a known kind") from error
     if not any(page.lines for page in pages):
         raise NoText(name, "no text in the picture")
@@ -66,10 +68,14 @@ def _pages(picture: Image, name: str, limits: ReadLimits) -> tuple[list[OcrPage]
     for number in range(min(count, limits.ocr_pages)):
         picture.seek(number)
         if picture.width * picture.height > _MOST_PIXELS:
-            raise UnreadableDocument(name, f"too large: more than {_MOST_PIXELS // 1_000_000} million pixels")
+            raise _too_large(name)
         pages.append(_page(picture, name, limits))
     late = [f"not read: pages after the {limits.ocr_pages}th ({limits.remedy('OCR_PAGES')})"]
     return pages, late if count > limits.ocr_pages else []
+
+
+def _too_large(name: str) -> UnreadableDocument:
+    return UnreadableDocument(name, f"too large: more than {_MOST_PIXELS // 1_000_000} million pixels")
 
 
 def _page(picture: Image, name: str, limits: ReadLimits) -> OcrPage:

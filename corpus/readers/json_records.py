@@ -29,7 +29,7 @@ def read_json(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         UnreadableDocument: it is no JSON; the message says where.
     """
     try:
-        value = json.loads(decode_text(data, name))
+        value = _loaded(decode_text(data, name))
     except ValueError as error:
         raise UnreadableDocument(name, f"damaged: no JSON ({error})"[:200]) from error
     except RecursionError as error:
@@ -48,7 +48,7 @@ def read_json_lines(data: bytes, name: str, limits: ReadLimits) -> ParsedDocumen
         if not line.strip():
             continue
         try:
-            values.append(json.loads(line))
+            values.append(_loaded(line))
         except (ValueError, RecursionError):
             bad.append(number)
     if not values:
@@ -56,6 +56,11 @@ def read_json_lines(data: bytes, name: str, limits: ReadLimits) -> ParsedDocumen
     more = " ..." if len(bad) > _MOST_BAD_LINES else ""
     said = (f"no JSON, left out: line {', '.join(map(str, bad[:_MOST_BAD_LINES]))}{more}",) if bad else ()
     return _parsed(values, name, limits, "application/jsonl", said)
+
+
+def _loaded(text: str) -> Any:
+    # Numbers as they are written: 1.10 may be a version, and 9.50 a price.
+    return json.loads(text, parse_int=str, parse_float=str)
 
 
 def _parsed(

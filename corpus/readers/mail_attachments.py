@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from email.message import EmailMessage
+from email.message import EmailMessage, MIMEPart
+from typing import cast
 
 from argot.corpus.read_limits import ReadLimits
 from argot.errors import UnreadableDocument
@@ -49,10 +50,9 @@ def _read(message: EmailMessage, limits: ReadLimits, level: int) -> Attached:
 
     attached = Attached()
     length = 0
-    for part in message.iter_attachments():
+    for part in _parts(message):
         name = " ".join((part.get_filename() or "").split())
-        # A message that is passed on stands in the text already.
-        if not name or part.get_content_type() == "message/rfc822":
+        if not name:
             continue
         data = part.get_payload(decode=True)
         # Pictures are mostly logos below signatures, which cost a second each.
@@ -69,6 +69,16 @@ def _read(message: EmailMessage, limits: ReadLimits, level: int) -> Attached:
         attached.sections.append(f"{'#' * level} Attachment: {name}\n\n{_below(found.markdown, level)}")
         attached.warnings += [f"{name}: {warning}" for warning in found.warnings]
     return attached
+
+
+def _parts(message: EmailMessage) -> Iterator[MIMEPart]:
+    """What is attached to the message, and to messages that it passes on: their own text stands in its text already."""
+    for part in message.iter_attachments():
+        if part.get_content_type() != "message/rfc822":
+            yield part
+            continue
+        for inner in cast(list[EmailMessage], part.get_payload()):
+            yield from _parts(inner)
 
 
 def _below(markdown: str, level: int) -> str:

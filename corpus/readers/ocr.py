@@ -42,6 +42,8 @@ _LEAST_SURE = 30
 _LEGIBLE = 85
 """Of 100, on average of the page's characters: below, every other line has a wrong word (a page printed ever more
 coarsely, read and compared)."""
+_LONG = 3
+"""Letters of a word that tell, by its form, whether it is upright."""
 _GAP = 1.6
 """Wider gaps than this many heights of a line part the cells of a table."""
 _HEADING = 1.25
@@ -54,10 +56,14 @@ _WORD = "5"  # level of a row of tesseract's table
 
 @dataclass(frozen=True, slots=True)
 class OcrPage:
-    """The lines of a picture in reading order, in points from the top left corner; `confidence` from 0 to 100."""
+    """The lines of a picture in reading order, in points from the top left corner; `confidence` from 0 to 100.
+
+    `turned`: it lies on its side or stands on its head, and the places of the lines are those of it set upright.
+    """
 
     lines: list[Line]
     confidence: float
+    turned: bool = False
 
     @property
     def kind(self) -> PageKind:
@@ -113,14 +119,39 @@ def recognised(picture: Image, languages: str, name: str, points: float) -> OcrP
     Raises:
         UnreadableDocument: tesseract fails, e.g. for want of a language.
     """
-    upright = level(picture)
-    # Turned about its middle, the picture has grown on all sides.
-    left, top = (upright.width - picture.width) // 2, (upright.height - picture.height) // 2
-    words = list(_words(_table(upright, languages, name), points, left, top))
+    turn, words = 0, _seen(picture, languages, name, points)
+    # Tesseract reads what lies on its side, but its lines are no lines of a page then.
+    if _lie(words):
+        turn, words = 90, _seen(picture.rotate(90, expand=True), languages, name, points)
+    # Upside down, letters look like other letters.
+    if words and _confidence(words) < _LEGIBLE:
+        over = _seen(picture.rotate(turn + 180, expand=True), languages, name, points)
+        if _certainty(over) > _certainty(words):
+            turn, words = turn + 180, over
     lines = [Line(tuple(_spans(list(of_line)))) for _, of_line in groupby(words, key=lambda word: word.line)]
-    weights = [(len(word.text), word.confidence) for word in words]
-    sure = sum(count * confidence for count, confidence in weights) / max(1, sum(count for count, _ in weights))
-    return OcrPage(_sized(lines), sure)
+    return OcrPage(_sized(lines), _confidence(words), turned=bool(turn))
+
+
+def _seen(picture: Image, languages: str, name: str, points: float) -> list[_Word]:
+    straight = level(picture)
+    # Turned about its middle, the picture has grown on all sides.
+    left, top = (straight.width - picture.width) // 2, (straight.height - picture.height) // 2
+    return list(_words(_table(straight, languages, name), points, left, top))
+
+
+def _lie(words: Sequence[_Word]) -> bool:
+    """Whether most words are higher than wide, as those are whose lines run up or down the page."""
+    long = [word for word in words if len(word.text) >= _LONG]
+    return sum(word.y1 - word.y0 > word.x1 - word.x0 for word in long) > len(long) / 2
+
+
+def _confidence(words: Sequence[_Word]) -> float:
+    """From 0 to 100, on average of the characters."""
+    return _certainty(words) / max(1, sum(len(word.text) for word in words))
+
+
+def _certainty(words: Sequence[_Word]) -> float:
+    return sum(len(word.text) * word.confidence for word in words)
 
 
 def _table(picture: Image, languages: str, name: str) -> str:

@@ -21,12 +21,16 @@ from argot.types import Box, BoxMark, PageKind, PageMark, ParsedDocument
 
 @dataclass(frozen=True, slots=True)
 class PageContents:
-    """What stands on the pages of a document. `rules` and `kinds` by page number, from 1; a page of no kind is one."""
+    """What stands on the pages of a document. `rules` and `kinds` by page number, from 1; a page of no kind is one.
+
+    `turned`: pages whose lines were read from them set upright, so that their places are not those of the page.
+    """
 
     lines: Sequence[list[Line]]
     rules: Mapping[int, Rules] = field(default_factory=dict)
     kinds: Mapping[int, PageKind] = field(default_factory=dict)
     bookmarks: Sequence[Bookmark] = ()
+    turned: frozenset[int] = frozenset()
 
 
 def document_of_pages(
@@ -46,6 +50,7 @@ def document_of_pages(
     pieces = list(join_pages([with_joined_notes(page, fonts) for page in blocks], words))
     set_depths(pieces)
     markdown, marks, boxes = _markdown(pieces, pages.kinds)
+    boxes = tuple(mark for mark in boxes if mark.box.page not in pages.turned)
     return ParsedDocument(title, markdown, media_type, pages=marks, boxes=boxes, warnings=tuple(warnings))
 
 

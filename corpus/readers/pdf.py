@@ -23,7 +23,7 @@ from argot.corpus.readers.plain_text import file_stem
 from argot.corpus.readers.second_reading import is_broken, joined_extractions
 from argot.corpus.readers.titles import real_title
 from argot.errors import UnreadableDocument
-from argot.types import PageKind, ParsedDocument
+from argot.types import ParsedDocument
 
 _MOST_PIXELS = 25_000_000
 """Of a page that is drawn for recognition: A3 at 300 dots an inch has 17 million."""
@@ -72,13 +72,15 @@ def pdf_tables(data: bytes, name: str, limits: ReadLimits) -> list[list[PageTabl
 def _contents(document: Any, name: str, limits: ReadLimits) -> tuple[PageContents, list[str]]:
     """What stands on the pages, and what could not be read of it."""
     lines, heights = _all_lines(document, name, limits)
-    lines, kinds, warnings = _with_scans(document, lines, name, limits)
-    lines, more = _read_again(document, lines, kinds, name, limits)
+    lines, scans, warnings = _with_scans(document, lines, name, limits)
+    lines, more = _read_again(document, lines, scans, name, limits)
     warnings += more
     lines = _without_running(lines, heights)
     rules = {number: _rules(document, number) for number, page in enumerate(lines, start=1) if page}
     blank = [number for number, page in enumerate(lines, start=1) if not page]
-    return PageContents(lines, rules, kinds, _bookmarks(document)), [
+    kinds = {number: page.kind for number, page in scans.items()}
+    turned = frozenset(number for number, page in scans.items() if page.turned)
+    return PageContents(lines, rules, kinds, _bookmarks(document), turned), [
         *warnings,
         *([f"no text on page {_listed(blank)}"] if blank else []),
     ]
@@ -132,8 +134,8 @@ def _all_lines(document: Any, name: str, limits: ReadLimits) -> tuple[list[list[
 
 def _with_scans(
     document: Any, lines: list[list[Line]], name: str, limits: ReadLimits
-) -> tuple[list[list[Line]], dict[int, PageKind], list[str]]:
-    """The lines with those of scanned pages, the pages that were scanned, and what could not be read of them.
+) -> tuple[list[list[Line]], dict[int, OcrPage], list[str]]:
+    """The lines with those of scanned pages, these pages by number, and what could not be read of them.
 
     Only pages without text of their own are recognised: what a program wrote is surer than what is seen.
     """
@@ -152,14 +154,14 @@ def _with_scans(
     warnings = [f"scanned page {_listed(late)} not read: {limits.remedy('OCR_PAGES')}"] if late else []
     if unsure:
         warnings.append(f"hardly legible: page {_listed(unsure)}")
-    return full, {number: page.kind for number, page in found.items()}, warnings
+    return full, found, warnings
 
 
 def _read_again(
-    document: Any, lines: list[list[Line]], kinds: Mapping[int, PageKind], name: str, limits: ReadLimits
+    document: Any, lines: list[list[Line]], scans: Mapping[int, OcrPage], name: str, limits: ReadLimits
 ) -> tuple[list[list[Line]], list[str]]:
     """The lines with those of pages whose own text is broken mended by what is seen on them, and what is to be said."""
-    broken = [number for number, page in enumerate(lines, start=1) if number not in kinds and is_broken(page)]
+    broken = [number for number, page in enumerate(lines, start=1) if number not in scans and is_broken(page)]
     if not broken:
         return lines, []
     if not limits.ocr_languages or not is_installed():
@@ -167,7 +169,8 @@ def _read_again(
     mended = list(lines)
     for number in broken[: limits.ocr_pages]:
         seen = _recognised(document, number, name, limits)
-        if seen.kind == "scanned page":
+        # Places tell which characters belong together.
+        if seen.kind == "scanned page" and not seen.turned:
             mended[number - 1] = joined_extractions(lines[number - 1], seen.lines)
     return mended, [f"broken characters, mended by what is seen: page {_listed(broken[: limits.ocr_pages])}"]
 

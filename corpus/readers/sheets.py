@@ -14,7 +14,7 @@ from argot.corpus.readers.archives import check_archive, core_properties
 from argot.corpus.readers.number_formats import shown_number
 from argot.corpus.readers.pipe_tables import pipe_table, with_one_header
 from argot.corpus.readers.plain_text import decode_text, file_stem
-from argot.corpus.readers.sheet_xml import SheetExtras, sheet_extras
+from argot.corpus.readers.sheet_xml import MergedArea, SheetExtras, sheet_extras
 from argot.errors import UnreadableDocument
 from argot.types import PageMark, ParsedDocument
 
@@ -130,6 +130,8 @@ class _Cells:
         self.left_out = False
         self.uncomputed: list[str] = []
         self._hidden: dict[str, None] = {}
+        self._tall: dict[int, tuple[int, str]] = {}
+        """By column, from 0: the cell over several rows that was begun last, with its last row."""
 
     @property
     def hidden(self) -> list[str]:
@@ -147,16 +149,33 @@ class _Cells:
             begins, text_above = not text_above and _filled(row) > 1, _filled(row) > 1
             count = self._heading_rows(number, row) if begins else 1
             if count == 1:
-                yield row
+                yield self._with_cells_above(number, row)
                 continue
             numbered = [(number, row), *islice(rows, count - 1)]
             width = max(len(each) for _, each in numbered)
             headings = [self._repeated(at, each + [""] * (width - len(each))) for at, each in numbered]
             yield list(with_one_header([*headings, []], len(headings))[0])
 
+    def _with_cells_above(self, number: int, row: Row) -> Row:
+        """With what stands in cells that reach down to this row; a blank row parts tables and stays blank."""
+        if not _filled(row):
+            return row
+        # A row may end before them.
+        full = row + [""] * (max(self._tall, default=-1) + 1 - len(row))
+        for column, (last, text) in self._tall.items():
+            if number <= last and not full[column]:
+                full[column] = text
+                self._length += len(text)
+        self._limits.check_chars(self._length, self._name)
+        return full
+
     def _rows(self) -> Iterator[tuple[int, Row]]:
         # A sheet may claim any size; what counts are the cells that are there.
         self._sheet.reset_dimensions()
+        tall: dict[int, list[MergedArea]] = {}
+        for area in self._extras.merged:
+            if area.last_row > area.row:
+                tall.setdefault(area.row, []).append(area)
         for number, row in enumerate(self._sheet.iter_rows(), start=1):
             if number in self._extras.hidden_rows:
                 if any(cell.value is not None for cell in row):
@@ -167,6 +186,9 @@ class _Cells:
             # Before the cells are joined: a shared string stands in memory once, however many cells show it.
             self._length += sum(map(len, shown))
             self._limits.check_chars(self._length, self._name)
+            for area in tall.get(number, ()):
+                if area.column <= len(shown):
+                    self._tall[area.column - 1] = (area.last_row, shown[area.column - 1])
             yield number, shown
 
     def _said(self, column: int, cell: Any) -> str:

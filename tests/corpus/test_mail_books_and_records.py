@@ -109,6 +109,17 @@ def test_a_message_that_is_passed_on_is_read_too() -> None:
     assert "The valve opens at 12 bar." in markdown
 
 
+def test_what_is_attached_to_a_message_that_is_passed_on_is_read_too() -> None:
+    inner, between, outer = mail("Limits"), mail("Fwd: limits"), mail("Fwd: Fwd: limits")
+    inner.add_attachment(b"part,bar\nvalve,12\n", maintype="text", subtype="csv", filename="parts.csv")
+    inner.add_attachment(b"PK", maintype="application", subtype="zip", filename="all.zip")
+    between.add_attachment(inner)
+    outer.add_attachment(between)
+    parsed = read(outer.as_bytes(), "a.eml")
+    assert "## Attachment: parts.csv\n\n| part | bar |\n| --- | --- |\n| valve | 12 |" in parsed.markdown
+    assert parsed.warnings == ("attachments are not read: all.zip (unknown format '.zip')",)
+
+
 QUOTED = "> the drill takes place on 18 September at 14:00.\n> Muster station is deck 4.\n"
 ANSWER = "The drill takes place on 25 September at 16:00.\n\nKari\n"
 COPIED = "From: Ann Lee\nSent: Tuesday, 9 September 2025 10:02\nTo: crew\nSubject: Drill\n\nIt is on 18 September.\n"
@@ -325,6 +336,13 @@ def test_unlike_objects_are_sections_named_by_what_they_are_about() -> None:
     value = [{"title": "Reset", "steps": [{"do": "Hold the button", "for": {"seconds": 5}}]}, {"id": 7, "text": "x\ny"}]
     headings = [line for line in read(json.dumps(value), "a.json").markdown.splitlines() if line.startswith("#")]
     assert headings == ["## Reset", "### steps", "#### Entry 1", "##### for", "## 7", "### text"]
+
+
+def test_numbers_of_json_are_read_as_they_are_written() -> None:
+    assert read('{"version": 1.10, "price": 9.50, "serial": 000}'.replace("000", "9" * 5_000), "a.json").markdown == (
+        f"- version: 1.10\n- price: 9.50\n\n## serial\n\n{'9' * 5_000}\n"
+    )
+    assert "| x4 | 1.10 |" in read('{"die": "x4", "rev": 1.10}\n{"die": "x8", "rev": 2}\n', "dies.jsonl").markdown
 
 
 def test_lines_of_json_are_read_and_bad_ones_named() -> None:

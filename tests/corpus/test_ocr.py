@@ -8,7 +8,7 @@ import pptx
 import pypdfium2
 import pytest
 from PIL import Image
-from reportlab.lib.pagesizes import A4
+from reportlab.lib.pagesizes import A4, landscape
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
@@ -66,7 +66,9 @@ def scanned(*pages: Image.Image | None) -> bytes:
             for line in range(30):
                 canvas.drawString(60, 760 - 20 * line, f"This page has text of its own, in line {line} of thirty.")
         else:
-            canvas.drawImage(ImageReader(page), 0, 0, *A4)
+            size = A4 if page.height > page.width else landscape(A4)
+            canvas.setPageSize(size)
+            canvas.drawImage(ImageReader(page), 0, 0, *size)
         canvas.showPage()
     canvas.save()
     return buffer.getvalue()
@@ -104,6 +106,19 @@ def test_a_scan_has_the_text_headings_and_places_of_what_was_printed() -> None:
 def test_rows_of_a_scanned_table_keep_their_columns() -> None:
     markdown = read(scanned(picture_of(printed((), ROWS))), "table.pdf").markdown
     assert "| Part | Opens | Closes |\n| --- | --- | --- |\n| Valve V7 | 12.5 bar | 9 bar |" in markdown
+
+
+@needs_tesseract
+@pytest.mark.parametrize("degrees", [90, 180, 270])
+def test_a_page_that_lies_on_its_side_or_stands_on_its_head_is_read_upright(degrees: int) -> None:
+    upright = picture_of(printed())
+    parsed = read(scanned(None, upright.rotate(degrees, expand=True)), "valve.pdf")
+    second = " ".join(parsed.markdown[parsed.pages[1].start :].split())
+    assert second.startswith("# Opening the valve The recovery team restores services in the order of their tiers")
+    assert "Valve V7 opens at 12.5 bar and closes at 9 bar." in second
+    assert parsed.pages[1].kind == "scanned page"
+    # Places on the page set upright would be marked at wrong ones.
+    assert {mark.box.page for mark in parsed.boxes} == {1}
 
 
 @needs_tesseract
@@ -157,6 +172,7 @@ def test_a_picture_without_text_is_skipped_and_a_broken_one_refused() -> None:
         read_in_child(encoded(Image.new("L", (400, 300), 255)), "blank.png", LIMITS, 1200)
     assert "damaged" in refusal(encoded(picture_of(printed()))[:500], "a.png").reason
     assert "damaged" in refusal(b"no picture", "a.png").reason
+    assert refusal(encoded(Image.new("1", (16_000, 16_000))), "a.png").reason.startswith("too large")
 
 
 @needs_tesseract

@@ -2,6 +2,7 @@
 
 import io
 
+import docx
 import openpyxl
 import pptx
 import pytest
@@ -97,6 +98,32 @@ def test_a_cell_keeps_its_unit() -> None:
     book = prices()
     book.active["C2"].number_format = '#,##0 "NOK"'
     assert "| valve | 11 | 19 NOK |" in read_book(book).markdown
+
+
+def test_a_cell_over_several_rows_stands_in_each_of_them() -> None:
+    book = openpyxl.Workbook()
+    for row in (["Berth", "Length", "Draught"], ["North", 20, 6.5], [None, 46, 7.5], ["South", 10, 5], ["East"]):
+        book.active.append(row)
+    book.active.merge_cells("A2:A3")
+    book.active.merge_cells("C4:C5")
+    assert read_book(book).markdown.endswith(
+        "| North | 20 | 6.5 |\n| North | 46 | 7.5 |\n| South | 10 | 5 |\n| East |  | 5 |\n\n"
+    )
+
+
+# -- Word documents -------------------------------------------------------------------------------------------------
+
+
+def test_text_that_word_hides_is_left_out_and_said() -> None:
+    document = docx.Document()
+    paragraph = document.add_paragraph("The offer is 310 euros")
+    for text, hidden in ((", at most 420", True), (" a night", False), (".", None)):
+        paragraph.add_run(text).font.hidden = hidden
+    buffer = io.BytesIO()
+    document.save(buffer)
+    parsed = read_document(buffer.getvalue(), "offer.docx", LIMITS)
+    assert parsed.markdown == "The offer is 310 euros a night.\n"
+    assert parsed.warnings == ("hidden text was left out",)
 
 
 # -- slides ---------------------------------------------------------------------------------------------------------

@@ -181,6 +181,21 @@ def test_page_of_a_passage_is_where_most_of_it_stands() -> None:
     assert passages[1].header == "Handbook (page 8)"
 
 
+def test_short_pages_are_passages_of_their_own() -> None:
+    one, two, three = "The drill took 14 minutes.\n\n", "The port door did not close.\n\n", "It is mended.\n"
+    marks = (PageMark(0, 1, "page"), PageMark(len(one), 2, "page"), PageMark(len(one + two), 3, "scanned page"))
+    passages = cut(one + two + three, pages=marks, max_chars=1000)
+    assert [(passage.page, passage.text) for passage in passages] == [
+        (1, one.strip()),
+        (2, two.strip()),
+        (3, three.strip()),
+    ]
+    # The end of a longer page may go with the next one.
+    long = f"{'It took long. ' * 60}\n\n"
+    marks = (PageMark(0, 1, "page"), PageMark(len(long) + len(one), 2, "page"))
+    assert len(cut(f"{long}{one}{two}", pages=marks, max_chars=len(long))) == 2
+
+
 def test_slides_are_never_joined() -> None:
     one = "# A\n\nx\n\n"
     passages = cut(one + "# B\n\ny\n", pages=(PageMark(0, 1, "slide"), PageMark(len(one), 2, "slide")))

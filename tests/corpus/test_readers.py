@@ -845,6 +845,15 @@ def test_a_small_file_of_more_text_than_time_is_enough_for_is_refused_unread() -
     assert "ARGOT_PARSE_SECONDS" in error.remedy
 
 
+def test_a_file_that_is_nested_too_deeply_is_said_to_be_so() -> None:
+    opened, closed = b"<w:sdt><w:sdtContent>" * 3_000, b"</w:sdtContent></w:sdt>" * 3_000
+
+    def nest(name: str, data: bytes) -> bytes:
+        return data.replace(b"<w:sectPr", opened + closed + b"<w:sectPr", 1) if name == "word/document.xml" else data
+
+    assert refusal(rezip(OFFICE[".docx"](), nest), "a.docx").reason == "nested too deeply"
+
+
 def test_one_text_in_very_many_cells_is_counted_before_it_is_joined() -> None:
     from openpyxl import Workbook
 

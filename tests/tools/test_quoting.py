@@ -115,3 +115,14 @@ def test_headings_in_capitals_are_headings(heading: str) -> None:
 def test_other_capitals_are_no_headings(text: str) -> None:
     units = units_of(text)
     assert not any(is_heading(unit, units) for unit in units)
+
+
+def test_a_passage_that_begins_within_code_is_quoted_with_its_prose_as_prose() -> None:
+    text = "spam 410\nspam 420\n```\n\n```python\nrate = 0.21\n```\n\nThe reserve is 15 percent.\n\n```\nmore ="
+    assert [unit.kind for unit in units_of(text)] == ["code", "code", "prose", "code"]
+    assert quoted(text, "reserve") == "The reserve is 15 percent."
+    assert quoted(text, "spam") == "```\nspam 410\nspam 420\n```"
+    assert quoted(text, "rate") == "```python\nrate = 0.21\n```"
+    assert quoted(text, "more") == "```\nmore =\n```"
+    # The first fence opens a block, however the line above it ends.
+    assert [unit.kind for unit in units_of("Type:\n```\nls\n```\n\nDone.")] == ["prose", "code", "prose"]

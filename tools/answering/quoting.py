@@ -26,6 +26,7 @@ _LEANS = re.compile(
     re.IGNORECASE,
 )
 _MARKER = re.compile(r"(?:[-*+•‣]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s+")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _NUMBERED = re.compile(r"\(?\d{1,3}[.)]\s")
 _LONGEST_HEADING = 60
 _MOST_HEADING_WORDS = 8
@@ -336,7 +337,7 @@ def _between(before: Unit, unit: Unit) -> str:
 def _as_markdown(unit: Unit) -> str:
     match unit.kind:
         case "code":
-            return unit.text
+            return _whole_block(unit.text)
         case "row":
             return unit.text.strip()
         case "item":
@@ -345,6 +346,15 @@ def _as_markdown(unit: Unit) -> str:
             return f"{marker.group()}{plain_prose(unit.text[marker.end() :]).text}" if marker else unit.plain
         case _:
             return unit.plain
+
+
+def _whole_block(code: str) -> str:
+    """With the fence that a passage lacks which begins or ends within a long block of code."""
+    lines = code.split("\n")
+    first, last = _FENCE.match(lines[0]), _FENCE.match(lines[-1])
+    if last and not first:
+        return f"{last[1]}\n{code}"
+    return f"{code}\n{first[1]}" if first and (not last or len(lines) == 1) else code
 
 
 def _divider(header: str) -> str:

@@ -16,6 +16,9 @@ Span = tuple[int, int]
 UnitKind = Literal["prose", "heading", "item", "row", "code"]
 
 _FENCE = re.compile(r"\s{0,3}(```+|~~~+)")
+_FENCES = re.compile(r"^ {0,3}(```+|~~~+)", re.MULTILINE)
+_CLOSES = re.compile(r"[^\S\n]*(?:\n[^\S\n]*(?:\n|\Z)|\Z)")
+"""Behind a fence that closes a block: nothing on its line, then a blank line or the end."""
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s")
 # At least two hyphens: a single one is more likely an empty list item.
 _UNDERLINE = re.compile(r"\s{0,3}(?:=+|-{2,})\s*$")
@@ -64,7 +67,7 @@ def split_units(text: str) -> tuple[tuple[int, int, UnitKind], ...]:
 def blocks(text: str) -> Iterator[tuple[int, int, UnitKind]]:
     """Runs of lines of one kind. Blank lines and table dividers belong to none."""
     open_start, open_end, open_kind = 0, 0, ""  # "": no block is open
-    fence = ""
+    fence = _fence_above(text)
     for start, end in _lines(text):
         line = text[start:end]
         kind = _line_kind(line, open_kind, fence)
@@ -95,6 +98,16 @@ def blocks(text: str) -> Iterator[tuple[int, int, UnitKind]]:
             open_kind = ""
     if open_kind:
         yield open_start, open_end, _as_kind(open_kind)
+
+
+def _fence_above(text: str) -> str:
+    """The fence that was opened before the text, which is cut out of a long block of code: or nothing.
+
+    A fence that stands right below a line and above a blank one can only close.
+    """
+    found = _FENCES.search(text)
+    above = text[: found.start()].rpartition("\n")[0].rpartition("\n")[2] if found else ""
+    return found[1][:3] if found and above.strip() and _CLOSES.match(text, found.end()) else ""
 
 
 def _fence_after(line: str, fence: str) -> str:

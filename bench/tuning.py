@@ -42,6 +42,8 @@ from argot.settings import Settings, load_settings
 
 SEED = 7
 SETS = ("ord_qa", "emanuals", "eda_corpus_qa", "samples")
+DOCUMENTS = {"eda_corpus_qa": "ord_qa"}
+"""Sets that ask of another's documents: what was learnt of those is learnt once."""
 
 
 # -- sets -------------------------------------------------------------------------------------------------------------
@@ -173,7 +175,7 @@ def searched(work: Path, data: BeirSet, settings: Settings) -> Measured:
 def kept_measure(work: Path, data: BeirSet, settings: Settings) -> dict[str, float]:
     """nDCG@10 of each question, from the folder if it was measured."""
     told = hashlib.blake2b(f"{settings.embedder} {settings.reranker}".encode(), digest_size=6).hexdigest()
-    path = work / f"measured-{told}.json"
+    path = work / f"measured-{data.name}-{told}.json"
     if not path.is_file():
         values = searched(work, data, settings).by_question
         path.write_text(json.dumps({question: one["ndcg@10"] for question, one in values.items()}))
@@ -205,7 +207,8 @@ def main() -> None:
     parser.add_argument("--reader", nargs="*", default=[], help="of its recipe: name=value")
     parser.add_argument("--ways", nargs="*", default=["embedder", "reader", "both"])
     given = parser.parse_args()
-    work: Path = given.work / given.set
+    documents = DOCUMENTS.get(given.set, given.set)
+    work: Path = given.work / documents
     work.mkdir(parents=True, exist_ok=True)
     data = loaded(given.set, given.datasets)
     settings = load_settings(threads=given.threads)
@@ -222,11 +225,11 @@ def main() -> None:
     cards = {}
     if {"embedder", "both"} & {*given.ways}:
         recipe = threads | values(given.embedder)
-        run = trained(work, given.set, "embedder", recipe, settings.embedder)
+        run = trained(work, documents, "embedder", recipe, settings.embedder)
         models["embedder"], cards["embedder"] = (str(run.model), settings.reranker), run.card
     if {"reader", "both"} & {*given.ways}:
         recipe = {"form": "reader"} | threads | values(given.reader)
-        run = trained(work, given.set, "reranker", recipe, settings.embedder)
+        run = trained(work, documents, "reranker", recipe, settings.embedder)
         models["reader"], cards["reader"] = (settings.embedder, str(run.model)), run.card
     if "both" in given.ways:
         models["both"] = (models["embedder"][0], models["reader"][1])
@@ -241,7 +244,7 @@ def main() -> None:
         for name, card in cards.items()
     }
     found["minutes"] = round((time.monotonic() - began) / 60, 1)
-    (work / "report.json").write_text(json.dumps(found, indent=1))
+    (work / f"report-{given.set}.json").write_text(json.dumps(found, indent=1))
     print(json.dumps({key: value for key, value in found.items() if key != "trainings"}, indent=1))
 
 

@@ -1,7 +1,10 @@
 """What tuning on one's own documents gives: nDCG@10 of whole searches, tuned beside untuned, without a language model.
 
     python bench/tuning.py ord_qa --work FOLDER [--datasets FOLDER] [--threads 1]
-        [--embedder kept=0.5 epochs=3 ...] [--reader kept=0.3 ...] [--stage pairs|embedder|reader|measure]
+        [--embedder kept=0.5 epochs=3 ...] [--reader kept=0.3 ...] [--ways embedder reader both]
+    python bench/tuning.py emanuals --work FOLDER --apart form=cross_encoder ts_tcl=true
+
+`--apart` trains one re-ranker of that recipe and gives its figures on the made pairs that it did not learn from.
 
 Sets: ord_qa, emanuals, eda_corpus_qa (ARGOT_DATASETS) and samples. Pairs are made of the documents alone; the set's own
 questions are never learnt from. They are cut in two by a hash of what answers them, no passage in both halves: on the
@@ -42,6 +45,8 @@ from argot.settings import Settings, load_settings
 
 SEED = 7
 SETS = ("ord_qa", "emanuals", "eda_corpus_qa", "samples")
+DOCUMENTS = {"eda_corpus_qa": "ord_qa"}
+"""Sets that ask of another's documents: what was learnt of those is learnt once."""
 
 
 # -- sets -------------------------------------------------------------------------------------------------------------
@@ -173,7 +178,7 @@ def searched(work: Path, data: BeirSet, settings: Settings) -> Measured:
 def kept_measure(work: Path, data: BeirSet, settings: Settings) -> dict[str, float]:
     """nDCG@10 of each question, from the folder if it was measured."""
     told = hashlib.blake2b(f"{settings.embedder} {settings.reranker}".encode(), digest_size=6).hexdigest()
-    path = work / f"measured-{told}.json"
+    path = work / f"measured-{data.name}-{told}.json"
     if not path.is_file():
         values = searched(work, data, settings).by_question
         path.write_text(json.dumps({question: one["ndcg@10"] for question, one in values.items()}))
@@ -195,6 +200,19 @@ def report(data: BeirSet, ways: Mapping[str, Mapping[str, float]]) -> dict[str, 
     return {"set": data.name, "halves": {part: len(one) for part, one in parts.items()}, "chosen": chosen, "ways": rows}
 
 
+def told_apart(card: Mapping[str, Any]) -> dict[str, Any]:
+    """MAP@10 and nDCG@10 of what was put in order, by depth and part; "before" is the reader that comes with Argot."""
+
+    def told(row: Mapping[str, Any]) -> dict[str, Any]:
+        measures = ("map@10", "ndcg@10")
+        means = {way: {name: mean[name] for name in measures} for way, mean in row["means"].items()}
+        changes = {way: {name: change[name] for name in measures} for way, change in row["differences"].items()}
+        return {"questions": row["questions"], "means": means, "differences": changes}
+
+    figures = {depth: {part: told(row) for part, row in parts.items()} for depth, parts in card["figures"].items()}
+    return {**{name: card[name] for name in ("recipe", "steps", "seconds", "peak_megabytes")}, "figures": figures}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("set", choices=SETS)
@@ -203,9 +221,11 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--embedder", nargs="*", default=[], help="of its recipe: name=value")
     parser.add_argument("--reader", nargs="*", default=[], help="of its recipe: name=value")
+    parser.add_argument("--apart", nargs="*", default=[], help="a re-ranker's recipe: name=value")
     parser.add_argument("--ways", nargs="*", default=["embedder", "reader", "both"])
     given = parser.parse_args()
-    work: Path = given.work / given.set
+    documents = DOCUMENTS.get(given.set, given.set)
+    work: Path = given.work / documents
     work.mkdir(parents=True, exist_ok=True)
     data = loaded(given.set, given.datasets)
     settings = load_settings(threads=given.threads)
@@ -218,15 +238,19 @@ def main() -> None:
         write_pool(pool, work / "passages.jsonl")
         write_pairs(pairs, work / "pairs.jsonl")
     threads = {"threads": given.threads}
+    if given.apart:
+        run = trained(work, documents, "reranker", threads | values(given.apart), settings.embedder)
+        print(json.dumps(told_apart(run.card), indent=1))
+        return
     models = {"untuned": (settings.embedder, settings.reranker)}
     cards = {}
     if {"embedder", "both"} & {*given.ways}:
         recipe = threads | values(given.embedder)
-        run = trained(work, given.set, "embedder", recipe, settings.embedder)
+        run = trained(work, documents, "embedder", recipe, settings.embedder)
         models["embedder"], cards["embedder"] = (str(run.model), settings.reranker), run.card
     if {"reader", "both"} & {*given.ways}:
         recipe = {"form": "reader"} | threads | values(given.reader)
-        run = trained(work, given.set, "reranker", recipe, settings.embedder)
+        run = trained(work, documents, "reranker", recipe, settings.embedder)
         models["reader"], cards["reader"] = (settings.embedder, str(run.model)), run.card
     if "both" in given.ways:
         models["both"] = (models["embedder"][0], models["reader"][1])
@@ -241,7 +265,7 @@ def main() -> None:
         for name, card in cards.items()
     }
     found["minutes"] = round((time.monotonic() - began) / 60, 1)
-    (work / "report.json").write_text(json.dumps(found, indent=1))
+    (work / f"report-{given.set}.json").write_text(json.dumps(found, indent=1))
     print(json.dumps({key: value for key, value in found.items() if key != "trainings"}, indent=1))
 
 

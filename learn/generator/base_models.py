@@ -183,7 +183,8 @@ def write_model(tuned: Any, tokenizer: Any, base: BaseModel, folder: Path) -> No
         tuned.config._name_or_path = base.name
         tuned.to(torch.bfloat16).save_pretrained(folder)
         tokenizer.name_or_path = base.name
-        tokenizer.save_pretrained(folder)
+        # The chat template among its settings: a folder that is adopted holds weights, JSON and texts alone.
+        tokenizer.save_pretrained(folder, save_jinja_files=False)
     (folder / "base.json").write_text(json.dumps({"name": base.name, "fingerprint": base.fingerprint}) + "\n", "utf-8")
 
 

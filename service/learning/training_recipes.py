@@ -13,7 +13,7 @@ from argot.settings import Settings
 
 RECIPES: Mapping[RunKind, tuple[str, str]] = {
     "embedder": ("argot.learn.embedder.embedder_training", "EmbedderRecipe"),
-    "reranker": ("argot.learn.reranker.reranker_training", "RerankerRecipe"),
+    "reranker": ("argot.learn.reranker.reranker_recipe", "RerankerRecipe"),
     "generator": ("argot.learn.generator.generator_recipe", "GeneratorRecipe"),
 }
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, aclosing, contextmanager
@@ -342,7 +343,15 @@ def _say(kb: KnowledgeBase, kind: RunKind, stack: Sequence[AdoptedModel]) -> str
         return ""
     folder = store.model_path(kb.home, stack[-1])
     run = stack[-1].run
-    return f"Start vLLM with it: --enable-lora --lora-modules {run}={folder}; then set ARGOT_MODEL={run}"
+    adapter = folder / "adapter_config.json"
+    if not adapter.is_file():
+        return f"Serve it: deploy/vllm/gpu/serve.sh {folder}; then set ARGOT_MODEL=argot"
+    # vLLM takes adapters up to rank 16 where nobody says otherwise.
+    rank = json.loads(adapter.read_text("utf-8"))["r"]
+    return (
+        f"Start vLLM with it: --enable-lora --max-lora-rank {rank} --lora-modules {run}={folder}; "
+        f"then set ARGOT_MODEL={run}"
+    )
 
 
 def _no_questions(kb: KnowledgeBase) -> Callable[[], AbstractContextManager[None]]:

@@ -8,10 +8,14 @@ from pathlib import Path
 
 import pytest
 from finished_run import NOT_SURELY, finished_run, waiting_run
+from tiny_llama import tiny_llama
 from tiny_reader import tiny_embedder
 
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from argot.learn.run_folder import RunFolder, RunRequest
+from argot.learn.run_process import run_training
 from argot.learn.run_worker import RunWorker
+from argot.learn.training_pairs import PoolPassage, TrainingPair
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.backup import restore_backup, write_backup
 from argot.service.operations.training_queue import runs_folder, train_waiting
@@ -135,6 +139,31 @@ async def test_what_is_not_what_it_says_is_refused(kb: KnowledgeBase, model: Pat
         await outcome(model_adopt(kb, MIA, run=orphan.id))
 
 
+@pytest.mark.parametrize(
+    ("method", "said"), [("lora", "--max-lora-rank 4 --lora-modules r0001="), ("full", "serve.sh")]
+)
+async def test_a_trained_generator_is_judged_by_its_card(
+    kb: KnowledgeBase, tmp_path: Path, method: str, said: str
+) -> None:
+    known = passages_of(kb)[0]
+    base = tiny_llama(tmp_path / "tiny-instruct", [known[1]])
+    pairs = [
+        TrainingPair(f"{n}", f"What is {n}?", known[0], known[1], "d", "h", "train" if n >= 4 else "validation", f"It {n}.")
+        for n in range(14)
+    ]  # fmt: skip
+    recipe = {"method": method, "examples": "answers", "steps": 1, "rank": 4, "measured": 2, "answer_tokens": 3}
+    request = RunRequest("generator", "speaks", str(base), "pairs", recipe=recipe)
+    run = RunFolder.create(runs_folder(kb.home), request, pairs, [PoolPassage(*known, "d")])
+    assert run_training(run).status == "done", run.state.error
+    with pytest.raises(Conflict, match=r"on the validation part its rouge_l is 0\.\d+ (higher|lower)"):
+        await outcome(model_adopt(kb, MIA, run=run.id))
+    better = json.loads(json.dumps(run.card))
+    better["figures"]["validation"]["rouge_l"]["interval95"] = [0.1, 0.3]
+    run.keep_card(better)
+    assert said in (await outcome(model_adopt(kb, MIA, run=run.id))).say
+    assert (await training_show(kb, MIA, run=run.id)).run.in_force
+
+
 async def test_a_setting_wins_over_what_is_adopted(kb: KnowledgeBase, model: Path) -> None:
     run = finished_run(kb.home, passages_of(kb), model, kind="reranker")
     await kb.close()
@@ -161,7 +190,7 @@ async def test_restricted_documents_stay_with_their_readers(kb: KnowledgeBase, m
     with pytest.raises(NotAllowed, match="--for-everybody"):
         await outcome(model_adopt(kb, VAULT, run=run.id))
     for anybody in (VAULT, ADMIN):
-        with pytest.raises(Conflict, match=r"no figures|not adopted"):
+        with pytest.raises(Conflict, match=r"no rouge_l|not adopted"):
             await outcome(model_adopt(kb, anybody, run=speaks.id, for_everybody=True))
     card = {**speaks.card, "main": "map@10"}
     speaks.keep_card(card)

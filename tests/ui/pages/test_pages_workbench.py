@@ -12,7 +12,7 @@ from desk import CSRF, at_desk
 from finished_run import NOT_SURELY, finished_run, waiting_run
 from tiny_reader import tiny_embedder
 
-from argot.learn.run_folder import RunState
+from argot.learn.run_folder import RUN_KINDS, RunState
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.operations.training_queue import runs_folder
 from argot.service.usecases.model_adoption import model_change
@@ -114,7 +114,7 @@ async def ended(kb: KnowledgeBase) -> str:
 
 
 async def test_forms_have_the_recipe_and_say_what_is_wrong(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
-    for kind in ("embedder", "reranker"):
+    for kind in RUN_KINDS:
         form = await text_of(mia, f"/workbench/train/{kind}")
         assert "There is no data to learn from yet" in form and 'name="recipe.epochs"' in form
     wrong = await posted(mia, "/workbench/train/embedder", data="none", **{"recipe.epochs": "many"})

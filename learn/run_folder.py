@@ -32,6 +32,8 @@ RunKind = Literal["embedder", "reranker", "generator"]
 RUN_KINDS: tuple[RunKind, ...] = get_args(RunKind)
 RunStatus = Literal["waiting", "running", "stopped", "failed", "done"]
 PAIRS, PASSAGES, MODEL = "pairs.jsonl", "passages.jsonl", "model"
+REMOVED = ".removed-"
+"""Before the id of a run that was removed."""
 HELD_SECONDS = 0.5
 _STOP = "stop"
 
@@ -88,7 +90,8 @@ class RunFolder:
         """A new folder below `runs`, waiting to be trained. It appears whole."""
         runs.mkdir(parents=True, exist_ok=True)
         request = replace(request, created=request.created or timestamp())
-        number = 1 + max((int(one.name[1:]) for one in runs.glob("r*") if one.name[1:].isdigit()), default=0)
+        given = (one.name.removeprefix(REMOVED) for one in runs.iterdir())
+        number = 1 + max((int(name[1:]) for name in given if name[:1] == "r" and name[1:].isdecimal()), default=0)
         making = runs / f".making-{os.getpid()}-{time.monotonic_ns()}"
         making.mkdir(mode=0o700)
         try:

@@ -137,7 +137,7 @@ def _judged(kb: KnowledgeBase, run: RunFolder, *, for_everybody: bool) -> Gain:
     rules.require_open_to_all(run.request, for_everybody=for_everybody)
     rules.require_sound(kb, run)
     _require_unset(kb, kind)
-    if (model := store.read_adopted(kb.home).in_force(kind)) is not None and model.run == run.id:
+    if (model := store.read_adopted(kb.home).in_force(kind)) is not None and model.folder == store.folder_name(run):
         raise Conflict(f"Training {run.id} is adopted already.")
     return gain
 
@@ -173,7 +173,7 @@ async def model_adopt(
     gain = await kb.blocking(_judged, kb, found, for_everybody=for_everybody)
     request = found.request
     async with kb.writing:
-        folder = await kb.blocking(store.put_model, kb.home, found.id, found.model)
+        folder = await kb.blocking(store.put_model, kb.home, found)
         step = store.step_of(request.kind, "adopted", found.id, principal.name)
         model = AdoptedModel(
             request.kind,

@@ -10,14 +10,14 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from argot.errors import Conflict
-from argot.learn.run_folder import RunFolder, RunKind, RunRequest, RunStatus, run_folders
+from argot.learn.run_folder import REMOVED, RunFolder, RunKind, RunRequest, RunStatus, run_folders
 from argot.learn.trainable_pairs import require_trainable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.learning.adoption_rules import Gain, MeasuredChange, gain_of, may_see, measured_changes, visible_run
 from argot.service.learning.pair_sets import visible_sets
 from argot.service.learning.set_inputs import training_inputs
 from argot.service.learning.training_recipes import RecipeField, default_base, recipe_fields, recipe_given
-from argot.service.storage.adopted_models import read_adopted
+from argot.service.storage.adopted_models import folder_name, read_adopted
 from argot.service.storage.home_folder import RUNS
 from argot.service.usecases.usecase_registry import Number, Text, usecase
 from argot.types import Principal
@@ -219,9 +219,11 @@ def _remove(run: RunFolder) -> None:
         if other.request.base == run.id and other.state.status != "done":
             raise Conflict(f"Training {other.id} starts from this one, and is {other.state.status}. Remove that first.")
     # Renamed first: half a folder is to be nobody's training.
-    gone = run.path.with_name(f".removed-{run.id}")
+    gone = run.path.with_name(f"{REMOVED}{run.id}")
     run.path.rename(gone)
     shutil.rmtree(gone)
+    # An empty one stays: history and models name the number, which is not to be given again.
+    gone.mkdir()
 
 
 # -- shared -----------------------------------------------------------------------------------------------------------
@@ -255,6 +257,6 @@ def _shown(kb: KnowledgeBase, run: RunFolder) -> RunShown:
         state.error,
         state.changed,
         restricted=any(request.readers),
-        in_force=model is not None and model.run == run.id,
+        in_force=model is not None and model.folder == folder_name(run),
         gain=gain_of(request.kind, run.card) if state.status == "done" else None,
     )

@@ -79,6 +79,7 @@ async def test_a_training_is_watched_stopped_and_removed(kb: KnowledgeBase, mia:
     assert run.state.status == "waiting"
     assert (await posted(mia, f"{address}/remove")).headers["location"] == "/workbench"
     assert (await mia.get(address)).status_code == 404
+    assert waiting_run(runs_folder(kb.home)).id != run.id
 
 
 async def test_what_is_better_is_adopted_on_its_page(kb: KnowledgeBase, mia: httpx.AsyncClient, model: Path) -> None:

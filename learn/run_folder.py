@@ -119,8 +119,7 @@ class RunFolder:
         Raises:
             NotFound: there is no training of this id.
         """
-        # The id becomes a path: nothing in it may lead out of the folder.
-        if run.isalnum() and (runs / run / "request.json").is_file():
+        if is_run(runs, run):
             return cls(runs / run)
         raise NotFound(f"There is no training '{run}'. Those there are: argot learn runs")
 
@@ -243,6 +242,11 @@ class RunFolder:
             raise Conflict(f"Training {self.id} {'is done' if state.status == 'done' else 'runs already'}.")
         (self.path / _STOP).unlink(missing_ok=True)
         self.note(replace(state, status="waiting", error=""))
+
+
+def is_run(runs: Path, name: str) -> bool:
+    # The id becomes a path: nothing in it may lead out of the folder.
+    return name.isalnum() and (runs / name / "request.json").is_file()
 
 
 def run_folders(runs: Path) -> list[RunFolder]:

@@ -12,7 +12,7 @@ import torch
 
 from argot.errors import InvalidInput, MissingExtra, NotFound
 from argot.learn.generator.generator_recipe import GeneratorRecipe, refuse_large
-from argot.learn.run_folder import RunFolder
+from argot.learn.run_folder import RunFolder, is_run
 from argot.settings import Settings
 
 PICKLES = (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt")
@@ -56,7 +56,7 @@ def fingerprint_of(folder: Path) -> str:
 
 
 def _folder(name: str, runs: Path) -> Path:
-    if name.isalnum() and (runs / name / "request.json").is_file():
+    if is_run(runs, name):
         return _of_run(RunFolder.named(runs, name))
     for folder in (Path(name).expanduser(), Settings().cache / "model-server" / name):
         if folder.is_dir():

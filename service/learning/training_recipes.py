@@ -9,7 +9,6 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from argot.errors import InvalidInput
 from argot.learn.run_folder import RunKind
-from argot.settings import Settings
 
 RECIPES: Mapping[RunKind, tuple[str, str]] = {
     "embedder": ("argot.learn.embedder.embedder_training", "EmbedderRecipe"),
@@ -85,7 +84,7 @@ def recipe_given(kind: RunKind, given: Mapping[str, str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for name, text in given.items():
         if name not in known:
-            raise InvalidInput(f"The recipe of a {kind} has nothing named '{name}'. It has: {', '.join(known)}.")
+            raise InvalidInput(f"The recipe of the {kind} has nothing named '{name}'. It has: {', '.join(known)}.")
         value = _value(name, text.strip(), hints[name])
         least, most = _bounds(recipe, known[name])
         if (least is not None and value < least) or (most is not None and value > most):
@@ -93,20 +92,6 @@ def recipe_given(kind: RunKind, given: Mapping[str, str]) -> dict[str, Any]:
         if value != known[name].default:
             values[name] = value
     return values
-
-
-def default_base(kind: RunKind, settings: Settings) -> str:
-    """What a training starts from where nobody says: the model in use.
-
-    Raises:
-        InvalidInput: there is no such model for a generator; it has to be named.
-    """
-    if kind == "embedder":
-        return settings.embedder
-    if kind == "reranker":
-        # The reader and the comparison of words start from the embedder: they have no weights to go on from.
-        return settings.embedder if settings.reranker in ("reader", "lexical") else settings.reranker
-    raise InvalidInput("Say which language model to start from: the folder of one with safetensors, as --base.")
 
 
 def _recipe(kind: RunKind) -> type[Any]:

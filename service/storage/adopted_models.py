@@ -181,14 +181,14 @@ def model_path(home: Path, model: AdoptedModel) -> Path:
     return home.absolute() / MODELS / model.folder
 
 
-def folder_name(run: RunFolder) -> str:
+def adopted_folder(run: RunFolder) -> str:
     """Where its model lies once it is adopted: by its weights too, as a restored base may give a number again."""
     return f"{run.id}-{run.card.get('fingerprint', '')}"
 
 
 def put_model(home: Path, run: RunFolder) -> str:
     """Copy a run's model to where adopted ones lie, whole or not at all; the name of its folder there."""
-    name = folder_name(run)
+    name = adopted_folder(run)
     target, draft = home / MODELS / name, home / MODELS / f".{name}.draft"
     if not target.exists():
         shutil.rmtree(draft, ignore_errors=True)

@@ -137,7 +137,7 @@ def _judged(kb: KnowledgeBase, run: RunFolder, *, for_everybody: bool) -> Gain:
     rules.require_open_to_all(run.request, for_everybody=for_everybody)
     rules.require_sound(kb, run)
     _require_unset(kb, kind)
-    if (model := store.read_adopted(kb.home).in_force(kind)) is not None and model.folder == store.folder_name(run):
+    if (model := store.read_adopted(kb.home).in_force(kind)) is not None and model.folder == store.adopted_folder(run):
         raise Conflict(f"Training {run.id} is adopted already.")
     return gain
 

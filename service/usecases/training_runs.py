@@ -16,8 +16,9 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.learning.adoption_rules import Gain, MeasuredChange, gain_of, may_see, measured_changes, visible_run
 from argot.service.learning.pair_sets import visible_sets
 from argot.service.learning.set_inputs import training_inputs
-from argot.service.learning.training_recipes import RecipeField, default_base, recipe_fields, recipe_given
-from argot.service.storage.adopted_models import folder_name, read_adopted
+from argot.service.learning.starting_models import base_given, started_from
+from argot.service.learning.training_recipes import RecipeField, recipe_fields, recipe_given
+from argot.service.storage.adopted_models import adopted_folder, read_adopted
 from argot.service.storage.home_folder import RUNS
 from argot.service.usecases.usecase_registry import Number, Text, usecase
 from argot.types import Principal
@@ -108,8 +109,8 @@ async def training_start(
     `recipe`: what is not as by default, by name.
 
     Raises:
-        NotFound: there is no such set of pairs.
-        InvalidInput: the pairs are too few, or the recipe is none.
+        NotFound: there is no such set of pairs, or it is to start from a training that one may not see.
+        InvalidInput: the pairs are too few, or the recipe or the model to start from is none.
     """
     given = await kb.blocking(recipe_given, kind, recipe or {})
     inputs = await training_inputs(kb, principal, data)
@@ -117,13 +118,15 @@ async def training_start(
     request = RunRequest(
         kind=kind,
         name=name.strip() or f"{kind} on {data}",
-        base=base.strip() or default_base(kind, kb.settings),
+        base=await kb.blocking(base_given, kind, base.strip(), given, kb.settings, _runs(kb)),
         data=data,
         seed=seed,
         recipe=given,
-        readers=inputs.readers,
         asked_by=principal.name,
     )
+    before = await kb.blocking(started_from, principal, request, _runs(kb))
+    readers = {*inputs.readers, *(one for earlier in before for one in earlier.readers)}
+    request = replace(request, readers=tuple(sorted(readers)))
     run = await kb.blocking(RunFolder.create, _runs(kb), request, inputs.pairs, inputs.passages)
     return await kb.blocking(_shown, kb, run)
 
@@ -257,6 +260,6 @@ def _shown(kb: KnowledgeBase, run: RunFolder) -> RunShown:
         state.error,
         state.changed,
         restricted=any(request.readers),
-        in_force=model is not None and model.folder == folder_name(run),
+        in_force=model is not None and model.folder == adopted_folder(run),
         gain=gain_of(request.kind, run.card) if state.status == "done" else None,
     )

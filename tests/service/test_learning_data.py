@@ -15,7 +15,7 @@ import pytest
 from argot.errors import Conflict, InvalidInput, InvalidSettings, NotAllowed, NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.learning import pair_making
-from argot.service.operations.training_inputs import training_inputs
+from argot.service.learning.set_inputs import training_inputs
 from argot.service.usecases.documents import add
 from argot.service.usecases.learning_data import (
     data_correct,

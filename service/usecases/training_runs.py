@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +14,15 @@ from argot.errors import Conflict
 from argot.learn.run_folder import REMOVED, RunFolder, RunKind, RunRequest, RunStatus, run_folders
 from argot.learn.trainable_pairs import require_trainable
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.learning.adoption_rules import Gain, MeasuredChange, gain_of, may_see, measured_changes, visible_run
+from argot.service.learning.adoption_rules import (
+    STARTED_FROM,
+    Gain,
+    MeasuredChange,
+    gain_of,
+    may_see,
+    measured_changes,
+    visible_run,
+)
 from argot.service.learning.pair_sets import visible_sets
 from argot.service.learning.set_inputs import training_inputs
 from argot.service.learning.starting_models import base_given, started_from
@@ -23,7 +32,7 @@ from argot.service.storage.home_folder import RUNS
 from argot.service.usecases.usecase_registry import Number, Text, usecase
 from argot.types import Principal
 
-__all__ = ["RunKind"]
+__all__ = ["STARTED_FROM", "MeasuredChange", "RunKind"]
 
 RunId = Annotated[Text, Field(max_length=40)]
 Named = Annotated[Text, Field(max_length=200)]
@@ -62,12 +71,17 @@ class RunShown:
 
 @dataclass(frozen=True, slots=True)
 class RunDetails:
-    """A training with its curve (points of losses by step), its figures, and its card as it lies in the folder."""
+    """A training with its curve (points of losses by step), its figures, and its card as it lies in the folder.
+
+    `seconds`: since it was begun or last resumed; `peak_megabytes`: of memory. None where the card does not say it.
+    """
 
     run: RunShown
     curve: list[dict[str, float]]
     figures: list[MeasuredChange]
     card: dict[str, Any]
+    seconds: float | None
+    peak_megabytes: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +172,13 @@ def _details(kb: KnowledgeBase, principal: Principal, name: str) -> RunDetails:
     run = visible_run(_runs(kb), principal, name)
     curve, card = run.curve(), run.card
     thinned = curve[:: max(1, -(-len(curve) // MOST_POINTS))]
-    return RunDetails(_shown(kb, run), thinned, list(measured_changes(card)), card)
+    seconds, peak = (_number(card.get(name)) for name in ("seconds", "peak_megabytes"))
+    return RunDetails(_shown(kb, run), thinned, list(measured_changes(card)), card, seconds, peak)
+
+
+def _number(value: object) -> float | None:
+    # A card may come from anywhere.
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
 
 
 @usecase("manager", everywhere=True)

@@ -104,6 +104,9 @@ def show(run: Run, json_: Json = False, as_user: AsUser = None, home: Home = Non
                 for each in found.figures
             ],
         )
+    if found.seconds:
+        memory = f", and {found.peak_megabytes:,.0f} MB of memory at most" if found.peak_megabytes else ""
+        say(f"It took {time_left(found.seconds)}{memory}, since it was begun or last resumed.")
     if verdict is not None and not one.in_force:
         say(verdict.refused or f"It may be adopted: argot learn adopt {one.id}")
 

@@ -75,6 +75,8 @@ async def test_a_training_is_watched_stopped_and_removed(kb: KnowledgeBase, mia:
         assert run.stop_asked
         assert "runs. Stop it first" in unescape((await posted(mia, f"{address}/remove")).text)
     assert "its checkpoint is kept" in await text_of(mia, address)
+    run.note(RunState("failed", error="No space left on device"))
+    assert "No space left on device" in await text_of(mia, "/workbench")
     await posted(mia, f"{address}/resume")
     assert run.state.status == "waiting"
     assert (await posted(mia, f"{address}/remove")).headers["location"] == "/workbench"
@@ -90,8 +92,9 @@ async def test_what_is_better_is_adopted_on_its_page(kb: KnowledgeBase, mia: htt
     assert (await posted(mia, f"/workbench/runs/{worse.id}/adopt")).status_code == 409
     page = await text_of(mia, f"/workbench/runs/{run.id}")
     assert ">Adopt<" in page and "+0.020 to +0.080" in page and 'class="decides"' in page
+    assert "took 5 min, and 1,234 MB of memory" in page
     compared = await text_of(mia, f"/workbench/compare?run={run.id}&run={worse.id}")
-    assert "validation · after against before · map@10" in compared
+    assert ">validation · map@10<" in compared
     assert "Select two trainings" in (await mia.get(f"/workbench/compare?run={run.id}")).text
     asked = await text_of(mia, f"/workbench/ask?run={run.id}&q=How+do+I+trim+a+drive")
     assert asked.count('class="side"') == 2 and "drive-tool.md" in asked

@@ -165,6 +165,29 @@ async def test_pairs_are_struck_corrected_exported_and_imported(kb: KnowledgeBas
 
 
 @pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"negatives": "p1"}, r"line 1: 'negatives' is no list of ids"),
+        ({"negatives": {"p1": 1}}, r"line 1: 'negatives' is no list of ids"),
+        ({"question": "q" * 1001}, r"'question' has 1,001 characters, and may have 1,000"),
+        ({"kind": "k" * 41}, r"'kind' has 41 characters"),
+        ({"question": "half \ud800"}, r"'question' holds characters that are no text"),
+        ({"answer": "\0"}, r"'answer' holds characters that are no text"),
+        ({"id": "../x"}, r"'../x' is no id of a pair"),
+        ({"id": "one"}, r"line 2: its id 'one' is that of another question, in line 1"),
+    ],
+)
+async def test_what_people_could_not_look_through_is_refused(
+    kb: KnowledgeBase, changes: dict[str, Any], words: str
+) -> None:
+    pair = {"question": "Q?", "passage_id": "p", "passage": "P", "document": "d", "kind": "k", "part": "train"}
+    text = json.dumps(pair | changes) + "\n" + json.dumps(pair | {"question": "R?", "id": changes.get("id", "two")})
+    with pytest.raises(InvalidInput, match=words):
+        await data_import(kb, ADMIN, name="theirs", text=text)
+    assert await data_list(kb, ADMIN) == []
+
+
+@pytest.mark.parametrize(
     ("lines", "words"),
     [
         (["{"], "line 1: not JSON"),

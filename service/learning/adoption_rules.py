@@ -34,7 +34,7 @@ LOOKED_AT = 1000
 class Gain:
     """By how much a model is better than the one it started from, by the card's main measure on the validation part.
 
-    `low`, `high`: the 95 % interval of the paired difference.
+    `low`, `high`: the 95 % interval of the paired difference. `of`: what was put in order, as in "top10".
     """
 
     measure: str
@@ -44,6 +44,7 @@ class Gain:
     low: float
     high: float
     questions: int
+    of: str = ""
 
     @property
     def is_better(self) -> bool:
@@ -120,7 +121,7 @@ def gain_of(kind: RunKind, card: Mapping[str, Any]) -> Gain | None:
     measure, ways = str(card.get("main", MAIN_MEASURE[kind])), card.get("compared", STARTED_FROM)
     for one in measured_changes(card):
         if (one.part, one.measure, one.ways) == (PART, measure, ways):
-            return Gain(measure, one.before, one.after, one.gain, one.low, one.high, one.questions)
+            return Gain(measure, one.before, one.after, one.gain, one.low, one.high, one.questions, one.of)
     return None
 
 

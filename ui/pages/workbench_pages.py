@@ -220,13 +220,13 @@ def _one_run(router: APIRouter, kb: KnowledgeBase) -> None:
         changing = change is not None and not change.ended
         live = found.run.status in ("running", "waiting") or changing
         view = RunView(found, curves_of(found.curve), verdict)
-        return {"view": view, "run": found.run, "change": change, "changing": changing, "live": live, **_SIZE}
+        return {"view": view, "run": found.run, "change": change, "changing": changing, "live": live, **_FIXED}
 
     async def run_page(request: Request, who: Visitor, run: str, error: Exception | None = None) -> Response:
         return page("workbench_run.html", request, who, error=error, **await shown(who, run))
 
 
-_SIZE: dict[str, Any] = {"WIDTH": WIDTH, "HEIGHT": HEIGHT}
+_FIXED: dict[str, Any] = {"WIDTH": WIDTH, "HEIGHT": HEIGHT, "STARTED_FROM": STARTED_FROM}
 
 
 # -- models in force, and asking --------------------------------------------------------------------------------------

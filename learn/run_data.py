@@ -75,7 +75,7 @@ def data_of(pairs: Sequence[TrainingPair], passages: Sequence[PoolPassage]) -> R
         {part: of_part(pairs, part) for part in PARTS},
         {identifier: texts[identifier] for identifier in dict.fromkeys(same.values())},
         {pair.id: frozenset(answers[compared_wording(pair.question)]) for pair in pairs},
-        _fingerprint(pairs, passages),
+        data_fingerprint(pairs, passages),
     )
 
 
@@ -84,7 +84,8 @@ def compared_wording(question: str) -> str:
     return " ".join(question.casefold().split())
 
 
-def _fingerprint(pairs: Sequence[TrainingPair], passages: Sequence[PoolPassage]) -> str:
+def data_fingerprint(pairs: Sequence[TrainingPair], passages: Sequence[PoolPassage]) -> str:
+    """Of all that a training learns from and is measured by: 16 hexadecimal digits."""
     digest = hashlib.blake2b(digest_size=8)
     everything: list[TrainingPair | PoolPassage] = [*pairs, *passages]
     for one in everything:

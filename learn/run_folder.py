@@ -32,6 +32,8 @@ RunKind = Literal["embedder", "reranker", "generator"]
 RUN_KINDS: tuple[RunKind, ...] = get_args(RunKind)
 RunStatus = Literal["waiting", "running", "stopped", "failed", "done"]
 PAIRS, PASSAGES, MODEL = "pairs.jsonl", "passages.jsonl", "model"
+REMOVED = ".removed-"
+"""Before the id of a run that was removed."""
 HELD_SECONDS = 0.5
 _STOP = "stop"
 
@@ -88,7 +90,8 @@ class RunFolder:
         """A new folder below `runs`, waiting to be trained. It appears whole."""
         runs.mkdir(parents=True, exist_ok=True)
         request = replace(request, created=request.created or timestamp())
-        number = 1 + max((int(one.name[1:]) for one in runs.glob("r*") if one.name[1:].isdigit()), default=0)
+        given = (one.name.removeprefix(REMOVED) for one in runs.iterdir())
+        number = 1 + max((int(name[1:]) for name in given if name[:1] == "r" and name[1:].isdecimal()), default=0)
         making = runs / f".making-{os.getpid()}-{time.monotonic_ns()}"
         making.mkdir(mode=0o700)
         try:
@@ -116,8 +119,7 @@ class RunFolder:
         Raises:
             NotFound: there is no training of this id.
         """
-        # The id becomes a path: nothing in it may lead out of the folder.
-        if run.isalnum() and (runs / run / "request.json").is_file():
+        if is_run(runs, run):
             return cls(runs / run)
         raise NotFound(f"There is no training '{run}'. Those there are: argot learn runs")
 
@@ -240,6 +242,11 @@ class RunFolder:
             raise Conflict(f"Training {self.id} {'is done' if state.status == 'done' else 'runs already'}.")
         (self.path / _STOP).unlink(missing_ok=True)
         self.note(replace(state, status="waiting", error=""))
+
+
+def is_run(runs: Path, name: str) -> bool:
+    # The id becomes a path: nothing in it may lead out of the folder.
+    return name.isalnum() and (runs / name / "request.json").is_file()
 
 
 def run_folders(runs: Path) -> list[RunFolder]:

@@ -98,7 +98,8 @@ def run_training(run: RunFolder) -> RunState:
             state = replace(report.state, status=status, doing="", seconds_left=None)
         # Whatever it is, whoever looks at the run is told; the checkpoint lies there.
         except Exception as error:
-            logger.exception("training %s failed", run.id)
+            if not isinstance(error, ArgotError):
+                logger.exception("training %s failed", run.id)
             state = replace(report.state, status="failed", seconds_left=None, error=_told(error))
         run.note(state)
         return state
@@ -120,6 +121,8 @@ def _told(error: Exception) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     (folder,) = sys.argv[1:] if arguments is None else arguments
     os.nice(NICE)
+    # Bars of libraries are noise in a log, and in front of whoever watches the training's own progress.
+    os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
     return 0 if run_training(RunFolder(Path(folder))).status != "failed" else 1
 
 

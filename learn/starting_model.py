@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from argot.corpus.embedding.exported_models import model_folder
-from argot.errors import InvalidInput, InvalidSettings, NotFound
-from argot.learn.run_folder import RunFolder
+from argot.errors import InvalidInput, InvalidSettings
+from argot.learn.run_folder import RunFolder, is_run
 
 _PICKLED = ("*.bin", "*.pt", "*.pth", "*.pkl", "*.ckpt")
 
@@ -30,10 +30,9 @@ def starting_model(base: str, runs: Path) -> Path:
 
 
 def _of_run(base: str, runs: Path) -> Path | None:
-    try:
-        run = RunFolder.named(runs, base)
-    except NotFound:
+    if not is_run(runs, base):
         return None
+    run = RunFolder.named(runs, base)
     if run.state.status != "done":
         raise InvalidInput(f"Training '{base}' is {run.state.status}: its model can be started from once it is done.")
     return run.model

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -17,6 +18,11 @@ Part = Literal["train", "validation", "test"]
 PARTS: tuple[Part, ...] = get_args(Part)
 SHARES = (0.8, 0.1, 0.1)
 """Of training, validation and test (*Trustworthy Answers* 3.2)."""
+LONGEST = {
+    "id": 64, "question": 1000, "passage_id": 200, "passage": 100_000, "document": 1000, "kind": 40, "answer": 10_000,
+}  # fmt: skip
+"""Characters of what somebody may bring: all of it is shown to people, and corrected by them."""
+_ID = re.compile("[A-Za-z0-9-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +67,7 @@ def part_of(passage_id: str, seed: int) -> Part:
 
 
 def _digest(*parts: str) -> bytes:
-    return hashlib.blake2b("\0".join(parts).encode(), digest_size=8).digest()
+    return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
 # -- files ------------------------------------------------------------------------------------------------------------
@@ -88,8 +94,16 @@ def pairs_in(text: str, name: str) -> list[TrainingPair]:
     """
     found: list[TrainingPair] = []
     parts: dict[str, tuple[Part, int]] = {}
+    asked: dict[str, tuple[str, int]] = {}
     for number, row in json_rows(text, name):
         pair = _pair(row, f"{name}, line {number}")
+        _require_storable(pair, f"{name}, line {number}")
+        same, earlier = asked.setdefault(pair.id, (pair_id(pair.question, pair.passage_id), number))
+        if same != pair_id(pair.question, pair.passage_id):
+            raise InvalidInput(
+                f"{name}, line {number}: its id '{pair.id}' is that of another question, in line {earlier}. Leave 'id' "
+                "out: it is made of question and passage."
+            )
         part, first = parts.setdefault(pair.passage_id, (pair.part, number))
         if part != pair.part:
             raise InvalidInput(
@@ -98,6 +112,24 @@ def pairs_in(text: str, name: str) -> list[TrainingPair]:
             )
         found.append(pair)
     return found
+
+
+def _require_storable(pair: TrainingPair, place: str) -> None:
+    """
+    Raises:
+        InvalidInput: a text of it is too long to be looked at, cannot be stored, or is no id.
+    """
+    for name, most in LONGEST.items():
+        text: str = getattr(pair, name)
+        if len(text) > most:
+            raise InvalidInput(
+                f"{place}: what stands under {name!r} has {len(text):,} characters, and may have {most:,}. Shorten it."
+            )
+        # Halves of characters (lone surrogates), which JSON may hold, and NUL can neither be stored nor searched.
+        if "\0" in text or text.encode("utf-8", "ignore") != text.encode("utf-8", "surrogatepass"):
+            raise InvalidInput(f"{place}: what stands under {name!r} holds characters that are no text. Remove them.")
+    if not _ID.fullmatch(pair.id):
+        raise InvalidInput(f"{place}: {pair.id!r} is no id of a pair: letters, digits and hyphens. Or leave 'id' out.")
 
 
 def pairs_text(pairs: Iterable[TrainingPair]) -> str:
@@ -136,15 +168,15 @@ def _pair(row: dict[str, Any], place: str) -> TrainingPair:
     known = {one.name for one in fields(TrainingPair)}
     given = {name: value for name, value in row.items() if name in known} | texts
     given["id"] = given.get("id") or pair_id(given["question"], given["passage_id"])
-    given["answer"], given["negatives"] = given.get("answer") or "", tuple(given.get("negatives") or ())
+    given["answer"], negatives = given.get("answer") or "", given.get("negatives") or []
     for name in ("id", "answer"):
         if not isinstance(given[name], str):
             raise InvalidInput(f"{place}: what stands under {name!r} is no text. Put it into quotation marks.")
-    if not all(isinstance(one, str) for one in given["negatives"]):
+    if not isinstance(negatives, list) or not all(isinstance(one, str) for one in negatives):
         raise InvalidInput(
             f'{place}: \'negatives\' is no list of ids of passages. Write: ["p1", "p2"], or leave it out.'
         )
-    return TrainingPair(**given)
+    return TrainingPair(**{**given, "negatives": tuple(negatives)})
 
 
 def _checked(row: dict[str, Any], names: Sequence[str], place: str) -> dict[str, Any]:

@@ -119,7 +119,7 @@ class KnowledgeBase:
             for name in layout.DATABASES:
                 check_database(home / name)
             _note_stores(home)
-            settle_adopted(home)
+            settle_adopted(home, cut_off=True)
             opened = cls(home, settings, lock)
             opened.tracing = export_of(settings)
         except BaseException:

@@ -12,7 +12,7 @@ import torch
 
 from argot.errors import InvalidInput, MissingExtra, NotFound
 from argot.learn.generator.generator_recipe import GeneratorRecipe, refuse_large
-from argot.learn.run_folder import RunFolder
+from argot.learn.run_folder import RunFolder, is_run
 from argot.settings import Settings
 
 PICKLES = (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt")
@@ -56,7 +56,7 @@ def fingerprint_of(folder: Path) -> str:
 
 
 def _folder(name: str, runs: Path) -> Path:
-    if name.isalnum() and (runs / name / "request.json").is_file():
+    if is_run(runs, name):
         return _of_run(RunFolder.named(runs, name))
     for folder in (Path(name).expanduser(), Settings().cache / "model-server" / name):
         if folder.is_dir():
@@ -183,7 +183,8 @@ def write_model(tuned: Any, tokenizer: Any, base: BaseModel, folder: Path) -> No
         tuned.config._name_or_path = base.name
         tuned.to(torch.bfloat16).save_pretrained(folder)
         tokenizer.name_or_path = base.name
-        tokenizer.save_pretrained(folder)
+        # The chat template among its settings: a folder that is adopted holds weights, JSON and texts alone.
+        tokenizer.save_pretrained(folder, save_jinja_files=False)
     (folder / "base.json").write_text(json.dumps({"name": base.name, "fingerprint": base.fingerprint}) + "\n", "utf-8")
 
 

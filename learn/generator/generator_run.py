@@ -23,7 +23,6 @@ from argot.learn.generator.answering import answer_losses
 from argot.learn.generator.base_models import (
     base_model,
     device_of,
-    fingerprint_of,
     load_model,
     load_tokenizer,
     to_be_tuned,
@@ -33,7 +32,8 @@ from argot.learn.generator.examples import ExampleMaker
 from argot.learn.generator.generator_recipe import FEWEST_EXAMPLES, generator_recipe_of
 from argot.learn.generator.tokens import ChatTokens, Taken, TokenizedExample, taken
 from argot.learn.pool_search import multiplies_bfloat16
-from argot.learn.preparation import use_threads
+from argot.learn.preparation import use_threads, weights_of
+from argot.learn.run_data import data_fingerprint
 from argot.learn.run_folder import RunFolder
 from argot.learn.run_process import Reporter
 from argot.learn.training_loop import LoopRecipe, TrainingLoop, TrainingStopped
@@ -201,6 +201,7 @@ class Training:
                 "kind": "generator",
                 "name": self.request.name,
                 "data": self.request.data,
+                "data_fingerprint": data_fingerprint(self.folder.pairs(), self.folder.passages()),
                 "base": self.base.name,
                 "base_fingerprint": self.base.fingerprint,
                 "seed": self.request.seed,
@@ -217,7 +218,7 @@ class Training:
                     for part in MEASURED
                     if part in after
                 },
-                "fingerprint": fingerprint_of(self.folder.model),
+                "fingerprint": weights_of(self.folder.model),
             }
         )
 

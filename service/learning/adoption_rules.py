@@ -34,7 +34,7 @@ LOOKED_AT = 1000
 class Gain:
     """By how much a model is better than the one it started from, by the card's main measure on the validation part.
 
-    `low`, `high`: the 95 % interval of the paired difference.
+    `low`, `high`: the 95 % interval of the paired difference. `of`: what was put in order, as in "top10".
     """
 
     measure: str
@@ -44,6 +44,7 @@ class Gain:
     low: float
     high: float
     questions: int
+    of: str = ""
 
     @property
     def is_better(self) -> bool:
@@ -96,8 +97,8 @@ def _of_part(part: str, of: str, found: Any) -> Iterator[MeasuredChange]:
         return
     for measure, one in found.items():
         with suppress(KeyError, TypeError, ValueError):
-            low, high = map(float, one["interval"])
-            was, now, change, questions = one["before"], one["after"], float(one["difference"]), int(one["examples"])
+            low, high = map(float, one["interval95"])
+            was, now, change, questions = one["before"], one["after"], float(one["difference"]), int(one["questions"])
             yield MeasuredChange(part, of, STARTED_FROM, str(measure), was, now, change, low, high, questions)
     differences = found.get("differences")
     for ways, measures in differences.items() if isinstance(differences, Mapping) else ():
@@ -120,7 +121,7 @@ def gain_of(kind: RunKind, card: Mapping[str, Any]) -> Gain | None:
     measure, ways = str(card.get("main", MAIN_MEASURE[kind])), card.get("compared", STARTED_FROM)
     for one in measured_changes(card):
         if (one.part, one.measure, one.ways) == (PART, measure, ways):
-            return Gain(measure, one.before, one.after, one.gain, one.low, one.high, one.questions)
+            return Gain(measure, one.before, one.after, one.gain, one.low, one.high, one.questions, one.of)
     return None
 
 
@@ -177,7 +178,10 @@ def require_better(run: RunFolder) -> Gain:
         raise Conflict(f"Training {run.id} is {state.status}. Only one that is done can be adopted.")
     gain = gain_of(run.request.kind, run.card)
     if gain is None:
-        raise Conflict(f"The card of training {run.id} has no figures of the {PART} part: it cannot be adopted.")
+        raise Conflict(
+            f"The card of training {run.id} has no {MAIN_MEASURE[run.request.kind]} of the {PART} part, by which it is "
+            "decided: it cannot be adopted."
+        )
     if not gain.is_better:
         raise Conflict(
             f"Training {run.id} is not adopted: {gain.said}. Only what measures better goes in: the interval has to "
@@ -227,12 +231,12 @@ def _classes(path: Path) -> list[str]:
 
 def _require_same_data(run: RunFolder) -> None:
     from argot.learn.preparation import weights_of
-    from argot.learn.run_data import data_of
+    from argot.learn.run_data import data_fingerprint
 
     card = run.card
-    if "data_fingerprint" in card and data_of(run.pairs(), run.passages()).fingerprint != card["data_fingerprint"]:
+    if data_fingerprint(run.pairs(), run.passages()) != card.get("data_fingerprint"):
         raise Conflict(f"The pairs of training {run.id} are not those it was measured with. Train it anew.")
-    if "fingerprint" in card and weights_of(run.model) != card["fingerprint"]:
+    if weights_of(run.model) != card.get("fingerprint"):
         raise Conflict(f"The model of training {run.id} is not the one that was measured. Train it anew.")
 
 
@@ -248,9 +252,16 @@ def _require_known_passages(kb: KnowledgeBase, run: RunFolder) -> None:
 
 
 def _require_base(run: RunFolder) -> None:
-    from argot.learn.starting_model import starting_model
-
     try:
-        starting_model(run.request.base, run.path.parent)
-    except InvalidInput as error:
+        if run.request.kind == "generator":
+            # What serves the adapter: by name, which is looked for elsewhere than an embedder's, and by its weights.
+            from argot.learn.generator.base_models import base_model
+
+            if base_model(run.request.base, run.path.parent).fingerprint != run.card.get("base_fingerprint"):
+                raise InvalidInput(f"'{run.request.base}' is another model by now.")
+        else:
+            from argot.learn.starting_model import starting_model
+
+            starting_model(run.request.base, run.path.parent)
+    except (InvalidInput, NotFound) as error:
         raise Conflict(f"What training {run.id} started from is not here any more. {error}") from error

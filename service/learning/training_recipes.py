@@ -12,7 +12,6 @@ from argot.learn.generator.generator_recipe import GeneratorRecipe
 from argot.learn.recipes import TuningRecipe, recipe_of
 from argot.learn.reranker.reranker_recipe import RerankerRecipe
 from argot.learn.run_folder import RunKind
-from argot.settings import Settings
 
 RECIPES: Mapping[RunKind, type[TuningRecipe]] = {
     "embedder": EmbedderRecipe,
@@ -57,20 +56,6 @@ def recipe_given(kind: RunKind, given: Mapping[str, str]) -> dict[str, Any]:
     values = {name: _value(name, text.strip(), hints[name]) if name in hints else text for name, text in given.items()}
     wanted = recipe_of(recipe, values)
     return {name: value for name, value in values.items() if getattr(wanted, name) != getattr(recipe(), name)}
-
-
-def default_base(kind: RunKind, settings: Settings) -> str:
-    """What a training starts from where nobody says: the model in use.
-
-    Raises:
-        InvalidInput: there is no such model for a generator; it has to be named.
-    """
-    if kind == "embedder":
-        return settings.embedder
-    if kind == "reranker":
-        # The reader and the comparison of words start from the embedder: they have no weights to go on from.
-        return settings.embedder if settings.reranker in ("reader", "lexical") else settings.reranker
-    raise InvalidInput("Say which language model to start from: the folder of one with safetensors, as --base.")
 
 
 def _value(name: str, text: str, wanted: Any) -> Any:

@@ -21,7 +21,7 @@ from argot.clock import timestamp
 from argot.corpus.index.generations import CURRENT
 from argot.errors import DamagedStore
 from argot.files import write_atomically
-from argot.learn.run_folder import RUN_KINDS, RunKind
+from argot.learn.run_folder import RUN_KINDS, RunFolder, RunKind
 from argot.service.storage.home_folder import CORPUS, LEARNING_FOLDER, VECTORS
 from argot.settings import Settings
 from argot.sqlite import open_connection
@@ -132,14 +132,19 @@ def _stack(found: Sequence[Mapping[str, Any]]) -> tuple[AdoptedModel, ...]:
     return tuple(AdoptedModel(**one) for one in found)
 
 
-def settle_adopted(home: Path) -> None:
-    """Finish or take back a change of the embedder that a kill cut off, whichever the live vectors are made by."""
+def settle_adopted(home: Path, *, cut_off: bool = False) -> None:
+    """Finish or take back a change of the embedder, whichever the live vectors are made by.
+
+    Args:
+        cut_off: a kill came in between, which the log is to say.
+    """
     adopted = read_adopted(home)
     if adopted.changing is None:
         return
     changing = adopted.changing
     done = live_fingerprint(home) == changing.fingerprint
-    logger.warning("a change of the embedder was cut off, and is %s", "finished" if done else "taken back")
+    if cut_off:
+        logger.warning("a change of the embedder was cut off, and is %s", "finished" if done else "taken back")
     keep_adopted(home, adopted.after(changing.stack, changing.step) if done else replace(adopted, changing=None))
 
 
@@ -176,18 +181,24 @@ def model_path(home: Path, model: AdoptedModel) -> Path:
     return home.absolute() / MODELS / model.folder
 
 
-def put_model(home: Path, run: str, source: Path) -> str:
+def adopted_folder(run: RunFolder) -> str:
+    """Where its model lies once it is adopted: by its weights too, as a restored base may give a number again."""
+    return f"{run.id}-{run.card.get('fingerprint', '')}"
+
+
+def put_model(home: Path, run: RunFolder) -> str:
     """Copy a run's model to where adopted ones lie, whole or not at all; the name of its folder there."""
-    target, draft = home / MODELS / run, home / MODELS / f".{run}.draft"
+    name = adopted_folder(run)
+    target, draft = home / MODELS / name, home / MODELS / f".{name}.draft"
     if not target.exists():
         shutil.rmtree(draft, ignore_errors=True)
         draft.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
-            shutil.copytree(source, draft)
+            shutil.copytree(run.model, draft)
             draft.rename(target)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
-    return run
+    return name
 
 
 def remove_unused(home: Path) -> None:

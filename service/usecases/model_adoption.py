@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, aclosing, contextmanager
@@ -136,7 +137,7 @@ def _judged(kb: KnowledgeBase, run: RunFolder, *, for_everybody: bool) -> Gain:
     rules.require_open_to_all(run.request, for_everybody=for_everybody)
     rules.require_sound(kb, run)
     _require_unset(kb, kind)
-    if (model := store.read_adopted(kb.home).in_force(kind)) is not None and model.run == run.id:
+    if (model := store.read_adopted(kb.home).in_force(kind)) is not None and model.folder == store.adopted_folder(run):
         raise Conflict(f"Training {run.id} is adopted already.")
     return gain
 
@@ -172,7 +173,7 @@ async def model_adopt(
     gain = await kb.blocking(_judged, kb, found, for_everybody=for_everybody)
     request = found.request
     async with kb.writing:
-        folder = await kb.blocking(store.put_model, kb.home, found.id, found.model)
+        folder = await kb.blocking(store.put_model, kb.home, found)
         step = store.step_of(request.kind, "adopted", found.id, principal.name)
         model = AdoptedModel(
             request.kind,
@@ -342,7 +343,15 @@ def _say(kb: KnowledgeBase, kind: RunKind, stack: Sequence[AdoptedModel]) -> str
         return ""
     folder = store.model_path(kb.home, stack[-1])
     run = stack[-1].run
-    return f"Start vLLM with it: --enable-lora --lora-modules {run}={folder}; then set ARGOT_MODEL={run}"
+    adapter = folder / "adapter_config.json"
+    if not adapter.is_file():
+        return f"Serve it: deploy/vllm/gpu/serve.sh {folder}; then set ARGOT_MODEL=argot"
+    # vLLM takes adapters up to rank 16 where nobody says otherwise.
+    rank = json.loads(adapter.read_text("utf-8"))["r"]
+    return (
+        f"Start vLLM with it: --enable-lora --max-lora-rank {rank} --lora-modules {run}={folder}; "
+        f"then set ARGOT_MODEL={run}"
+    )
 
 
 def _no_questions(kb: KnowledgeBase) -> Callable[[], AbstractContextManager[None]]:

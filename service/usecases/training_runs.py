@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,19 +11,28 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from argot.errors import Conflict
-from argot.learn.run_folder import RunFolder, RunKind, RunRequest, RunStatus, run_folders
+from argot.learn.run_folder import REMOVED, RunFolder, RunKind, RunRequest, RunStatus, run_folders
 from argot.learn.trainable_pairs import require_trainable
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.learning.adoption_rules import Gain, MeasuredChange, gain_of, may_see, measured_changes, visible_run
+from argot.service.learning.adoption_rules import (
+    STARTED_FROM,
+    Gain,
+    MeasuredChange,
+    gain_of,
+    may_see,
+    measured_changes,
+    visible_run,
+)
 from argot.service.learning.pair_sets import visible_sets
 from argot.service.learning.set_inputs import training_inputs
-from argot.service.learning.training_recipes import RecipeField, default_base, recipe_fields, recipe_given
-from argot.service.storage.adopted_models import read_adopted
+from argot.service.learning.starting_models import base_given, started_from
+from argot.service.learning.training_recipes import RecipeField, recipe_fields, recipe_given
+from argot.service.storage.adopted_models import adopted_folder, read_adopted
 from argot.service.storage.home_folder import RUNS
 from argot.service.usecases.usecase_registry import Number, Text, usecase
 from argot.types import Principal
 
-__all__ = ["RunKind"]
+__all__ = ["STARTED_FROM", "MeasuredChange", "RunKind"]
 
 RunId = Annotated[Text, Field(max_length=40)]
 Named = Annotated[Text, Field(max_length=200)]
@@ -61,12 +71,17 @@ class RunShown:
 
 @dataclass(frozen=True, slots=True)
 class RunDetails:
-    """A training with its curve (points of losses by step), its figures, and its card as it lies in the folder."""
+    """A training with its curve (points of losses by step), its figures, and its card as it lies in the folder.
+
+    `seconds`: since it was begun or last resumed; `peak_megabytes`: of memory. None where the card does not say it.
+    """
 
     run: RunShown
     curve: list[dict[str, float]]
     figures: list[MeasuredChange]
     card: dict[str, Any]
+    seconds: float | None
+    peak_megabytes: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +123,8 @@ async def training_start(
     `recipe`: what is not as by default, by name.
 
     Raises:
-        NotFound: there is no such set of pairs.
-        InvalidInput: the pairs are too few, or the recipe is none.
+        NotFound: there is no such set of pairs, or it is to start from a training that one may not see.
+        InvalidInput: the pairs are too few, or the recipe or the model to start from is none.
     """
     given = await kb.blocking(recipe_given, kind, recipe or {})
     inputs = await training_inputs(kb, principal, data)
@@ -117,13 +132,15 @@ async def training_start(
     request = RunRequest(
         kind=kind,
         name=name.strip() or f"{kind} on {data}",
-        base=base.strip() or default_base(kind, kb.settings),
+        base=await kb.blocking(base_given, kind, base.strip(), given, kb.settings, _runs(kb)),
         data=data,
         seed=seed,
         recipe=given,
-        readers=inputs.readers,
         asked_by=principal.name,
     )
+    before = await kb.blocking(started_from, principal, request, _runs(kb))
+    readers = {*inputs.readers, *(one for earlier in before for one in earlier.readers)}
+    request = replace(request, readers=tuple(sorted(readers)))
     run = await kb.blocking(RunFolder.create, _runs(kb), request, inputs.pairs, inputs.passages)
     return await kb.blocking(_shown, kb, run)
 
@@ -155,7 +172,13 @@ def _details(kb: KnowledgeBase, principal: Principal, name: str) -> RunDetails:
     run = visible_run(_runs(kb), principal, name)
     curve, card = run.curve(), run.card
     thinned = curve[:: max(1, -(-len(curve) // MOST_POINTS))]
-    return RunDetails(_shown(kb, run), thinned, list(measured_changes(card)), card)
+    seconds, peak = (_number(card.get(name)) for name in ("seconds", "peak_megabytes"))
+    return RunDetails(_shown(kb, run), thinned, list(measured_changes(card)), card, seconds, peak)
+
+
+def _number(value: object) -> float | None:
+    # A card may come from anywhere.
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
 
 
 @usecase("manager", everywhere=True)
@@ -219,9 +242,11 @@ def _remove(run: RunFolder) -> None:
         if other.request.base == run.id and other.state.status != "done":
             raise Conflict(f"Training {other.id} starts from this one, and is {other.state.status}. Remove that first.")
     # Renamed first: half a folder is to be nobody's training.
-    gone = run.path.with_name(f".removed-{run.id}")
+    gone = run.path.with_name(f"{REMOVED}{run.id}")
     run.path.rename(gone)
     shutil.rmtree(gone)
+    # An empty one stays: history and models name the number, which is not to be given again.
+    gone.mkdir()
 
 
 # -- shared -----------------------------------------------------------------------------------------------------------
@@ -255,6 +280,6 @@ def _shown(kb: KnowledgeBase, run: RunFolder) -> RunShown:
         state.error,
         state.changed,
         restricted=any(request.readers),
-        in_force=model is not None and model.run == run.id,
+        in_force=model is not None and model.folder == adopted_folder(run),
         gain=gain_of(request.kind, run.card) if state.status == "done" else None,
     )

@@ -15,7 +15,7 @@ import pytest
 from argot.errors import Conflict, InvalidInput, InvalidSettings, NotAllowed, NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.learning import pair_making
-from argot.service.operations.training_inputs import training_inputs
+from argot.service.learning.set_inputs import training_inputs
 from argot.service.usecases.documents import add
 from argot.service.usecases.learning_data import (
     data_correct,
@@ -162,6 +162,29 @@ async def test_pairs_are_struck_corrected_exported_and_imported(kb: KnowledgeBas
     assert "elsewhere" in {one.id for one in inputs.passages} and inputs.readers == (("hr",),)
     assert (await data_restore(kb, MANAGER, name="ours", pair=first.id)).state == "kept"
     assert (await data_remove(kb, MANAGER, name="ours")).pairs == report.pairs
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"negatives": "p1"}, r"line 1: 'negatives' is no list of ids"),
+        ({"negatives": {"p1": 1}}, r"line 1: 'negatives' is no list of ids"),
+        ({"question": "q" * 1001}, r"'question' has 1,001 characters, and may have 1,000"),
+        ({"kind": "k" * 41}, r"'kind' has 41 characters"),
+        ({"question": "half \ud800"}, r"'question' holds characters that are no text"),
+        ({"answer": "\0"}, r"'answer' holds characters that are no text"),
+        ({"id": "../x"}, r"'../x' is no id of a pair"),
+        ({"id": "one"}, r"line 2: its id 'one' is that of another question, in line 1"),
+    ],
+)
+async def test_what_people_could_not_look_through_is_refused(
+    kb: KnowledgeBase, changes: dict[str, Any], words: str
+) -> None:
+    pair = {"question": "Q?", "passage_id": "p", "passage": "P", "document": "d", "kind": "k", "part": "train"}
+    text = json.dumps(pair | changes) + "\n" + json.dumps(pair | {"question": "R?", "id": changes.get("id", "two")})
+    with pytest.raises(InvalidInput, match=words):
+        await data_import(kb, ADMIN, name="theirs", text=text)
+    assert await data_list(kb, ADMIN) == []
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,14 @@ from pathlib import Path
 
 import pytest
 from finished_run import NOT_SURELY, finished_run, waiting_run
+from tiny_llama import tiny_llama
 from tiny_reader import tiny_embedder
 
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from argot.learn.run_folder import RunFolder, RunRequest
+from argot.learn.run_process import run_training
 from argot.learn.run_worker import RunWorker
+from argot.learn.training_pairs import Part, PoolPassage, TrainingPair
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.backup import restore_backup, write_backup
 from argot.service.operations.training_queue import runs_folder, train_waiting
@@ -67,7 +71,7 @@ async def test_an_embedder_is_adopted_and_taken_back(kb: KnowledgeBase, model: P
 
     await kb.close()
     async with KnowledgeBase.open(kb.home, Settings(home=kb.home)) as again:
-        assert Path(again.settings.embedder).name == run.id
+        assert Path(again.settings.embedder).name.startswith(run.id)
         await again.load()
     async with KnowledgeBase.open(kb.home, Settings(home=kb.home)) as again:
         await training_remove(again, MIA, run=run.id)
@@ -94,7 +98,7 @@ async def test_what_a_kill_cut_off_is_as_it_was_before(
     with monkeypatch.context() as during:
         # As a kill leaves it: neither vectors nor file were changed.
         during.setattr(kb.corpus, "change_embedder", killed)
-        during.setattr(adopted_models, "settle_adopted", lambda home: None)
+        during.setattr(adopted_models, "settle_adopted", lambda home, **given: None)
         with pytest.raises((KeyboardInterrupt, asyncio.CancelledError)):
             await outcome(model_adopt(kb, MIA, run=run.id))
     assert read_adopted(kb.home).changing is not None
@@ -135,6 +139,43 @@ async def test_what_is_not_what_it_says_is_refused(kb: KnowledgeBase, model: Pat
         await outcome(model_adopt(kb, MIA, run=orphan.id))
 
 
+@pytest.mark.parametrize(
+    ("method", "said"), [("lora", "--max-lora-rank 4 --lora-modules r0001="), ("full", "serve.sh")]
+)
+async def test_a_trained_generator_is_judged_by_its_card(
+    kb: KnowledgeBase, tmp_path: Path, method: str, said: str
+) -> None:
+    known = passages_of(kb)[0]
+    base = tiny_llama(tmp_path / "tiny-instruct", [known[1]])
+    parts: tuple[Part, ...] = ("train",) * 10 + ("validation",) * 4
+    pairs = [TrainingPair(f"{n}", f"What is {n}?", *known, "d", "h", part, f"It {n}.") for n, part in enumerate(parts)]
+    recipe = {"method": method, "examples": "answers", "steps": 1, "rank": 4, "measured": 2, "answer_tokens": 3}
+    request = RunRequest("generator", "speaks", str(base), "pairs", recipe=recipe)
+    run = RunFolder.create(runs_folder(kb.home), request, pairs, [PoolPassage(*known, "d")])
+    assert run_training(run).status == "done", run.state.error
+    with pytest.raises(Conflict, match=r"on the validation part its rouge_l is 0\.\d+ (higher|lower)"):
+        await outcome(model_adopt(kb, MIA, run=run.id))
+    better = json.loads(json.dumps(run.card))
+    better["figures"]["validation"]["rouge_l"]["interval95"] = [0.1, 0.3]
+    run.keep_card(better)
+    assert said in (await outcome(model_adopt(kb, MIA, run=run.id))).say
+    assert (await training_show(kb, MIA, run=run.id)).run.in_force
+
+
+async def test_a_training_of_the_same_number_is_another_one(kb: KnowledgeBase, model: Path, tmp_path: Path) -> None:
+    first = finished_run(kb.home, passages_of(kb), model)
+    await outcome(model_adopt(kb, MIA, run=first.id))
+    # As after a restore, which brings the adopted models and not every training.
+    shutil.rmtree(first.path)
+    second = finished_run(kb.home, passages_of(kb), tiny_embedder(tmp_path / "other", seed=4))
+    assert second.id == first.id and not (await training_show(kb, MIA, run=second.id)).run.in_force
+    adopted = kb.settings.embedder
+    await outcome(model_adopt(kb, MIA, run=second.id))
+    assert kb.settings.embedder != adopted and (await training_show(kb, MIA, run=second.id)).run.in_force
+    await outcome(model_back(kb, MIA, kind="embedder"))
+    assert kb.settings.embedder == adopted
+
+
 async def test_a_setting_wins_over_what_is_adopted(kb: KnowledgeBase, model: Path) -> None:
     run = finished_run(kb.home, passages_of(kb), model, kind="reranker")
     await kb.close()
@@ -161,7 +202,7 @@ async def test_restricted_documents_stay_with_their_readers(kb: KnowledgeBase, m
     with pytest.raises(NotAllowed, match="--for-everybody"):
         await outcome(model_adopt(kb, VAULT, run=run.id))
     for anybody in (VAULT, ADMIN):
-        with pytest.raises(Conflict, match=r"no figures|not adopted"):
+        with pytest.raises(Conflict, match=r"no rouge_l|not adopted"):
             await outcome(model_adopt(kb, anybody, run=speaks.id, for_everybody=True))
     card = {**speaks.card, "main": "map@10"}
     speaks.keep_card(card)
@@ -174,7 +215,7 @@ async def test_restricted_documents_stay_with_their_readers(kb: KnowledgeBase, m
 
 async def test_adopted_models_are_in_a_backup(kb: KnowledgeBase, model: Path, tmp_path: Path) -> None:
     run = finished_run(kb.home, passages_of(kb), model)
-    folder = adopted_models.put_model(kb.home, run.id, run.model)
+    folder = adopted_models.put_model(kb.home, run)
     step = adopted_models.step_of("embedder", "adopted", run.id, "mia")
     noted = adopted_models.AdoptedModel("embedder", run.id, "tuned", folder, "map@10", 0.1, 0.05, 0.15, "mia")
     adopted_models.keep_adopted(kb.home, adopted_models.Adopted().after([noted], step))

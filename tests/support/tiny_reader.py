@@ -32,8 +32,8 @@ def tiny_cross_encoder(folder: Path, labels: int = 1) -> Path:
     return folder
 
 
-def _parts() -> tuple[Any, Any]:
-    """A tokenizer, and the sizes of an encoder for it."""
+def _parts(seed: int = 3) -> tuple[Any, Any]:
+    """A tokenizer, and the sizes of an encoder for it. `seed`: of the weights that are drawn next."""
     import torch
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import BertConfig
@@ -43,7 +43,7 @@ def _parts() -> tuple[Any, Any]:
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
-    torch.manual_seed(3)
+    torch.manual_seed(seed)
     config = BertConfig(
         vocab_size=len(vocabulary),
         hidden_size=16,
@@ -55,13 +55,13 @@ def _parts() -> tuple[Any, Any]:
     return tokenizer, config
 
 
-def tiny_embedder(folder: Path) -> Path:
+def tiny_embedder(folder: Path, seed: int = 3) -> Path:
     """A whole sentence-transformers folder, which embeds."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
     from transformers import BertModel, PreTrainedTokenizerFast
 
-    tokenizer, config = _parts()
+    tokenizer, config = _parts(seed)
     parts = folder.with_name(f"{folder.name}-parts")
     BertModel(config, add_pooling_layer=True).save_pretrained(parts)
     marks = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}

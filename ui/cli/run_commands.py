@@ -73,7 +73,7 @@ def _gain(gain: Gain | None) -> str:
 def show(run: Run, json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
     """Show a training: its recipe, how far it is, its figures before and after, and whether it may be adopted."""
     from argot.service.usecases.model_adoption import model_verdict
-    from argot.service.usecases.training_runs import training_show
+    from argot.service.usecases.training_runs import STARTED_FROM, training_show
 
     with knowledge_base(home) as client:
         found = client.as_user(as_user).call(training_show, run=run)
@@ -94,7 +94,7 @@ def show(run: Run, json_: Json = False, as_user: AsUser = None, home: Home = Non
             ["part", "measure", "before", "after", "change", "95 % interval"],
             [
                 [
-                    each.part,
+                    f"{each.part}, {each.of}" if each.of else each.part,
                     each.measure,
                     _figure(each.before),
                     _figure(each.after),
@@ -102,8 +102,12 @@ def show(run: Run, json_: Json = False, as_user: AsUser = None, home: Home = Non
                     f"{each.low:+.3f} to {each.high:+.3f}",
                 ]
                 for each in found.figures
+                if each.ways == STARTED_FROM
             ],
         )
+    if found.seconds:
+        memory = f", and {found.peak_megabytes:,.0f} MB of memory at most" if found.peak_megabytes else ""
+        say(f"It took {time_left(found.seconds)}{memory}, since it was begun or last resumed.")
     if verdict is not None and not one.in_force:
         say(verdict.refused or f"It may be adopted: argot learn adopt {one.id}")
 

@@ -20,6 +20,8 @@ from argot.service.usecases.model_adoption import (
     models_in_force,
 )
 from argot.service.usecases.training_runs import (
+    STARTED_FROM,
+    MeasuredChange,
     RunDetails,
     RunKind,
     training_compare,
@@ -108,9 +110,14 @@ def _overview(router: APIRouter, kb: KnowledgeBase) -> None:
 
 def _compared(found: list[RunDetails]) -> list[tuple[str, list[object]]]:
     """Each measure of each part with what each training came to; None where it has none."""
-    labels = dict.fromkeys((one.part, one.of, one.ways, one.measure) for run in found for one in run.figures)
-    by_run = [{(one.part, one.of, one.ways, one.measure): one for one in run.figures} for run in found]
+    by_run = [{_label(one): one for one in run.figures} for run in found]
+    labels = dict.fromkeys(label for each in by_run for label in each)
     return [(" · ".join(filter(None, label)), [each.get(label) for each in by_run]) for label in labels]
+
+
+def _label(one: MeasuredChange) -> tuple[str, ...]:
+    # What is compared in every one need not be said.
+    return one.part, one.of, "" if one.ways == STARTED_FROM else one.ways, one.measure
 
 
 # -- training ---------------------------------------------------------------------------------------------------------
@@ -213,13 +220,13 @@ def _one_run(router: APIRouter, kb: KnowledgeBase) -> None:
         changing = change is not None and not change.ended
         live = found.run.status in ("running", "waiting") or changing
         view = RunView(found, curves_of(found.curve), verdict)
-        return {"view": view, "run": found.run, "change": change, "changing": changing, "live": live, **_SIZE}
+        return {"view": view, "run": found.run, "change": change, "changing": changing, "live": live, **_FIXED}
 
     async def run_page(request: Request, who: Visitor, run: str, error: Exception | None = None) -> Response:
         return page("workbench_run.html", request, who, error=error, **await shown(who, run))
 
 
-_SIZE: dict[str, Any] = {"WIDTH": WIDTH, "HEIGHT": HEIGHT}
+_FIXED: dict[str, Any] = {"WIDTH": WIDTH, "HEIGHT": HEIGHT, "STARTED_FROM": STARTED_FROM}
 
 
 # -- models in force, and asking --------------------------------------------------------------------------------------

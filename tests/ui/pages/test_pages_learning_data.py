@@ -69,6 +69,7 @@ async def test_a_set_is_made_from_the_page(kb: KnowledgeBase, ada: httpx.AsyncCl
     while "Being made" in (page := (await ada.get(f"{DATA}/ours")).text):  # noqa: ASYNC110  as people look
         await asyncio.sleep(0.05)
     assert "3 pairs kept" in page and "See it in the document" in page
+    assert 'href="/workbench/train/embedder?data=ours"' in page
     address = re.search(r'href="(/documents/[^"]+)">See it', page)
     assert address and (await ada.get(unescape(address[1]))).status_code == 200
     assert (await post(ada, "", name="ours")).status_code == 409

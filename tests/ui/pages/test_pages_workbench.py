@@ -12,7 +12,7 @@ from desk import CSRF, at_desk
 from finished_run import NOT_SURELY, finished_run, waiting_run
 from tiny_reader import tiny_embedder
 
-from argot.learn.run_folder import RunState
+from argot.learn.run_folder import RUN_KINDS, RunState
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.operations.training_queue import runs_folder
 from argot.service.usecases.model_adoption import model_change
@@ -75,10 +75,13 @@ async def test_a_training_is_watched_stopped_and_removed(kb: KnowledgeBase, mia:
         assert run.stop_asked
         assert "runs. Stop it first" in unescape((await posted(mia, f"{address}/remove")).text)
     assert "its checkpoint is kept" in await text_of(mia, address)
+    run.note(RunState("failed", error="No space left on device"))
+    assert "No space left on device" in await text_of(mia, "/workbench")
     await posted(mia, f"{address}/resume")
     assert run.state.status == "waiting"
     assert (await posted(mia, f"{address}/remove")).headers["location"] == "/workbench"
     assert (await mia.get(address)).status_code == 404
+    assert waiting_run(runs_folder(kb.home)).id != run.id
 
 
 async def test_what_is_better_is_adopted_on_its_page(kb: KnowledgeBase, mia: httpx.AsyncClient, model: Path) -> None:
@@ -89,8 +92,9 @@ async def test_what_is_better_is_adopted_on_its_page(kb: KnowledgeBase, mia: htt
     assert (await posted(mia, f"/workbench/runs/{worse.id}/adopt")).status_code == 409
     page = await text_of(mia, f"/workbench/runs/{run.id}")
     assert ">Adopt<" in page and "+0.020 to +0.080" in page and 'class="decides"' in page
+    assert "took 5 min, and 1,234 MB of memory" in page
     compared = await text_of(mia, f"/workbench/compare?run={run.id}&run={worse.id}")
-    assert "validation · after against before · map@10" in compared
+    assert ">validation · map@10<" in compared
     assert "Select two trainings" in (await mia.get(f"/workbench/compare?run={run.id}")).text
     asked = await text_of(mia, f"/workbench/ask?run={run.id}&q=How+do+I+trim+a+drive")
     assert asked.count('class="side"') == 2 and "drive-tool.md" in asked
@@ -114,7 +118,7 @@ async def ended(kb: KnowledgeBase) -> str:
 
 
 async def test_forms_have_the_recipe_and_say_what_is_wrong(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
-    for kind in ("embedder", "reranker"):
+    for kind in RUN_KINDS:
         form = await text_of(mia, f"/workbench/train/{kind}")
         assert "There is no data to learn from yet" in form and 'name="recipe.epochs"' in form
     wrong = await posted(mia, "/workbench/train/embedder", data="none", **{"recipe.epochs": "many"})

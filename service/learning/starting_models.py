@@ -1,0 +1,60 @@
+"""What a training starts from: looked at before anybody waits, and never past who may see what it learnt from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from argot.errors import InvalidInput
+from argot.learn.run_folder import RunKind, RunRequest, is_run
+from argot.learn.starting_model import starting_model
+from argot.service.learning.adoption_rules import visible_run
+from argot.settings import Settings
+from argot.tools.retrieval.cross_encoder import CrossEncoderScorer
+from argot.tools.retrieval.onnx_cross_encoder import OnnxCrossEncoderScorer
+from argot.tools.retrieval.scorer_choice import scorer_for
+from argot.types import Principal
+
+
+def base_given(kind: RunKind, base: str, recipe: Mapping[str, Any], settings: Settings, runs: Path) -> str:
+    """What a training starts from: `base`, or the model in use where nobody says.
+
+    Raises:
+        InvalidInput: there is no such model, or its weights are no safetensors; or none is named for a generator.
+    """
+    if kind == "generator":
+        if not base:
+            raise InvalidInput("Say which language model to start from: the folder of one with safetensors, as --base.")
+        return base
+    base = base or _in_use(kind, recipe, settings)
+    # Another training may be done by the time that this one begins.
+    if not is_run(runs, base):
+        starting_model(base, runs)
+    return base
+
+
+def started_from(principal: Principal, request: RunRequest, runs: Path) -> list[RunRequest]:
+    """The trainings whose models a training is to start from: what they learnt from is in the new one, too.
+
+    Raises:
+        NotFound: this principal may not see one of them.
+    """
+    names = (request.base, str(request.recipe.get("embedder", "")))
+    return [visible_run(runs, principal, run).request for name in names if (run := _run_of(name, runs))]
+
+
+def _in_use(kind: RunKind, recipe: Mapping[str, Any], settings: Settings) -> str:
+    # Readers start from an embedder, and the comparison of words has no weights; a cross-encoder may go on.
+    goes_on = kind == "reranker" and recipe.get("form") == "cross_encoder"
+    if goes_on and isinstance(scorer_for(settings), OnnxCrossEncoderScorer | CrossEncoderScorer):
+        return settings.reranker
+    return settings.embedder
+
+
+def _run_of(name: str, runs: Path) -> str:
+    """The id of the training whose model this names, by id or by path; empty: it is none's."""
+    if is_run(runs, name):
+        return name
+    place, runs = Path(name).expanduser().resolve(), runs.resolve()
+    return place.relative_to(runs).parts[0] if name and runs in place.parents else ""

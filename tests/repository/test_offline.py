@@ -1,0 +1,35 @@
+"""Installing from a folder of wheels. Gathering takes a network and minutes: docs/deployment.md says what was tried."""
+
+import os
+import re
+import subprocess
+
+from repository import ROOT
+
+
+def make(*arguments: str) -> str:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "MAKE"))}
+    command = ["make", "--no-print-directory", *arguments]
+    return subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True, text=True).stdout
+
+
+def test_with_wheels_no_index_is_asked() -> None:
+    shown = make("--eval=show: ; @env", "show", "WHEELS=dist/wheelhouse")
+    assert "PIP_NO_INDEX=1\n" in shown and f"PIP_FIND_LINKS={ROOT}/dist/wheelhouse\n" in shown
+    assert "PIP_" not in make("--eval=show: ; @env", "show")
+
+
+def test_what_the_model_server_installs_is_what_is_gathered() -> None:
+    setup = (ROOT / "deploy" / "vllm" / "cpu" / "setup.sh").read_text("utf-8")
+    pinned = re.findall(r"^\w+=(\S+==\S+)$", setup, re.MULTILINE)
+    gathering = re.findall(r"sed -n '[^']*' [^\s)]+", make("--dry-run", "offline-model-server"))
+    shown = subprocess.run(
+        "; ".join(gathering), shell=True, cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout
+    assert sorted(shown.split()) == sorted(pinned) and len(pinned) == 3
+
+
+def test_what_chat_installs_is_what_is_gathered() -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    (installed,) = re.findall(r"install -c constraints.txt -e '(\.\[chat,slack\])'", makefile)
+    assert f"'{installed}'" in make("--dry-run", "offline")

@@ -93,6 +93,9 @@ class Settings(BaseSettings):
     sign_in_header: str = Field(
         "", pattern=r"^([A-Za-z0-9-]{1,64})?$", description="the header in which that proxy names who is signed in"
     )
+    sign_in_groups_header: str = Field(
+        "", pattern=r"^([A-Za-z0-9-]{1,64})?$", description="the header in which it names their groups, between commas"
+    )
     unknown_people: Literal["refuse", "create"] = Field(
         "refuse",
         description="what to do with somebody that header or the provider names and Argot does not know",

@@ -185,6 +185,8 @@ def require_consistent(settings: Settings, *, signing_in: bool) -> None:
             f"Setting 'sign_in_header' is '{settings.sign_in_header}', but no proxy is trusted to send it. Name the"
             " addresses of yours in 'trusted_proxies'."
         )
+    if settings.sign_in_groups_header and not settings.sign_in_header:
+        raise InvalidSettings("Setting 'sign_in_groups_header' needs 'sign_in_header': whose groups they are.")
     require_provider(settings)
     if (settings.public_url or settings.trusted_proxies) and not signing_in:
         raise InvalidSettings(

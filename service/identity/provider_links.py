@@ -114,16 +114,20 @@ class ProviderLinks:
                 "UPDATE provider_links SET confirmed_at = ?, lapsed_at = NULL, refresh_token = ? WHERE user = ?",
                 (timestamp(), said.refresh_token, link.user),
             )
-            connection.execute("DELETE FROM memberships WHERE user = ? AND by_provider", (link.user,))
-            connection.executemany(
-                # One given here that the provider names too is its own from now on: with its word it ends.
-                "INSERT INTO memberships (user, group_name, by_provider) VALUES (?, ?, 1)"
-                " ON CONFLICT DO UPDATE SET by_provider = 1",
-                [(link.user, group) for group in sorted(said.groups)],
-            )
+            _take_groups(connection, link.user, said.groups)
             if said.admin is not None:
                 connection.execute("UPDATE users SET admin = ? WHERE name = ?", (said.admin, link.user))
         return True
+
+    def groups_of(self, user: str) -> frozenset[str]:
+        """The groups that a provider or proxy has named, and not those given here."""
+        rows = self._database.rows("SELECT group_name FROM memberships WHERE user = ? AND by_provider", user)
+        return frozenset(str(row[0]) for row in rows)
+
+    def take_groups(self, user: str, groups: frozenset[str]) -> None:
+        """Take what a proxy says in the place of what it said before."""
+        with self._database.transaction() as connection:
+            _take_groups(connection, user, groups)
 
     def lapse(self, link: ProviderLink) -> bool:
         """Forget the groups and the token; False if the link is no longer this one."""
@@ -136,6 +140,16 @@ class ProviderLinks:
                 (timestamp(), link.user),
             )
         return True
+
+
+def _take_groups(connection: sqlite3.Connection, user: str, groups: frozenset[str]) -> None:
+    _forget_said(connection, user)
+    connection.executemany(
+        # One given here that the provider names too is its own from now on: with its word it ends.
+        "INSERT INTO memberships (user, group_name, by_provider) VALUES (?, ?, 1)"
+        " ON CONFLICT DO UPDATE SET by_provider = 1",
+        [(user, group) for group in sorted(groups)],
+    )
 
 
 def _forget_said(connection: sqlite3.Connection, user: str) -> None:

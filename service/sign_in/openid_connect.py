@@ -54,6 +54,10 @@ class ProviderRefusal(NotAllowed):
     """What came from the provider is no proof of who somebody is, or it no longer answers for them."""
 
 
+class UnprovenToken(ProviderRefusal):
+    """Its token does not hold: also where a clock is wrong, so it says nothing against the person."""
+
+
 @dataclass(frozen=True, slots=True)
 class Told:
     """What the provider said of somebody. `refresh_token` None: it gave none."""
@@ -157,7 +161,10 @@ class OpenIdProvider:
         answer = await self._token({"grant_type": "refresh_token", "refresh_token": refresh_token})
         claims: Claims = {}
         if isinstance(answer.get("id_token"), str):
-            claims = await self._proven(answer)
+            try:
+                claims = await self._proven(answer)
+            except UnprovenToken as error:
+                raise ProviderUnreachable(str(error)) from error
             _require_subject(claims, subject)
         # A provider need not rotate the token, nor repeat one that stays.
         return await self._told({"refresh_token": refresh_token, **answer}, claims, subject)
@@ -186,7 +193,7 @@ class OpenIdProvider:
         """The claims of the ID token, if it holds.
 
         Raises:
-            ProviderRefusal
+            UnprovenToken, ProviderUnreachable
         """
         from authlib.oidc.core import CodeIDToken
         from joserfc.errors import ExpiredTokenError, InvalidTokenError, JoseError
@@ -203,14 +210,14 @@ class OpenIdProvider:
             claims.validate(leeway=SKEW_SECONDS)
             # Core, 2: at most 255 characters.
             if not isinstance(claims["sub"], str) or not 0 < len(claims["sub"]) <= 255:
-                raise ProviderRefusal("The provider's token names nobody ('sub').")
+                raise UnprovenToken("The provider's token names nobody ('sub').")
         except (ExpiredTokenError, InvalidTokenError) as error:
-            raise ProviderRefusal(CLOCKS) from error
+            raise UnprovenToken(CLOCKS) from error
         # ValueError, TypeError: claims of another kind than the specification has.
         except (JoseError, ValueError, TypeError) as error:
-            raise ProviderRefusal(f"The provider's token does not hold ({_reason(error)}). Sign in again.") from error
+            raise UnprovenToken(f"The provider's token does not hold ({_reason(error)}). Sign in again.") from error
         if nonce is not None and time.time() - claims["iat"] > SKEW_SECONDS + BACKDATED_SECONDS:
-            raise ProviderRefusal(CLOCKS)
+            raise UnprovenToken(CLOCKS)
         return dict(claims)
 
     async def _verified(self, text: str) -> Any:

@@ -54,12 +54,12 @@ def require_provider(settings: Settings) -> None:
 
 
 def claimed_name(claims: Mapping[str, Any], settings: Settings) -> str:
-    """The name for somebody new; empty: the claim is missing, or is an address that nobody has verified."""
+    """The name for somebody new; empty: the claim is missing or none, or an address that nobody has verified."""
     name = claims.get(settings.oidc_name_claim)
     # Whoever enters somebody else's address there would be called by it here.
     if settings.oidc_name_claim == "email" and claims.get("email_verified") is False:
         return ""
-    return unicodedata.normalize("NFC", name.strip()) if isinstance(name, str) else ""
+    return unicodedata.normalize("NFC", name.strip()) if isinstance(name, str) and name.isprintable() else ""
 
 
 def claimed_display_name(claims: Mapping[str, Any]) -> str:
@@ -74,11 +74,16 @@ def claimed_groups(claims: Mapping[str, Any], settings: Settings) -> Groups:
     group `managers` comes by the mapping alone: with that name a company may mean anything.
     """
     theirs = _theirs(claims, settings.oidc_groups_claim)
+    admin = settings.oidc_admin_group in theirs if settings.oidc_admin_group else None
+    return Groups(groups_here(theirs, settings), admin)
+
+
+def groups_here(theirs: set[str], settings: Settings) -> frozenset[str]:
+    """Groups by the names that they have here, as said above."""
     mapping = mapping_of(settings.oidc_groups)
     names = {mapping[one] for one in theirs if one in mapping}
     names |= {plain for one in theirs - mapping.keys() if (plain := one.removeprefix("/")) != MANAGERS and _fits(plain)}
-    admin = settings.oidc_admin_group in theirs if settings.oidc_admin_group else None
-    return Groups(frozenset(names), admin)
+    return frozenset(names)
 
 
 @cache

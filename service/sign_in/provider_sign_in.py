@@ -83,11 +83,14 @@ class ProviderSignIn:
         seed = self._seed(ticket, state)
         # Before anything is awaited: two at once with one ticket are one too many.
         self._used[seed] = True
-        told = await self.provider.told_for(
-            code, back, nonce=self._made("nonce", seed), verifier=self._made("verifier", seed)
-        )
-        user = await self.kb.blocking(self._taken, told)
-        return user, told.id_token
+        nonce, verifier = self._made("nonce", seed), self._made("verifier", seed)
+        try:
+            told = await self.provider.told_for(code, back, nonce=nonce, verifier=verifier)
+            return await self.kb.blocking(self._taken, told), told.id_token
+        except (ProviderRefusal, ProviderUnreachable) as error:
+            # For whoever runs Argot: the person is told the same, and often cannot mend it.
+            logger.warning("somebody could not sign in at the provider: %s", error)
+            raise
 
     async def token(self, user: User, id_token: str, address: str, agent: str) -> str:
         """The token of a new session of somebody who has just come back."""
@@ -212,7 +215,6 @@ async def confirm_due(kb: KnowledgeBase, provider: OpenIdProvider | None, now: d
                 return
         await _lapsed(kb, link, "it has not answered for them for too long")
 
-    # First those whom nothing can keep, then those about whom the provider is asked, which may take its time.
     await asyncio.gather(*(look(link) for link in await kb.blocking(kb.people.links.in_force)))
 
 

@@ -29,6 +29,7 @@ from argot.service.identity.people import LOCAL_NAME, Ended, User, local_princip
 from argot.service.identity.sessions import Session
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.account import sign_in_required
+from argot.service.sign_in.provider_claims import groups_here
 from argot.ui.web.asker_identity import local_display_name
 from argot.ui.web.authorization import WRONG_KEY, Visitor
 
@@ -83,6 +84,7 @@ class Authenticator:
         self._secluded = secluded
         self._read_ticket = read_ticket
         self._header = kb.settings.sign_in_header.lower()
+        self._groups_header = kb.settings.sign_in_groups_header.lower()
         self.key = key
         self._told_again = 0.0
 
@@ -112,7 +114,8 @@ class Authenticator:
         if key := key_in(headers):
             return await self._by_key(key)
         if self._header and self._header in headers and self.from_proxy(scope):
-            return self._by_header(await self._named(headers.getlist(self._header)))
+            user = await self._named(headers.getlist(self._header))
+            return self._by_header(await self._in_groups(user, headers))
         token = self.cookie_of(headers)
         if not token:
             return None
@@ -229,6 +232,20 @@ class Authenticator:
             return await self.kb.blocking(self.kb.people.add, name)
         except InvalidInput as error:
             raise NotAllowed(str(error)) from error
+
+    async def _in_groups(self, user: User, headers: Headers) -> User:
+        """The user in the groups that the proxy names now; none named is none."""
+        # Somebody whose groups the provider says is in those, however they came in.
+        if not self._groups_header or user.linked:
+            return user
+        named = [_decoded(line) for line in headers.getlist(self._groups_header)]
+        # Two headers: as above, either may be the false one.
+        theirs = {one.strip() for one in named[0].split(",")} if len(named) == 1 else set()
+        groups = groups_here(theirs, self.kb.settings)
+        if groups == self.kb.people.links.groups_of(user.name):
+            return user
+        await self.kb.blocking(self.kb.people.links.take_groups, user.name, groups)
+        return self.kb.people.user(user.name)
 
     def from_proxy(self, scope: Scope) -> bool:
         return bool(scope.get("client")) and within(str(scope["client"][0]), self.proxies)

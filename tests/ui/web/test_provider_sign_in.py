@@ -113,6 +113,7 @@ async def test_somebody_signs_in_and_comes_to_the_page_they_wanted(door: Door) -
         assert (back.status_code, back.headers["location"]) == (303, "/account?x=1")
         account = (await browser.get("/account")).text
         assert "Zoe" in account and "vault" in account and "Change your password" not in account
+        assert (await browser.get("/api/documents")).status_code == 200
         assert not browser.cookies.get("argot_8123_in")
     zoe = door.kb.people.user("zoe")
     assert (zoe.groups, zoe.role, zoe.linked, zoe.has_password) == (("vault",), "asker", True, False)
@@ -522,6 +523,15 @@ async def test_a_refresh_that_tells_of_somebody_else_counts_for_nobody(door: Doo
         assert (await browser.get("/account")).status_code == 303
 
 
+async def test_a_refresh_with_a_wrong_clock_or_secret_is_held_against_nobody_at_once(door: Door) -> None:
+    async with door.browser() as browser:
+        await door.enter(browser, "zoe")
+        door.provider.skew = -900
+        await door.asked_again()
+        assert (await browser.get("/account")).status_code == 200
+        assert door.kb.people.user("zoe").groups == ("vault",)
+
+
 async def test_tokens_are_not_told_with_ones_own_data(door: Door) -> None:
     async with door.browser() as browser:
         await door.enter(browser, "zoe")
@@ -544,6 +554,49 @@ async def test_administrators_link_and_unlink(door: Door, provider: IdentityProv
         await user_link(kb, kb.people.principal("vera"), name="vera", subject="sub-vera")
     assert not (await user_unlink(kb, admin, name="ann")).linked
     assert not (await user_unlink(kb, admin, name="vera")).linked
+
+
+# -- a proxy that names groups ----------------------------------------------------------------------------------------
+
+
+async def test_a_proxy_names_the_groups_at_each_request(tiny_home: Path, tmp_path: Path) -> None:
+    home = with_readers(tiny_home, tmp_path)
+    settings = Settings(
+        home=home,
+        sign_in_header="X-User",
+        sign_in_groups_header="X-Groups",
+        trusted_proxies="127.0.0.1",
+        oidc_groups="cn=hr=hr",
+    )
+    require_consistent(settings, signing_in=True)
+    async with KnowledgeBase.open(home, settings) as kb:
+        site = Site(kb)
+        transport = httpx.ASGITransport(site.guard, client=("127.0.0.1", 1))
+        async with httpx.AsyncClient(transport=transport, base_url=URL, headers=PAGE) as client:
+
+            async def groups(*named: str, user: str = "ann") -> tuple[str, ...]:
+                headers = [("X-User", user), *(("X-Groups", one) for one in named)]
+                assert (await client.get("/account", headers=headers)).status_code == 200
+                return kb.people.user(user).groups
+
+            assert await groups("vault, cn=hr,managers,@root,") == ("hr", "vault")
+            assert kb.principal("ann").groups == {"hr", "vault"}
+            assert await groups("vault") == ("vault",)
+            assert await groups("vault", "hr") == ()  # which of the two is the proxy's?
+            assert await groups("vault") == ("vault",)
+            assert await groups() == ()
+            assert await groups("legal", user="vera") == ("legal", "vault")  # given here
+            assert await groups("vault", user="vera") == ("vault",)
+            assert await groups(user="vera") == ()
+        stranger = httpx.ASGITransport(site.guard, client=("192.0.2.7", 1))
+        async with httpx.AsyncClient(transport=stranger, base_url=URL, headers=PAGE) as client:
+            answer = await client.get("/account", headers={"X-User": "ann", "X-Groups": "vault"})
+            assert answer.status_code == 303 and kb.people.user("ann").groups == ()
+
+
+def test_groups_without_people_are_refused() -> None:
+    with pytest.raises(InvalidSettings, match="sign_in_header"):
+        require_consistent(Settings(sign_in_groups_header="X-Groups"), signing_in=True)
 
 
 # -- settings ---------------------------------------------------------------------------------------------------------

@@ -43,12 +43,12 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@echo "  1 of 2: PyTorch"
 	@$(PIP) install -c constraints.txt torch
 	@echo "  2 of 2: Argot and its packages"
-	@$(PIP) install -c constraints.txt -e '.[chat,slack]'
+	@$(PIP) install -c constraints.txt -e '.[chat,slack,sso]'
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.installed
 	@echo "Installing the test tools."
-	@$(PIP) install -c constraints.txt -e '.[chat,slack,traces,learn,test]'
+	@$(PIP) install -c constraints.txt -e '.[chat,slack,sso,traces,learn,test]'
 	@touch $@
 
 setup: $(VENV)/.installed

@@ -93,8 +93,39 @@ class Settings(BaseSettings):
     sign_in_header: str = Field(
         "", pattern=r"^([A-Za-z0-9-]{1,64})?$", description="the header in which that proxy names who is signed in"
     )
+    sign_in_groups_header: str = Field(
+        "", pattern=r"^([A-Za-z0-9-]{1,64})?$", description="the header in which it names their groups, between commas"
+    )
     unknown_people: Literal["refuse", "create"] = Field(
-        "refuse", description="what to do with somebody that header names and Argot does not know"
+        "refuse",
+        description="what to do with somebody that header or the provider names and Argot does not know",
+    )
+    oidc_issuer: str = Field(
+        "", pattern=r"^(https?://[^\s?#]+)?$", description="the OpenID Connect provider people sign in at; empty: none"
+    )
+    oidc_client_id: str = Field("", max_length=500, description="what the provider calls Argot")
+    oidc_client_secret: SecretStr = Field(SecretStr(""), description="proves to the provider that it is Argot")
+    oidc_label: str = Field(
+        "your organisation", min_length=1, max_length=60, description="what the button to sign in there calls it"
+    )
+    oidc_scopes: str = Field(
+        "", max_length=1000, description="what is asked of it, between blanks; empty: what is needed and it offers"
+    )
+    oidc_name_claim: str = Field(
+        "preferred_username", min_length=1, max_length=200, description="the claim with the name of a new person"
+    )
+    oidc_groups_claim: str = Field("groups", min_length=1, max_length=200, description="the claim with their groups")
+    oidc_groups: str = Field(
+        "",
+        max_length=20_000,
+        description="its groups and what they are here, between commas (3f2a=hr, legal=law); else as it calls them",
+    )
+    oidc_admin_group: str = Field(
+        "", max_length=200, description="the group, as it calls it, whose members are administrators; empty: none is"
+    )
+    oidc_refresh_minutes: float = Field(10, gt=0, le=1440, description="groups are asked for anew so often")
+    oidc_hours: float = Field(
+        12, gt=0, le=720, description="whom it has not confirmed for so long is signed out, their keys too"
     )
     slack_bot_token: SecretStr = Field(
         SecretStr(""), description="the bot token of the Slack app (xoxb-...); empty: no Slack"

@@ -26,6 +26,8 @@ from argot.service.operations.retention import keep_clean
 from argot.service.operations.source_schedule import keep_in_step
 from argot.service.operations.training_queue import train_waiting
 from argot.service.sign_in.account import sign_in_required
+from argot.service.sign_in.provider_claims import require_provider
+from argot.service.sign_in.provider_sign_in import keep_confirmed
 from argot.service.transport.local_socket import serving
 from argot.settings import Settings
 from argot.ui.web.authentication import networks
@@ -148,6 +150,7 @@ async def _serve(home: Path, settings: Settings) -> None:
                     keep_in_step(kb),
                     derive_unasked(kb),
                     train_waiting(kb),
+                    keep_confirmed(kb),
                 ),
                 slack(kb),
             ):
@@ -182,6 +185,9 @@ def require_consistent(settings: Settings, *, signing_in: bool) -> None:
             f"Setting 'sign_in_header' is '{settings.sign_in_header}', but no proxy is trusted to send it. Name the"
             " addresses of yours in 'trusted_proxies'."
         )
+    if settings.sign_in_groups_header and not settings.sign_in_header:
+        raise InvalidSettings("Setting 'sign_in_groups_header' needs 'sign_in_header': whose groups they are.")
+    require_provider(settings)
     if (settings.public_url or settings.trusted_proxies) and not signing_in:
         raise InvalidSettings(
             "A proxy makes the window reachable from elsewhere ('public_url', 'trusted_proxies'), and nobody signs in:"
@@ -231,6 +237,7 @@ def application(kb: KnowledgeBase, authenticator: Authenticator) -> FastAPI:
     from starlette.responses import PlainTextResponse
 
     from argot.service.sign_in.password_sign_in import SignIn
+    from argot.service.sign_in.provider_sign_in import ProviderSignIn
     from argot.service.storage.damage import require_readable
     from argot.ui.api.api_routes import api_routes
     from argot.ui.pages.account_pages import Confirmation, sign_in_pages
@@ -272,8 +279,9 @@ def application(kb: KnowledgeBase, authenticator: Authenticator) -> FastAPI:
         return metrics_of(kb)
 
     sign_in = SignIn(kb)
+    provider = ProviderSignIn(kb, authenticator.key) if kb.settings.oidc_issuer else None
     confirmation = Confirmation(kb, sign_in, lambda request: authenticator.address(request.scope, request.headers))
-    app.include_router(sign_in_pages(kb, authenticator, sign_in, confirmation))
+    app.include_router(sign_in_pages(kb, authenticator, sign_in, confirmation, provider))
     app.include_router(sources(kb))
     app.include_router(glossary_pages(kb))
     app.include_router(people_pages(kb, confirmation))

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from argot.clock import timestamp
 from argot.errors import InvalidInput, NotAllowed, NotFound
-from argot.service.identity import keys, passwords, personal_rows, slack_store
+from argot.service.identity import keys, passwords, personal_rows, provider_links, slack_store
 from argot.service.identity.notices import Notices
 from argot.service.identity.sessions import Lifetimes, Sessions
 from argot.service.storage.shared_database import Database
@@ -65,19 +65,26 @@ MIGRATIONS = (
     keys.TABLES,
     slack_store.TABLES,
     keys.ENDS,
+    provider_links.TABLES,
 )
 
 _USERS = """
     SELECT name, display_name, created_at, admin, suspended_at, password IS NOT NULL AS has_password,
         (SELECT coalesce(group_concat(group_name, char(31)), '') FROM memberships WHERE user = name) AS groups,
-        (SELECT coalesce(group_concat(context, char(31)), '') FROM managed WHERE user = name) AS managed
+        (SELECT coalesce(group_concat(context, char(31)), '') FROM managed WHERE user = name) AS managed,
+        EXISTS (SELECT 1 FROM provider_links WHERE user = name) AS linked,
+        (SELECT lapsed_at FROM provider_links WHERE user = name) AS lapsed_at
     FROM users
 """
 
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """`manages` names contexts, `*` all of them. `suspended_at` is None for people who may sign in."""
+    """`manages` names contexts, `*` all of them. `suspended_at` is None for people who may sign in.
+
+    `linked`: they sign in at the OpenID Connect provider, and nowhere else. `lapsed_at`: since then it has not
+    confirmed them, and they have to sign in there anew.
+    """
 
     name: str
     display_name: str
@@ -87,6 +94,13 @@ class User:
     admin: bool = False
     has_password: bool = False
     suspended_at: str | None = None
+    linked: bool = False
+    lapsed_at: str | None = None
+
+    @property
+    def shut_out(self) -> bool:
+        """Whether nothing may be done on their behalf now."""
+        return bool(self.suspended_at or self.lapsed_at)
 
     @property
     def principal(self) -> Principal:
@@ -127,6 +141,7 @@ class People:
         self.sessions = Sessions(self.database, ended=self._tell_of_some, lifetimes=lifetimes)
         self.keys = keys.Keys(self.database, ended=self._tell_of_some)
         self.notices = Notices(self.database)
+        self.links = provider_links.ProviderLinks(self.database)
         self.slack = slack_store.SlackStore(self.database)
 
     def close(self) -> None:
@@ -181,11 +196,13 @@ class People:
 
         Raises:
             NotFound: there is no such user.
-            NotAllowed: the user is suspended.
+            NotAllowed: the user is suspended, or no longer confirmed by the provider.
         """
         user = self.user(name)
         if user.suspended_at:
             raise NotAllowed(f"{name} is suspended. An administrator can undo it: argot user restore {name}")
+        if user.lapsed_at:
+            raise NotAllowed(f"{name} is no longer confirmed by the provider, and has to sign in anew.")
         return user.principal
 
     # -- what they may do ----------------------------------------------------------------------------------------------
@@ -244,9 +261,11 @@ class People:
         With the first password there is, everybody has to sign in: the person at this machine too.
 
         Raises:
-            InvalidInput: it would be guessed.
+            InvalidInput: it would be guessed, or they sign in at the provider.
         """
-        self.user(name)
+        # Whom the provider shuts out must not come back by a password.
+        if self.user(name).linked:
+            raise InvalidInput(f"{name} signs in at the provider. For a password first: argot user unlink {name}")
         passwords.require_password(name, password)
         # From the first password on everybody has to sign in, so whoever is connected without is cut off.
         first = not self.has_passwords()
@@ -278,6 +297,42 @@ class People:
                 "UPDATE users SET password = ? WHERE name = ? AND password = ?", renewed, user.name, kept
             )
         return user
+
+    # -- the provider --------------------------------------------------------------------------------------------------
+
+    def link(self, name: str, issuer: str, subject: str = "") -> User:
+        """From now on somebody signs in at the provider, and nowhere else: a password they have here is forgotten.
+
+        Args:
+            subject: which account there; empty: the one that comes next under this very name.
+
+        Raises:
+            Conflict: that account is somebody else's already.
+        """
+        self.user(name)
+        self.links.link(name, issuer, subject)
+        self.sessions.end(name)
+        return self.user(name)
+
+    def unlink(self, name: str) -> User:
+        """They no longer sign in at the provider: its groups end, and all sessions and keys."""
+        self.user(name)
+        self.links.unlink(name)
+        self.sessions.end(name)
+        # Whom the provider has shut out would come in by a key again.
+        self.keys.end(name)
+        return self.user(name)
+
+    def lapse(self, name: str, *, expecting: provider_links.ProviderLink) -> bool:
+        """The provider no longer answers for somebody: out at once, keys too, until they sign in there anew.
+
+        Unless they did so meanwhile: the link is then no longer the one expected, and False is returned.
+        """
+        if not self.links.lapse(expecting):
+            return False
+        self.sessions.end(name)
+        self._tell(Ended(name))
+        return True
 
     # -- what is kept of them ------------------------------------------------------------------------------------------
 
@@ -317,6 +372,8 @@ def _user(row: sqlite3.Row) -> User:
         bool(row["admin"]),
         bool(row["has_password"]),
         row["suspended_at"],
+        bool(row["linked"]),
+        row["lapsed_at"],
     )
 
 

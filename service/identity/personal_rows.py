@@ -17,13 +17,14 @@ PERSONAL: dict[str, str] = {
     "sessions": "user",
     "notices": "person",
     "keys": "user",
+    "provider_links": "user",
     "slack_people": "user",
     "slack_threads": "owner",
 }
 """Table and column. `users` last of all in erasing, for others refer to it."""
 IMPERSONAL = frozenset({"slack_channels", "slack_views", "slack_events", "sqlite_sequence"})
 """Tables that name nobody, or only until the thing they wait for is done."""
-_SECRET = frozenset({"hash", "password"})
+_SECRET = frozenset({"hash", "password", "refresh_token"})
 
 
 def tables_of(connection: sqlite3.Connection) -> set[str]:
@@ -31,7 +32,7 @@ def tables_of(connection: sqlite3.Connection) -> set[str]:
 
 
 def personal_rows_of(connection: sqlite3.Connection, names: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
-    """Every row of these names, by table; hashes of passwords, sessions and keys stay where they are."""
+    """Every row of these names, by table; hashes of passwords, sessions and keys, and tokens, stay."""
     there = tables_of(connection)
     kept: dict[str, list[dict[str, Any]]] = {}
     for table, column in PERSONAL.items():

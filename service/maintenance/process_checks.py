@@ -17,6 +17,7 @@ from argot.errors import ArgotError, install_command
 from argot.remedies import REINSTALL, shell_quoted
 from argot.service.maintenance.findings import Finding, attempt, bad, good
 from argot.service.maintenance.model_checks import model_findings, without_password
+from argot.service.maintenance.provider_check import provider_findings
 from argot.service.maintenance.slack_check import slack_findings
 from argot.service.maintenance.trace_check import trace_findings
 from argot.service.storage.adopted_models import MODELS
@@ -30,7 +31,8 @@ EMBEDDER = "embedding model"
 def findings_of_process(settings: Settings) -> list[Finding]:
     """What depends on the process and its settings alone."""
     packages = [_python(), *_packages(), *_settings(settings), _embedder(settings), _reranker(settings), _ocr(settings)]
-    return [*packages, *model_findings(settings), *slack_findings(settings), *trace_findings(settings)]
+    services = [*provider_findings(settings), *slack_findings(settings), *trace_findings(settings)]
+    return [*packages, *model_findings(settings), *services]
 
 
 def _python() -> Finding:

@@ -23,8 +23,10 @@ class Account:
 
 
 def sign_in_required(kb: KnowledgeBase) -> bool:
-    """Whether people sign in by name: as soon as anybody has a password, or a proxy signs them in."""
-    return bool(kb.settings.sign_in_header) or has_passwords(kb)
+    """Whether people sign in by name: as soon as anybody has a password, or a proxy or provider signs
+    them in.
+    """
+    return bool(kb.settings.sign_in_header or kb.settings.oidc_issuer) or has_passwords(kb)
 
 
 def has_passwords(kb: KnowledgeBase) -> bool:

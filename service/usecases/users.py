@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field, SecretStr
 
-from argot.errors import Conflict, InvalidInput
+from argot.errors import Conflict, InvalidInput, InvalidSettings
 from argot.service.identity.people import EVERY_CONTEXT, ROLES, Role, User
 from argot.service.identity.sessions import Session
 from argot.service.json_values import dataclass_fields
@@ -178,6 +178,30 @@ async def user_suspend(kb: KnowledgeBase, principal: Principal, *, name: Text) -
 async def user_restore(kb: KnowledgeBase, principal: Principal, *, name: Text) -> UserShown:
     """Let a suspended user in again. They have to sign in anew."""
     return user_shown(await kb.blocking(kb.people.restore, name))
+
+
+@usecase("admin")
+async def user_link(
+    kb: KnowledgeBase, principal: Principal, *, name: Text, subject: Annotated[Text, Field(max_length=255)] = ""
+) -> UserShown:
+    """From now on a user signs in at the OpenID Connect provider, and no longer by a password.
+
+    `subject` is their account there, as it names it (`sub`); without one, the first that comes under this very name.
+
+    Raises:
+        InvalidSettings: the settings name no provider.
+        Conflict: that account is linked with somebody else.
+    """
+    issuer = kb.settings.oidc_issuer
+    if not issuer:
+        raise InvalidSettings("There is no provider to sign in at: set 'oidc_issuer' (docs/administrators.md).")
+    return user_shown(await kb.blocking(kb.people.link, name, issuer, subject.strip()))
+
+
+@usecase("admin")
+async def user_unlink(kb: KnowledgeBase, principal: Principal, *, name: Text) -> UserShown:
+    """A user no longer signs in at the provider: its groups end, and their sessions and keys."""
+    return user_shown(await kb.blocking(kb.people.unlink, name))
 
 
 @usecase("admin")

@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from identity_provider import identity_provider
 
 from argot.corpus.embedding.exported_models import exported_model
+from argot.service.maintenance.provider_check import provider_findings
 from argot.service.operations.doctor import diagnose
 from argot.settings import Settings, load_settings
 
@@ -67,3 +69,23 @@ def test_saved_profiles_that_cannot_be_used_are_named(tiny: Path) -> None:
     assert "not valid TOML" in found["profile broken"]["detail"]
     assert f"argot profile remove broken --home {tiny}" in found["profile broken"]["remedy"]
     assert "built-in" in found["profile default"]["detail"]
+
+
+def test_a_provider_is_asked_for_what_it_publishes() -> None:
+    assert provider_findings(Settings())[0]["ok"]
+    with identity_provider() as provider:
+        settings = Settings(**provider.settings())
+        assert [one["detail"] for one in provider_findings(settings)] == [f"{provider.url} answers"]
+        provider.published |= {"id_token_signing_alg_values_supported": ["HS256"], "end_session_endpoint": None}
+        found = {one["name"]: one for one in provider_findings(settings)}
+        assert "HS256" in found["provider: signatures"]["detail"] and "RS256" in found["provider: signatures"]["remedy"]
+        assert found["provider: signing out"]["ok"]
+        provider.keys = []
+        assert "publishes no key" in provider_findings(settings)[0]["detail"]
+        provider.down = True
+        (down,) = provider_findings(settings)
+        assert "status 503" in down["detail"] and "HTTPS_PROXY" in down["remedy"]
+    (gone,) = provider_findings(settings)
+    assert "does not answer" in gone["detail"]
+    (wrong,) = provider_findings(Settings(oidc_issuer="https://login.example.com"))
+    assert "'oidc_client_id' is missing" in wrong["detail"]

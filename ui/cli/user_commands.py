@@ -132,6 +132,30 @@ def restore(name: Name, home: Home = None) -> None:
     say(f"User {line(name)} may sign in again.")
 
 
+@user.command("link", epilog=examples("argot user link ann", "argot user link ann --subject 8f14e45f-ceea"))
+def link(
+    name: Name,
+    subject: Annotated[
+        str, typer.Option("--subject", help="The account there ('sub'); else the first that comes under this name.")
+    ] = "",
+    home: Home = None,
+) -> None:
+    """Let a user sign in at the OpenID Connect provider, and no longer by a password."""
+    from argot.service.usecases.users import user_link
+
+    with knowledge_base(home) as client:
+        say(_line(client.call(user_link, name=name, subject=subject)))
+
+
+@user.command("unlink", epilog=examples("argot user unlink ann"))
+def unlink(name: Name, home: Home = None) -> None:
+    """Let a user no longer sign in at the provider. Its groups end, and their sessions and keys."""
+    from argot.service.usecases.users import user_unlink
+
+    with knowledge_base(home) as client:
+        say(_line(client.call(user_unlink, name=name)))
+
+
 @user.command("sessions", epilog=examples("argot user sessions ann", "argot user sessions ann --end"))
 def sessions(
     name: Name,
@@ -184,4 +208,6 @@ def _signs_in(made: UserShown) -> str:
     # First: whoever is suspended does not sign in, with a password or without.
     if made.suspended_at:
         return "suspended"
+    if made.linked:
+        return "at the provider, anew" if made.lapsed_at else "at the provider"
     return "with a password" if made.has_password else "not with a password"

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import floor
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
@@ -18,17 +16,18 @@ from argot.service.sign_in.account import (
     begin_session,
     end_sessions,
     has_password,
-    has_passwords,
     revoke_own_key,
 )
 from argot.service.sign_in.password_sign_in import SignIn, SignInRefused
+from argot.service.sign_in.provider_sign_in import LEAVING_SECONDS, ProviderSignIn
 from argot.service.usecases.api_keys import key_add
 from argot.service.usecases.personal_data import my_data
 from argot.service.usecases.users import session_shown
+from argot.ui.pages.provider_pages import entered, leave, own_address, own_page, provider_pages, sign_in_page
 from argot.ui.web.authentication import Authenticator
 from argot.ui.web.authorization import VISITOR, Visitor, Who, needs
 from argot.ui.web.page_templates import render_page
-from argot.ui.web.security import SIGN_IN
+from argot.ui.web.security import SIGN_IN, SIGNING_OUT
 
 ACCOUNT = "/account"
 # Sent along as a flag, not as a text: an address must not put words into a page of ours.
@@ -68,7 +67,11 @@ class Confirmation:
 
 
 def sign_in_pages(
-    kb: KnowledgeBase, authenticator: Authenticator, sign_in: SignIn, confirmation: Confirmation
+    kb: KnowledgeBase,
+    authenticator: Authenticator,
+    sign_in: SignIn,
+    confirmation: Confirmation,
+    provider: ProviderSignIn | None = None,
 ) -> APIRouter:
     router = APIRouter()
 
@@ -77,7 +80,12 @@ def sign_in_pages(
     async def form(request: Request, next: str = "/") -> Response:
         if request.scope.get(VISITOR) is not None:
             return RedirectResponse(own_page(next), status_code=303)
-        return render_page("sign_in.html", next=own_page(next), name="", error="", passwords=has_passwords(kb))
+        leaving = request.scope.get(SIGNING_OUT)
+        if provider and leaving and (out := await provider.exit(leaving, own_address(kb, request) + SIGN_IN)):
+            # A page, no redirect: a form's redirects may lead nowhere but here (Content-Security-Policy, form-action).
+            gone = {"Set-Cookie": authenticator.set_cookie("", seconds=0, more=SIGNING_OUT)}
+            return render_page("signed_out.html", 200, gone, out=out, provider=kb.settings.oidc_label)
+        return sign_in_page(kb, next=next)
 
     @router.post(SIGN_IN)
     @needs("anonymous", csrf=False)
@@ -88,11 +96,10 @@ def sign_in_pages(
             token = await sign_in.with_password(name, password, address, request.headers.get("user-agent", ""))
         except SignInRefused as refusal:
             headers = {"Retry-After": str(refusal.wait)} if refusal.wait else {}
-            shown = {"next": own_page(next), "name": name, "error": str(refusal), "passwords": True}
-            return render_page("sign_in.html", refusal.status, headers, **shown)
+            return sign_in_page(kb, refusal.status, headers, next=next, name=name, error=str(refusal))
         await leave(kb, request.scope.get(VISITOR))
         # A new session, never one that the browser had before: it may have been planted there (session fixation).
-        return _entered(authenticator, token, own_page(next))
+        return entered(authenticator, token, own_page(next))
 
     @router.get("/login")
     @needs("anonymous")
@@ -105,16 +112,26 @@ def sign_in_pages(
     async def window_logout(request: Request) -> Response:
         # The sign-out of the chat window, whose script knows no token.
         await leave(kb, request.scope.get(VISITOR))
-        return JSONResponse({"success": True}, headers={"Set-Cookie": authenticator.set_cookie("", seconds=0)})
+        return signed_out(JSONResponse({"success": True}), request.scope.get(VISITOR))
 
     @router.post("/sign-out")
     @needs("anonymous")
     async def sign_out(request: Request) -> Response:
         await leave(kb, request.scope.get(VISITOR))
-        return RedirectResponse(
-            SIGN_IN, status_code=303, headers={"Set-Cookie": authenticator.set_cookie("", seconds=0)}
-        )
+        return signed_out(RedirectResponse(SIGN_IN, status_code=303), request.scope.get(VISITOR))
 
+    def signed_out(answer: Response, who: object) -> Response:
+        """The browser forgets the session, and is shown out at the provider next."""
+        answer.headers.append("Set-Cookie", authenticator.set_cookie("", seconds=0))
+        if provider and isinstance(who, Visitor) and who.auth_method == "provider":
+            ticket = provider.leaving(who.session)
+            answer.headers.append(
+                "Set-Cookie", authenticator.set_cookie(ticket, seconds=LEAVING_SECONDS, more=SIGNING_OUT)
+            )
+        return answer
+
+    if provider:
+        router.include_router(provider_pages(kb, authenticator, provider))
     router.include_router(account_pages(kb, authenticator, sign_in, confirmation))
     return router
 
@@ -160,7 +177,7 @@ def account_pages(
         # Every session ended with the old password, this one too: the browser gets another.
         agent = request.headers.get("user-agent", "")
         token = await begin_session(kb, who.name, address, agent)
-        return _entered(authenticator, token, f"{ACCOUNT}?changed=1")
+        return entered(authenticator, token, f"{ACCOUNT}?changed=1")
 
     @router.post("/keys")
     @needs("asker")
@@ -193,12 +210,6 @@ def account_pages(
     return router
 
 
-async def leave(kb: KnowledgeBase, who: object) -> None:
-    """End the session by which this visitor came in, if there is one."""
-    if isinstance(who, Visitor) and who.session is not None:
-        await end_sessions(kb, who.name, only=who.session)
-
-
 def _days(typed: str) -> int | None:
     """The number of days that was typed; None: the field was empty.
 
@@ -210,20 +221,3 @@ def _days(typed: str) -> int | None:
     if plain and not (plain.isascii() and plain.isdigit()):
         raise InvalidInput(f"Invalid number of days '{plain:.20}'. Give one, or leave it empty.")
     return int(plain) if plain else None
-
-
-def own_page(address: str) -> str:
-    """The address if it is a page of ours, else the first page: nobody is sent elsewhere after signing in."""
-    # Browsers read "\" as "/" and skip tabs and line feeds: "/\example.org" would lead there.
-    parts = urlsplit(address) if address.isprintable() and "\\" not in address else urlsplit("")
-    if parts.scheme or parts.netloc or not parts.path.startswith("/") or address.startswith("//"):
-        return "/"
-    # Back to a page to sign in on would be a circle.
-    return "/" if parts.path in (SIGN_IN, "/login") else address
-
-
-def _entered(authenticator: Authenticator, token: str, where: str) -> Response:
-    seconds = floor(authenticator.longest_session)
-    return RedirectResponse(
-        where, status_code=303, headers={"Set-Cookie": authenticator.set_cookie(token, seconds=seconds)}
-    )

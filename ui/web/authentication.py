@@ -1,8 +1,8 @@
 """Authentication: tells for every request who is asking.
 
-There are four ways in: the key of a program, the session of somebody who signed in with a password, the name in a
-header of a trusted proxy, and sitting at this machine, as long as nobody has a password and only this machine can reach
-the window.
+There are four ways in: the key of a program, the session of somebody who signed in with a password or at a provider,
+the name in a header of a trusted proxy, and sitting at this machine, as long as nobody has a password and only this
+machine can reach the window.
 
 A program on this machine is let in with a key only. Without one it could not be told from a stranger's page that is
 open in a browser here: only headers tell them apart, and old browsers do not send those.
@@ -18,7 +18,7 @@ import re
 import time
 from collections.abc import Callable
 from http.cookies import CookieError, SimpleCookie
-from typing import TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 from starlette.datastructures import Headers
 from starlette.types import Scope
@@ -29,6 +29,7 @@ from argot.service.identity.people import LOCAL_NAME, Ended, User, local_princip
 from argot.service.identity.sessions import Session
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.account import sign_in_required
+from argot.service.sign_in.provider_claims import groups_here
 from argot.ui.web.asker_identity import local_display_name
 from argot.ui.web.authorization import WRONG_KEY, Visitor
 
@@ -45,6 +46,8 @@ PASSED_ON = re.compile(
 )
 """Names of headers by which a proxy says that it passes on what somebody else asks."""
 ENDED_KEY = "The key {} ended on {} UTC. Make another one: argot key add NAME, or on the page /account."
+
+LAPSED_OWNER = "The owner of this key has to sign in anew: the organisation's provider no longer confirms who they are."
 
 
 class WrongKey(NotAllowed):
@@ -81,7 +84,8 @@ class Authenticator:
         self._secluded = secluded
         self._read_ticket = read_ticket
         self._header = kb.settings.sign_in_header.lower()
-        self._key = key
+        self._groups_header = kb.settings.sign_in_groups_header.lower()
+        self.key = key
         self._told_again = 0.0
 
     @property
@@ -110,7 +114,8 @@ class Authenticator:
         if key := key_in(headers):
             return await self._by_key(key)
         if self._header and self._header in headers and self.from_proxy(scope):
-            return self._by_header(await self._named(headers.getlist(self._header)))
+            user = await self._named(headers.getlist(self._header))
+            return self._by_header(await self._in_groups(user, headers))
         token = self.cookie_of(headers)
         if not token:
             return None
@@ -129,7 +134,7 @@ class Authenticator:
         if who.auth_method == "local":
             return self.open
         user = self.kb.people.find(who.name)
-        if user is None or user.suspended_at:
+        if user is None or user.shut_out:
             return False
         if who.session is None:  # signed in by a proxy's header: there is no session that could end
             return True
@@ -147,18 +152,20 @@ class Authenticator:
         # From the right: each proxy adds whom it saw behind what it was sent, and the left is what the sender made up.
         return next((one for one in reversed(named) if one and not within(one, self.proxies)), peer)
 
-    def cookie_of(self, headers: Headers) -> str:
+    def cookie_of(self, headers: Headers, more: str = "") -> str:
+        """The session's cookie, or the one beside it that is called so."""
+        name = self.cookie + more
         try:
             cookies = SimpleCookie(headers.get("cookie", ""))
         except CookieError:
             return ""
-        return cookies[self.cookie].value if self.cookie in cookies else ""
+        return cookies[name].value if name in cookies else ""
 
-    def set_cookie(self, token: str, *, seconds: int | None = None, strict: bool = False) -> str:
+    def set_cookie(self, token: str, *, seconds: int | None = None, strict: bool = False, more: str = "") -> str:
         """A Set-Cookie line; `seconds` 0 takes the cookie away. Lax, so that a link in a message opens signed in."""
         age = "" if seconds is None else f"; Max-Age={seconds}"
         site = "Strict" if strict else "Lax"
-        return f"{self.cookie}={token}; Path=/; HttpOnly; SameSite={site}{age}{'; Secure' if self.secure else ''}"
+        return f"{self.cookie}{more}={token}; Path=/; HttpOnly; SameSite={site}{age}{'; Secure' if self.secure else ''}"
 
     async def _note(self, note: Callable[[T], None], used: T) -> None:
         """Write down a use. Where nothing can be written (a full disk), people still get in to read."""
@@ -171,13 +178,12 @@ class Authenticator:
 
     async def _by_session(self, session: Session, token: str) -> Visitor | None:
         user = self.kb.people.find(session.user)
-        if user is None or user.suspended_at:
+        if user is None or user.shut_out:
             return None
         if self.kb.people.sessions.due(session):
             await self._note(self.kb.people.sessions.note, session)
-        return Visitor(
-            user.name, user.display_name or user.name, user.principal, self._csrf(token), "password", session.id
-        )
+        method: Literal["provider", "password"] = "provider" if user.linked else "password"
+        return Visitor(user.name, user.display_name or user.name, user.principal, self._csrf(token), method, session.id)
 
     async def _by_key(self, token: str) -> Visitor:
         keys = self.kb.people.keys
@@ -189,6 +195,8 @@ class Authenticator:
         # The text of an unknown key: its holder, who may have found it, learns nothing of its owner.
         if user is not None and user.suspended_at:
             raise WrongKey(WRONG_KEY)
+        if user is not None and user.lapsed_at:
+            raise WrongKey(LAPSED_OWNER)
         if key.ends_at and key.has_ended:
             raise WrongKey(ENDED_KEY.format(key.id, key.ends_at[:16].replace("T", " ")))
         if keys.due(key):
@@ -202,6 +210,8 @@ class Authenticator:
         return Visitor(user.name, user.display_name or user.name, user.principal, "", "key", key.id)
 
     def _by_header(self, user: User) -> Visitor:
+        if user.lapsed_at:
+            raise NotAllowed("Your organisation's provider no longer confirms who you are. Ask an administrator.")
         if user.suspended_at:
             raise NotAllowed("Your account is suspended. Ask an administrator to restore it.")
         csrf = self._csrf(f"header:{user.name}")
@@ -223,12 +233,26 @@ class Authenticator:
         except InvalidInput as error:
             raise NotAllowed(str(error)) from error
 
+    async def _in_groups(self, user: User, headers: Headers) -> User:
+        """The user in the groups that the proxy names now; none named is none."""
+        # Somebody whose groups the provider says is in those, however they came in.
+        if not self._groups_header or user.linked:
+            return user
+        named = [_decoded(line) for line in headers.getlist(self._groups_header)]
+        # Two headers: as above, either may be the false one.
+        theirs = {one.strip() for one in named[0].split(",")} if len(named) == 1 else set()
+        groups = groups_here(theirs, self.kb.settings)
+        if groups == self.kb.people.links.groups_of(user.name):
+            return user
+        await self.kb.blocking(self.kb.people.links.take_groups, user.name, groups)
+        return self.kb.people.user(user.name)
+
     def from_proxy(self, scope: Scope) -> bool:
         return bool(scope.get("client")) and within(str(scope["client"][0]), self.proxies)
 
     def _csrf(self, proof: str) -> str:
         """The token for forms of whoever holds this proof: computed, not stored, so a restart does not change it."""
-        return hmac.new(self._key, proof.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
+        return hmac.new(self.key, proof.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
 
 
 def passed_on(headers: Headers) -> str:

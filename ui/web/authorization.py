@@ -71,7 +71,7 @@ class Visitor:
     display_name: str
     principal: Principal
     csrf: str
-    auth_method: Literal["local", "password", "header", "key"]
+    auth_method: Literal["local", "password", "provider", "header", "key"]
     session: str | None = None
 
     @property

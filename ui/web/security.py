@@ -44,6 +44,10 @@ LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 INNER_COOKIE = "argot_inner"
 """By this cookie Chainlit is told who is asking. It is put in, and taken out, here."""
 SIGN_IN = "/sign-in"
+SIGNING_IN = "_in"
+"""Beside the session's cookie: what somebody holds who is signing in at the provider. In the scope under this name."""
+SIGNING_OUT = "_out"
+"""The same of somebody who is signing out, and is shown out at the provider."""
 MOST_ANONYMOUS_BYTES = 64 * 1024
 """The largest body of somebody who is not signed in."""
 MOST_FILE_BYTES = 27 * 1024 * 1024
@@ -252,7 +256,11 @@ class Guard:
         headers = [one for one in scope["headers"] if one[0] not in (b"authorization", b"cookie")]
         if who is not None and entry is not None and not entry.own:
             headers.append((b"cookie", f"{INNER_COOKIE}={self.inner(who)}".encode("latin-1")))
-        return {**scope, "headers": headers, VISITOR: who, ENTRY: entry}
+        inside = {**scope, "headers": headers, VISITOR: who, ENTRY: entry}
+        if scope["path"].startswith(SIGN_IN):
+            given = Headers(scope=scope)
+            inside |= {one: self.authenticator.cookie_of(given, one) for one in (SIGNING_IN, SIGNING_OUT)}
+        return inside
 
     def _turn_away(self, refusal: Refusal, who: Visitor | None, headers: Headers) -> ASGIApp:
         """Tell somebody that they may not go there: in a browser with a page, or by leading to the sign-in."""

@@ -1,0 +1,165 @@
+"""Who is which account at the OpenID Connect provider, and what it says of them, in people.db.
+
+An account is its issuer and subject, never its name: names there change hands. A membership that the provider named
+is marked as its own, whoever gave it before, and ends when the provider no longer names it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from argot.clock import timestamp
+from argot.errors import Conflict
+from argot.service.storage.shared_database import Database
+
+TABLES = """
+    CREATE TABLE provider_links (
+        user TEXT PRIMARY KEY REFERENCES users (name) ON DELETE CASCADE,
+        issuer TEXT NOT NULL, subject TEXT NOT NULL, linked_at TEXT NOT NULL,
+        confirmed_at TEXT, lapsed_at TEXT, refresh_token TEXT
+    );
+    CREATE UNIQUE INDEX provider_links_by_account ON provider_links (issuer, subject) WHERE subject != '';
+    ALTER TABLE memberships ADD COLUMN by_provider INTEGER NOT NULL DEFAULT 0
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderLink:
+    """Somebody's account at the provider. Times are UTC, ISO 8601.
+
+    `subject` is empty until somebody has come under this user's name. `confirmed_at`: when the provider last answered
+    for them; `refresh_token`: by which it is asked again, if it gave one.
+    """
+
+    user: str
+    issuer: str
+    subject: str
+    linked_at: str
+    confirmed_at: str | None
+    lapsed_at: str | None
+    refresh_token: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """What the provider says of somebody. `admin` None: it does not say who is an administrator."""
+
+    groups: frozenset[str]
+    admin: bool | None
+    refresh_token: str | None
+
+
+class ProviderLinks:
+    """The table of links."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def find(self, issuer: str, subject: str) -> ProviderLink | None:
+        """The link of this account."""
+        rows = self._database.rows(
+            "SELECT * FROM provider_links WHERE issuer = ? AND subject = ? AND subject != ''", issuer, subject
+        )
+        return _link(rows[0]) if rows else None
+
+    def of(self, user: str) -> ProviderLink | None:
+        rows = self._database.rows("SELECT * FROM provider_links WHERE user = ?", user)
+        return _link(rows[0]) if rows else None
+
+    def in_force(self) -> list[ProviderLink]:
+        """The links of everybody the provider has confirmed, and not ceased to."""
+        return [
+            _link(row)
+            for row in self._database.rows(
+                "SELECT * FROM provider_links WHERE confirmed_at IS NOT NULL AND lapsed_at IS NULL"
+                " ORDER BY confirmed_at"
+            )
+        ]
+
+    def link(self, user: str, issuer: str, subject: str) -> None:
+        """
+        Raises:
+            Conflict: the account is linked with somebody else.
+        """
+        with self._database.transaction() as connection:
+            other = connection.execute(
+                "SELECT user FROM provider_links WHERE issuer = ? AND subject = ? AND subject != '' AND user != ?",
+                (issuer, subject, user),
+            ).fetchone()
+            if other:
+                raise Conflict(f"That account is linked with {other[0]}. Undo it first: argot user unlink {other[0]}")
+            _forget_said(connection, user)
+            connection.execute(
+                "INSERT OR REPLACE INTO provider_links (user, issuer, subject, linked_at) VALUES (?, ?, ?, ?)",
+                (user, issuer, subject, timestamp()),
+            )
+            connection.execute("UPDATE users SET password = NULL WHERE name = ?", (user,))
+
+    def unlink(self, user: str) -> None:
+        with self._database.transaction() as connection:
+            _forget_said(connection, user)
+            connection.execute("DELETE FROM provider_links WHERE user = ?", (user,))
+
+    def confirm(self, link: ProviderLink, said: Confirmed) -> bool:
+        """Take what the provider says of somebody in the place of what it said before.
+
+        False, and nothing is changed, if they signed in, lapsed or were unlinked since `link` was read.
+        """
+        with self._database.transaction() as connection:
+            if not _is_still(connection, link):
+                return False
+            connection.execute(
+                "UPDATE provider_links SET confirmed_at = ?, lapsed_at = NULL, refresh_token = ? WHERE user = ?",
+                (timestamp(), said.refresh_token, link.user),
+            )
+            _take_groups(connection, link.user, said.groups)
+            if said.admin is not None:
+                connection.execute("UPDATE users SET admin = ? WHERE name = ?", (said.admin, link.user))
+        return True
+
+    def groups_of(self, user: str) -> frozenset[str]:
+        """The groups that a provider or proxy has named, and not those given here."""
+        rows = self._database.rows("SELECT group_name FROM memberships WHERE user = ? AND by_provider", user)
+        return frozenset(str(row[0]) for row in rows)
+
+    def take_groups(self, user: str, groups: frozenset[str]) -> None:
+        """Take what a proxy says in the place of what it said before."""
+        with self._database.transaction() as connection:
+            _take_groups(connection, user, groups)
+
+    def lapse(self, link: ProviderLink) -> bool:
+        """Forget the groups and the token; False if the link is no longer this one."""
+        with self._database.transaction() as connection:
+            if not _is_still(connection, link):
+                return False
+            _forget_said(connection, link.user)
+            connection.execute(
+                "UPDATE provider_links SET lapsed_at = ?, refresh_token = NULL WHERE user = ?",
+                (timestamp(), link.user),
+            )
+        return True
+
+
+def _take_groups(connection: sqlite3.Connection, user: str, groups: frozenset[str]) -> None:
+    _forget_said(connection, user)
+    connection.executemany(
+        # One given here that the provider names too is its own from now on: with its word it ends.
+        "INSERT INTO memberships (user, group_name, by_provider) VALUES (?, ?, 1)"
+        " ON CONFLICT DO UPDATE SET by_provider = 1",
+        [(user, group) for group in sorted(groups)],
+    )
+
+
+def _forget_said(connection: sqlite3.Connection, user: str) -> None:
+    connection.execute("DELETE FROM memberships WHERE user = ? AND by_provider", (user,))
+
+
+def _is_still(connection: sqlite3.Connection, link: ProviderLink) -> bool:
+    row = connection.execute("SELECT * FROM provider_links WHERE user = ?", (link.user,)).fetchone()
+    return row is not None and _link(row) == link
+
+
+def _link(row: Iterable[object]) -> ProviderLink:
+    return ProviderLink(*row)  # type: ignore[arg-type]  # columns in their order

@@ -1,0 +1,371 @@
+"""The OpenID Connect provider: what it publishes of itself, where people are sent, and what it says of them.
+
+Authorization code with PKCE (RFC 7636), as a client with a secret. An ID token counts only if all of this holds (OpenID
+Connect Core, 3.1.3.7): signed by a key the provider publishes now and by an algorithm of `ALGORITHMS`, of this issuer,
+for this client, not expired, made just now, with the nonce of this sign-in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlencode, urlsplit
+
+import httpx
+
+from argot.errors import ArgotError, MissingExtra, NotAllowed
+from argot.settings import Settings
+
+if TYPE_CHECKING:
+    from joserfc.jwk import KeySet
+
+DISCOVERY = "/.well-known/openid-configuration"
+ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512")
+"""With a public key only: by the others somebody could sign who knows no more than is published, or nobody at all."""
+SKEW_SECONDS = 180
+"""So far the two clocks may be apart."""
+BACKDATED_SECONDS = 300
+"""Entra says of a token that it was made so much earlier."""
+KEPT_SECONDS = 3600.0
+"""What the provider publishes is asked for again after so long; a key that is not among it, at once."""
+SECONDS = 10.0
+"""The longest wait for an answer."""
+DOWN_SECONDS = 5.0
+"""So long a provider that did not answer is taken to be down."""
+MOST_BYTES = 4_000_000
+"""Of one answer: a token with 5,000 groups has some 300,000."""
+WANTED_SCOPES = ("openid", "profile", "email", "offline_access")
+"""`offline_access`: a token by which groups are asked for anew while the person is away."""
+_REQUIRED = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
+
+Claims = Mapping[str, Any]
+
+
+class ProviderUnreachable(ArgotError):
+    """The provider does not answer, or not with what one does: it may do so later."""
+
+
+class ProviderRefusal(NotAllowed):
+    """What came from the provider is no proof of who somebody is, or it no longer answers for them."""
+
+
+class UnprovenToken(ProviderRefusal):
+    """Its token does not hold: also where a clock is wrong, so it says nothing against the person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the provider said of somebody. `refresh_token` None: it gave none."""
+
+    claims: Claims
+    refresh_token: str | None
+    id_token: str
+
+
+class OpenIdProvider:
+    """One for a service: it knows what the provider published, for an hour."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.issuer = settings.oidc_issuer
+        self.client_id = settings.oidc_client_id
+        self._secret = settings.oidc_client_secret.get_secret_value()
+        self._scopes = settings.oidc_scopes.split()
+        self._groups_claim = settings.oidc_groups_claim
+        self._published: tuple[float, dict[str, Any]] | None = None
+        self._keys: tuple[float, KeySet] | None = None
+        self._down_until = 0.0
+        self._asking = asyncio.Lock()
+
+    async def published(self) -> dict[str, Any]:
+        """What the provider says of itself (OpenID Connect Discovery, 4).
+
+        Raises:
+            ProviderUnreachable: it does not answer, or is another one.
+        """
+        # One asks, the others wait for its answer.
+        async with self._asking:
+            if self._published is None or time.monotonic() - self._published[0] > KEPT_SECONDS:
+                self._published = (time.monotonic(), await self._published_now())
+            return self._published[1]
+
+    async def _published_now(self) -> dict[str, Any]:
+        # While it is down, not everybody who opens the page has to wait for it.
+        if time.monotonic() < self._down_until:
+            raise ProviderUnreachable(f"The provider {self.issuer} does not answer.")
+        self._down_until = time.monotonic() + DOWN_SECONDS
+        found = await self._asked("GET", self.issuer.rstrip("/") + DISCOVERY)
+        self._down_until = 0.0
+        if missing := [name for name in _REQUIRED if not isinstance(found.get(name), str)]:
+            raise ProviderUnreachable(f"The provider {self.issuer} does not publish its {missing[0]}.")
+        if found["issuer"].rstrip("/") != self.issuer.rstrip("/"):
+            raise ProviderUnreachable(f"{self.issuer} calls itself {found['issuer']:.200}: set 'oidc_issuer' so.")
+        for name in _REQUIRED[1:]:
+            _require_encrypted(found[name], self.issuer)
+        return found
+
+    async def entrance(self, back: str, *, state: str, nonce: str, verifier: str) -> str:
+        """Where a person is sent to sign in; from there they come to `back`, with the state."""
+        from authlib.oauth2.rfc7636 import create_s256_code_challenge
+
+        found = await self.published()
+        asked = {
+            "response_type": "code",
+            "client_id": self.client_id,
+            "redirect_uri": back,
+            "scope": " ".join(self._scopes or _scopes_of(found)),
+            "state": state,
+            "nonce": nonce,
+            "code_challenge": create_s256_code_challenge(verifier),
+            "code_challenge_method": "S256",
+        }
+        return _with_query(found["authorization_endpoint"], asked)
+
+    async def exit(self, back: str, id_token: str | None) -> str | None:
+        """Where a person is signed out at the provider; None: it does not say (RP-Initiated Logout, 2)."""
+        where = (await self.published()).get("end_session_endpoint")
+        if not isinstance(where, str):
+            return None
+        asked = {"client_id": self.client_id, "post_logout_redirect_uri": back}
+        # With thousands of groups in it a token is longer than an address may be.
+        if id_token and len(id_token) < 4000:
+            asked["id_token_hint"] = id_token
+        return _with_query(where, asked)
+
+    async def told_for(self, code: str, back: str, *, nonce: str, verifier: str) -> Told:
+        """What the provider says of who comes with this code.
+
+        Raises:
+            ProviderRefusal: it does not take the code, or its answer is no proof.
+            ProviderUnreachable
+        """
+        answer = await self._token(
+            {"grant_type": "authorization_code", "code": code, "redirect_uri": back, "code_verifier": verifier}
+        )
+        if not isinstance(answer.get("id_token"), str):
+            raise ProviderRefusal("The provider did not say who you are. Is 'openid' among 'oidc_scopes'?")
+        claims = await self._proven(answer, nonce=nonce)
+        return await self._told(answer, claims)
+
+    async def told_again(self, refresh_token: str, subject: str) -> Told:
+        """What the provider says of somebody now.
+
+        Raises:
+            ProviderRefusal: it no longer answers for them.
+            ProviderUnreachable
+        """
+        answer = await self._token({"grant_type": "refresh_token", "refresh_token": refresh_token})
+        claims: Claims = {}
+        if isinstance(answer.get("id_token"), str):
+            try:
+                claims = await self._proven(answer)
+            except UnprovenToken as error:
+                raise ProviderUnreachable(str(error)) from error
+            _require_subject(claims, subject)
+        # A provider need not rotate the token, nor repeat one that stays.
+        return await self._told({"refresh_token": refresh_token, **answer}, claims, subject)
+
+    async def _told(self, answer: Mapping[str, Any], claims: Claims, subject: str = "") -> Told:
+        """With what only the userinfo endpoint says, where the groups are not in the token."""
+        where = (await self.published()).get("userinfo_endpoint")
+        if self._groups_claim not in claims and isinstance(where, str) and isinstance(answer.get("access_token"), str):
+            _require_encrypted(where, self.issuer)
+            bearer = {"Authorization": f"Bearer {answer['access_token']}"}
+            more = await self._asked("GET", where, headers=bearer)
+            # Core, 5.3.2: the answer may be another person's, by a token that was swapped.
+            _require_subject(more, str(claims.get("sub") or subject))
+            claims = {**more, **claims}
+            # It knows them, yet where no token says so, groups that are not named may stand where we did not look.
+            if "id_token" not in answer and self._groups_claim not in claims:
+                raise ProviderUnreachable(f"The provider's userinfo says nothing of '{self._groups_claim}'.")
+        if not claims:
+            raise ProviderUnreachable("The provider's answer says nothing of the person: no ID token, no userinfo.")
+        token = answer.get("refresh_token")
+        return Told(claims, token if isinstance(token, str) else None, str(answer.get("id_token") or ""))
+
+    # -- the ID token --------------------------------------------------------------------------------------------------
+
+    async def _proven(self, answer: Mapping[str, Any], nonce: str | None = None) -> Claims:
+        """The claims of the ID token, if it holds.
+
+        Raises:
+            UnprovenToken, ProviderUnreachable
+        """
+        from authlib.oidc.core import CodeIDToken
+        from joserfc.errors import ExpiredTokenError, InvalidTokenError, JoseError
+
+        try:
+            token = await self._verified(str(answer["id_token"]))
+            issuer = (await self.published())["issuer"]
+            claims = CodeIDToken(
+                token.claims,
+                token.header,
+                {"iss": {"essential": True, "value": issuer}, "aud": {"essential": True, "value": self.client_id}},
+                {"nonce": nonce, "client_id": self.client_id, "access_token": answer.get("access_token")},
+            )
+            claims.validate(leeway=SKEW_SECONDS)
+            # Core, 2: at most 255 characters.
+            if not isinstance(claims["sub"], str) or not 0 < len(claims["sub"]) <= 255:
+                raise UnprovenToken("The provider's token names nobody ('sub').")
+        except (ExpiredTokenError, InvalidTokenError) as error:
+            raise UnprovenToken(CLOCKS) from error
+        # ValueError, TypeError: claims of another kind than the specification has.
+        except (JoseError, ValueError, TypeError) as error:
+            raise UnprovenToken(f"The provider's token does not hold ({_reason(error)}). Sign in again.") from error
+        if nonce is not None and time.time() - claims["iat"] > SKEW_SECONDS + BACKDATED_SECONDS:
+            raise UnprovenToken(CLOCKS)
+        return dict(claims)
+
+    async def _verified(self, text: str) -> Any:
+        from joserfc import jwt
+        from joserfc.errors import BadSignatureError, InvalidKeyIdError
+
+        try:
+            return jwt.decode(text, await self._key_set(), algorithms=ALGORITHMS)
+        except (BadSignatureError, InvalidKeyIdError):
+            # The keys have changed since they were asked for; what is still wrong then is wrong.
+            self._keys = None
+            return jwt.decode(text, await self._key_set(), algorithms=ALGORITHMS)
+
+    async def require_keys(self) -> None:
+        """
+        Raises:
+            ProviderUnreachable: it does not answer, or publishes no key of use.
+        """
+        await self._key_set()
+
+    async def _key_set(self) -> KeySet:
+        from joserfc.errors import JoseError
+        from joserfc.jwk import KeySet, import_key
+
+        if self._keys is None or time.monotonic() - self._keys[0] > KEPT_SECONDS:
+            where = (await self.published())["jwks_uri"]
+            given = (await self._asked("GET", where)).get("keys")
+            keys = []
+            for one in given if isinstance(given, list) else []:
+                # A secret (`oct`) is no key to check signatures with; kinds that are not known may stand beside.
+                if isinstance(one, dict) and one.get("kty") in ("RSA", "EC") and one.get("use", "sig") == "sig":
+                    try:
+                        keys.append(import_key(one))
+                    except (JoseError, ValueError, TypeError, KeyError):
+                        continue
+            if not keys:
+                raise ProviderUnreachable(f"The provider publishes no key at {where:.200} to check signatures with.")
+            self._keys = (time.monotonic(), KeySet(keys))
+        return self._keys[1]
+
+    # -- asking --------------------------------------------------------------------------------------------------------
+
+    async def _token(self, given: dict[str, str]) -> dict[str, Any]:
+        """The answer of the token endpoint.
+
+        Raises:
+            ProviderRefusal: `invalid_grant`: the code or token is none, used up, or its owner is shut out.
+            ProviderUnreachable
+        """
+        found = await self.published()
+        ways = found.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
+        if "client_secret_basic" in ways:
+            # RFC 6749, 2.3.1: each is encoded as in a form before the two are joined.
+            basic = httpx.BasicAuth(quote(self.client_id, ""), quote(self._secret, ""))
+            return await self._asked("POST", found["token_endpoint"], auth=basic, data=given)
+        posted = {**given, "client_id": self.client_id, "client_secret": self._secret}
+        return await self._asked("POST", found["token_endpoint"], data=posted)
+
+    async def _asked(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        data: dict[str, str] | None = None,
+        auth: httpx.Auth | None = None,
+    ) -> dict[str, Any]:
+        """The JSON object at this address; no redirect is followed."""
+        where = f"{urlsplit(url).scheme}://{urlsplit(url).netloc}"
+        try:
+            async with (
+                httpx.AsyncClient(timeout=SECONDS, verify=_tls()) as client,
+                client.stream(
+                    method, url, headers={"Accept": "application/json", **(headers or {})}, data=data, auth=auth
+                ) as got,
+            ):
+                body = bytearray()
+                async for piece in got.aiter_bytes():
+                    body += piece
+                    if len(body) > MOST_BYTES:
+                        raise ProviderUnreachable(f"The provider's answer is too long ({where}).")
+                answer = _object(bytes(body))
+        # InvalidURL is no HTTPError.
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise ProviderUnreachable(f"The provider at {where} does not answer ({type(error).__name__}).") from error
+        if answer is not None and answer.get("error") == "invalid_grant":
+            raise ProviderRefusal("The provider does not take this sign-in any more. Sign in again.")
+        if answer is None or got.status_code != httpx.codes.OK:
+            code = f", {answer['error']:.60}" if answer and isinstance(answer.get("error"), str) else ""
+            raise ProviderUnreachable(f"The provider at {where} answers with status {got.status_code}{code}.")
+        return answer
+
+
+CLOCKS = (
+    "The provider's token has ended already, or is not valid yet. Sign in again; if that does not help, the clock of"
+    " this machine or the provider's is wrong by minutes."
+)
+
+
+def with_extra() -> None:
+    """
+    Raises:
+        MissingExtra: authlib is not installed.
+    """
+    try:
+        import authlib.oidc.core  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra("Signing in at a provider (OpenID Connect)", "sso") from error
+
+
+def _scopes_of(found: Mapping[str, Any]) -> list[str]:
+    offered = found.get("scopes_supported")
+    # Google refuses a scope that it does not offer; a provider that lists none gets what every one knows.
+    return [one for one in WANTED_SCOPES if one in (offered if isinstance(offered, list) else WANTED_SCOPES[:3])]
+
+
+def _with_query(url: str, asked: Mapping[str, str]) -> str:
+    return f"{url}{'&' if urlsplit(url).query else '?'}{urlencode(asked)}"
+
+
+def _require_encrypted(url: str, issuer: str) -> None:
+    if urlsplit(url).scheme != "https" and urlsplit(issuer).scheme == "https":
+        raise ProviderUnreachable(f"The provider names an address without https: {url:.200}")
+
+
+def _require_subject(claims: Claims, subject: str) -> None:
+    if claims.get("sub") != subject:
+        raise ProviderRefusal("The provider's answer is about somebody else.")
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    # Made once: reading the certificates takes some 50 ms of processor.
+    return httpx.create_ssl_context()
+
+
+def _object(body: bytes) -> dict[str, Any] | None:
+    import json
+
+    try:
+        found = json.loads(body)
+    # RecursionError: lists within lists.
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _reason(error: Exception) -> str:
+    """In short, without any part of the token."""
+    claim = getattr(error, "claim", None)
+    return f"{type(error).__name__}{f': {claim}' if claim else ''}"

@@ -1,0 +1,133 @@
+"""What a provider's claims mean here: the name of a new person, and the groups of anybody."""
+
+from __future__ import annotations
+
+import logging
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+from urllib.parse import urlsplit
+
+from argot.errors import InvalidInput, InvalidSettings
+from argot.service.identity.people import require_name
+from argot.service.sign_in.openid_connect import with_extra
+from argot.settings import Settings
+from argot.types import MANAGERS
+
+logger = logging.getLogger(__name__)
+
+MOST_GROUPS = 10_000
+"""More than any provider sends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Groups here. `admin` None: the provider does not say who is an administrator."""
+
+    names: frozenset[str]
+    admin: bool | None
+
+
+def require_provider(settings: Settings) -> None:
+    """Refuse settings of a provider by which nobody could sign in, or others could read along.
+
+    Raises:
+        InvalidSettings
+        MissingExtra: authlib is not installed.
+    """
+    mapping_of(settings.oidc_groups)
+    if not settings.oidc_issuer:
+        return
+    secret = settings.oidc_client_secret.get_secret_value()
+    for name, value in {"oidc_client_id": settings.oidc_client_id, "oidc_client_secret": secret}.items():
+        if not value:
+            raise InvalidSettings(
+                f"Setting 'oidc_issuer' is '{settings.oidc_issuer}', but '{name}' is missing: what the provider gave"
+                " when Argot was registered there (docs/administrators.md)."
+            )
+    issuer = urlsplit(settings.oidc_issuer)
+    if issuer.scheme != "https" and issuer.hostname not in ("localhost", "127.0.0.1", "::1"):
+        raise InvalidSettings(f"Setting 'oidc_issuer' cannot be '{settings.oidc_issuer}': it has to begin with https.")
+    with_extra()
+
+
+def claimed_name(claims: Mapping[str, Any], settings: Settings) -> str:
+    """The name for somebody new; empty: the claim is missing or none, or an address that nobody has verified."""
+    name = claims.get(settings.oidc_name_claim)
+    # Whoever enters somebody else's address there would be called by it here.
+    if settings.oidc_name_claim == "email" and claims.get("email_verified") is False:
+        return ""
+    return unicodedata.normalize("NFC", name.strip()) if isinstance(name, str) and name.isprintable() else ""
+
+
+def claimed_display_name(claims: Mapping[str, Any]) -> str:
+    name = claims.get("name")
+    return " ".join(name.split())[:100] if isinstance(name, str) and name.isprintable() else ""
+
+
+def claimed_groups(claims: Mapping[str, Any], settings: Settings) -> Groups:
+    """The groups of the claim by the names that they have here.
+
+    A claim that is missing, or of another kind, is no group. Names that no group can have here are passed over. The
+    group `managers` comes by the mapping alone: with that name a company may mean anything.
+    """
+    theirs = _theirs(claims, settings.oidc_groups_claim)
+    admin = settings.oidc_admin_group in theirs if settings.oidc_admin_group else None
+    return Groups(groups_here(theirs, settings), admin)
+
+
+def groups_here(theirs: set[str], settings: Settings) -> frozenset[str]:
+    """Groups by the names that they have here, as said above."""
+    mapping = mapping_of(settings.oidc_groups)
+    names = {mapping[one] for one in theirs if one in mapping}
+    names |= {plain for one in theirs - mapping.keys() if (plain := one.removeprefix("/")) != MANAGERS and _fits(plain)}
+    return frozenset(names)
+
+
+@cache
+def mapping_of(text: str) -> dict[str, str]:
+    """Their names of groups, and ours.
+
+    Raises:
+        InvalidSettings: a part is no `theirs=ours`, or ours can be no name of a group.
+    """
+    found = {}
+    for part in filter(None, (one.strip() for one in text.split(","))):
+        # From the right: a name of theirs (a distinguished name of LDAP) may hold the sign, ours cannot.
+        theirs, sign, ours = (one.strip() for one in part.rpartition("="))
+        try:
+            if not sign or not theirs:
+                raise InvalidInput("it takes THEIRS=OURS")
+            require_name("group", ours)
+        except InvalidInput as error:
+            raise InvalidSettings(f"Setting 'oidc_groups' cannot hold '{part:.80}': {error}") from error
+        found[theirs] = ours
+    return found
+
+
+def _theirs(claims: Mapping[str, Any], claim: str) -> set[str]:
+    given = claims.get(claim)
+    if isinstance(given, str):  # of one group alone, some providers make no list
+        given = [given]
+    if not isinstance(given, list):
+        more = claims.get("_claim_names")
+        if isinstance(more, dict) and claim in more:
+            why = "somebody has too many for it; let Entra send those assigned to the application"
+        else:
+            why = "it is missing" if given is None else f"it is no list but {type(given).__name__}"
+        logger.warning("the provider's claim '%s' says no groups: %s (docs/administrators.md)", claim, why)
+        return set()
+    if len(given) > MOST_GROUPS:
+        logger.warning("the provider's claim '%s' has %d groups; none is taken", claim, len(given))
+        return set()
+    return {unicodedata.normalize("NFC", one) for one in given if isinstance(one, str)}
+
+
+def _fits(name: str) -> bool:
+    try:
+        require_name("group", name)
+    except InvalidInput:
+        return False
+    return True

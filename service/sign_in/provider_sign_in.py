@@ -1,0 +1,238 @@
+"""Signing in at an OpenID Connect provider, and asking it again and again whether it still answers for people.
+
+What is begun in a browser is ended in that browser: a signed ticket in a cookie, from which state, nonce and PKCE's
+verifier are made, and which serves once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import logging
+import secrets
+import time
+from base64 import urlsafe_b64encode
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from cachetools import LRUCache, TTLCache
+
+from argot.clock import utc_now
+from argot.errors import InvalidInput
+from argot.service.identity.people import User
+from argot.service.identity.provider_links import Confirmed, ProviderLink
+from argot.service.sign_in.openid_connect import OpenIdProvider, ProviderRefusal, ProviderUnreachable, Told
+from argot.service.sign_in.provider_claims import claimed_display_name, claimed_groups, claimed_name
+
+if TYPE_CHECKING:
+    from argot.service.knowledge_base import KnowledgeBase
+
+logger = logging.getLogger(__name__)
+
+BEGUN_SECONDS = 15 * 60
+"""So long somebody may take to sign in at the provider."""
+LEAVING_SECONDS = 60
+MOST_KEPT = 10_000
+LOOK_SECONDS = 20.0
+AT_ONCE = 4
+"""People the provider is asked about at the same time."""
+OLD = "This sign-in was begun too long ago, in another browser, or is used up. Sign in again."
+
+
+class ProviderSignIn:
+    """One for a service.
+
+    Args:
+        kb: the knowledge base, whose settings name a provider.
+        key: a secret of this knowledge base, by which tickets are signed.
+    """
+
+    def __init__(self, kb: KnowledgeBase, key: bytes, provider: OpenIdProvider | None = None) -> None:
+        self.kb = kb
+        self.provider = provider or OpenIdProvider(kb.settings)
+        self._key = hashlib.sha256(b"argot sign-in " + key).digest()
+        # Bounded, and lost with the process: what is forgotten shows one page more at signing out.
+        self._used: TTLCache[str, bool] = TTLCache(MOST_KEPT, BEGUN_SECONDS)
+        self._id_tokens: LRUCache[str, str] = LRUCache(1000)
+        self._leaving: TTLCache[str, str] = TTLCache(1000, LEAVING_SECONDS)
+
+    async def begin(self, back: str) -> tuple[str, str]:
+        """The address at the provider, and the ticket to be kept in the browser.
+
+        Raises:
+            ProviderUnreachable, MissingExtra
+        """
+        seed = f"{secrets.token_urlsafe(24)}.{int(time.time())}"
+        ticket = f"{seed}.{self._made('ticket', seed)}"
+        entrance = await self.provider.entrance(
+            back,
+            state=self._made("state", seed),
+            nonce=self._made("nonce", seed),
+            verifier=self._made("verifier", seed),
+        )
+        return entrance, ticket
+
+    async def end(self, ticket: str, state: str, code: str, back: str) -> tuple[User, str]:
+        """Who came back with this code, and the ID token.
+
+        Raises:
+            ProviderRefusal: it is no proof, or whoever it is may not come in; the message says why.
+            ProviderUnreachable
+        """
+        seed = self._seed(ticket, state)
+        # Before anything is awaited: two at once with one ticket are one too many.
+        self._used[seed] = True
+        nonce, verifier = self._made("nonce", seed), self._made("verifier", seed)
+        try:
+            told = await self.provider.told_for(code, back, nonce=nonce, verifier=verifier)
+            return await self.kb.blocking(self._taken, told), told.id_token
+        except (ProviderRefusal, ProviderUnreachable) as error:
+            # For whoever runs Argot: the person is told the same, and often cannot mend it.
+            logger.warning("somebody could not sign in at the provider: %s", error)
+            raise
+
+    async def token(self, user: User, id_token: str, address: str, agent: str) -> str:
+        """The token of a new session of somebody who has just come back."""
+        token = await self.kb.blocking(self.kb.people.sessions.begin, user.name, address, agent)
+        session = self.kb.people.sessions.find(token)
+        if session is not None:
+            self._id_tokens[session.id] = id_token
+        return token
+
+    def leaving(self, session: str | None) -> str:
+        """A ticket by which somebody whose session ends here is shown out at the provider too."""
+        ticket = secrets.token_urlsafe(16)
+        if id_token := self._id_tokens.pop(session or "", ""):
+            self._leaving[ticket] = id_token
+        return ticket
+
+    async def exit(self, ticket: str, back: str) -> str | None:
+        """Where somebody is signed out at the provider; None: it does not say, or is down."""
+        try:
+            return await self.provider.exit(back, self._leaving.pop(ticket, None))
+        except ProviderUnreachable as error:
+            logger.warning("somebody is signed out here alone: %s", error)
+            return None
+
+    def _made(self, what: str, seed: str) -> str:
+        found = hmac.new(self._key, f"{what}:{seed}".encode(), hashlib.sha256).digest()
+        return urlsafe_b64encode(found).rstrip(b"=").decode("ascii")
+
+    def _seed(self, ticket: str, state: str) -> str:
+        seed, _, signature = ticket.rpartition(".")
+        began = seed.rpartition(".")[2]
+        # As bytes: `compare_digest` raises on strings that are not ASCII.
+        ours = hmac.compare_digest(signature.encode(), self._made("ticket", seed).encode())
+        same = hmac.compare_digest(state.encode("utf-8", "replace"), self._made("state", seed).encode())
+        if not ours or not same or seed in self._used or not 0 <= time.time() - int(began) <= BEGUN_SECONDS:
+            raise ProviderRefusal(OLD)
+        return seed
+
+    def _taken(self, told: Told) -> User:
+        """The person whose account this is, with what the provider says of them now."""
+        link = self._link(told)
+        user = self.kb.people.user(link.user)
+        if user.suspended_at:
+            raise ProviderRefusal("Your account is suspended. Ask an administrator to restore it.")
+        _confirm(self.kb, link, told)
+        return self.kb.people.user(link.user)
+
+    def _link(self, told: Told) -> ProviderLink:
+        """The link of this account; made where an administrator has allowed it, or for somebody new.
+
+        Raises:
+            ProviderRefusal: the name is taken by somebody who is not linked, cannot be one, or nobody new is let in.
+        """
+        people, issuer, subject = self.kb.people, self.provider.issuer, str(told.claims["sub"])
+        if found := people.links.find(issuer, subject):
+            return found
+        name = claimed_name(told.claims, self.kb.settings)
+        if not name:
+            raise ProviderRefusal(f"The provider does not say your name ('{self.kb.settings.oidc_name_claim}').")
+        # In any case: nobody is to be taken for somebody else whose name differs in capitals alone.
+        same = [one for one in people.users() if one.name.casefold() == name.casefold()]
+        if not same:
+            _require_new(self.kb, name, subject)
+            try:
+                people.add(name, (), claimed_display_name(told.claims))
+            except InvalidInput as error:
+                raise ProviderRefusal(str(error)) from error
+        else:
+            waiting = people.links.of(name)
+            if waiting is None or waiting.subject or waiting.issuer != issuer:
+                raise ProviderRefusal(
+                    f"There is a user '{same[0].name}' here already, who is not linked with your account at the"
+                    f" provider. If it is you, ask an administrator: argot user link {same[0].name} --subject {subject}"
+                )
+        people.link(name, issuer, subject)
+        link = people.links.of(name)
+        assert link is not None
+        return link
+
+
+def _require_new(kb: KnowledgeBase, name: str, subject: str) -> None:
+    if kb.settings.unknown_people == "refuse":
+        raise ProviderRefusal(
+            f"Argot does not know '{name}'. Ask an administrator: argot user add NAME, then"
+            f" argot user link NAME --subject {subject}"
+        )
+
+
+def _confirm(kb: KnowledgeBase, link: ProviderLink, told: Told) -> bool:
+    groups = claimed_groups(told.claims, kb.settings)
+    return kb.people.links.confirm(link, Confirmed(groups.names, groups.admin, told.refresh_token))
+
+
+# -- while the service runs -------------------------------------------------------------------------------------------
+
+
+async def keep_confirmed(kb: KnowledgeBase) -> None:
+    """Ask the provider about everybody again, by the interval of the settings, for ever."""
+    provider = OpenIdProvider(kb.settings) if kb.settings.oidc_issuer else None
+    while True:
+        try:
+            await confirm_due(kb, provider)
+        # One failure must not end it for as long as the service runs.
+        except Exception:
+            logger.exception("the provider could not be asked about people; it is tried again in a moment")
+        await asyncio.sleep(LOOK_SECONDS)
+
+
+async def confirm_due(kb: KnowledgeBase, provider: OpenIdProvider | None, now: datetime | None = None) -> None:
+    """Ask about all whose turn it is. Whom it no longer answers for, or has not for too long, is out at once."""
+    now = now or utc_now()
+    places = asyncio.Semaphore(AT_ONCE)
+    due = now - timedelta(minutes=kb.settings.oidc_refresh_minutes)
+    stale = now - timedelta(hours=kb.settings.oidc_hours)
+
+    async def look(link: ProviderLink) -> None:
+        confirmed = datetime.fromisoformat(link.confirmed_at or link.linked_at)
+        if confirmed > due:
+            return
+        async with places:
+            if await _asked_again(kb, provider, link) or confirmed > stale:
+                return
+        await _lapsed(kb, link, "it has not answered for them for too long")
+
+    await asyncio.gather(*(look(link) for link in await kb.blocking(kb.people.links.in_force)))
+
+
+async def _asked_again(kb: KnowledgeBase, provider: OpenIdProvider | None, link: ProviderLink) -> bool:
+    """Whether the question is settled; False: there was no answer."""
+    if provider is None or link.refresh_token is None or link.issuer != provider.issuer:
+        return False
+    try:
+        told = await provider.told_again(link.refresh_token, link.subject)
+        await kb.blocking(_confirm, kb, link, told)
+    except ProviderRefusal as refusal:
+        await _lapsed(kb, link, str(refusal))
+    except ProviderUnreachable as error:
+        logger.warning("the provider could not be asked about '%s': %s", link.user, error)
+        return False
+    return True
+
+
+async def _lapsed(kb: KnowledgeBase, link: ProviderLink, why: str) -> None:
+    if await kb.blocking(lambda: kb.people.lapse(link.user, expecting=link)):
+        logger.warning("'%s' is signed out, and has to sign in at the provider again: %s", link.user, why)

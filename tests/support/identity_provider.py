@@ -1,0 +1,198 @@
+"""A faithful OpenID Connect provider of the tests' own: real HTTP, RS256 by real keys, PKCE and client secret checked.
+
+    with identity_provider() as provider:
+        provider.people["ann"] = Account(groups=["hr"])
+        Settings(**provider.settings())
+
+Attacks and faults are switched on by `lie`, which changes what the next token says, and `tamper`, which signs it.
+"""
+
+import base64
+import hashlib
+import json
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, parse_qsl, unquote, urlencode, urlsplit
+
+from joserfc import jwt
+from joserfc.jwk import RSAKey
+
+CLIENT, SECRET = "argot", "a secret: of + this/client"
+
+
+@dataclass
+class Account:
+    """`claims` stand in every token; `groups` None leaves that claim out."""
+
+    groups: Any = field(default_factory=list)
+    claims: dict[str, Any] = field(default_factory=dict)
+    disabled: bool = False
+
+
+@dataclass
+class Grant:
+    user: str
+    nonce: str
+    challenge: str
+    back: str
+
+
+@dataclass
+class IdentityProvider:
+    url: str = ""
+    people: dict[str, Account] = field(default_factory=dict)
+    present: str = "ann"
+    """Who is signed in there in a browser that comes."""
+    keys: list[RSAKey] = field(default_factory=list)
+    published: dict[str, Any] = field(default_factory=dict)
+    grants: dict[str, Grant] = field(default_factory=dict)
+    refreshing: dict[str, str] = field(default_factory=dict)
+    asked: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    """Path and form or query of every request."""
+    down: bool = False
+    skew: float = 0
+    """Its clock is so many seconds ahead."""
+    refreshes: bool = True
+    groups_in_token: bool = True
+    lie: Callable[[dict[str, Any]], None] | None = None
+    tamper: Callable[[dict[str, Any]], str] | None = None
+
+    def settings(self, **more: Any) -> dict[str, Any]:
+        given = {"oidc_issuer": self.url, "oidc_client_id": CLIENT, "oidc_client_secret": SECRET}
+        return {**given, "unknown_people": "create", **more}
+
+    def rotate(self) -> None:
+        self.keys = [RSAKey.generate_key(2048, {"kid": secrets.token_hex(4), "use": "sig"})]
+
+    def enter(self, entrance: str, user: str) -> str:
+        """Signs in here as a person does in a browser; the address they are sent back to."""
+        asked = dict(parse_qsl(urlsplit(entrance).query))
+        assert entrance.startswith(f"{self.url}/authorize?")
+        assert asked["client_id"] == CLIENT and asked["response_type"] == "code"
+        assert asked["code_challenge_method"] == "S256" and "openid" in asked["scope"].split()
+        if self.people[user].disabled:
+            return f"{asked['redirect_uri']}?{urlencode({'error': 'access_denied', 'state': asked['state']})}"
+        code = secrets.token_urlsafe(8)
+        self.grants[code] = Grant(user, asked["nonce"], asked["code_challenge"], asked["redirect_uri"])
+        return f"{asked['redirect_uri']}?{urlencode({'code': code, 'state': asked['state']})}"
+
+    # -- its endpoints ---------------------------------------------------------------------------------------------
+
+    def answer(self, method: str, path: str, given: dict[str, str], authorization: str) -> tuple[int, Any]:
+        self.asked.append((path, given))
+        if self.down:
+            return 503, "down for maintenance"
+        if path == "/.well-known/openid-configuration":
+            return 200, self.published
+        if path == "/keys":
+            return 200, {"keys": [key.as_dict(private=False) for key in self.keys]}
+        if path == "/userinfo":
+            user = unquote(authorization.removeprefix("Bearer at-"))
+            return 200, {"sub": f"sub-{user}", **self._claims(user)}
+        if path == "/token" and method == "POST":
+            return self._token(given, authorization)
+        return 404, {"error": "not_found"}
+
+    def _token(self, given: dict[str, str], authorization: str) -> tuple[int, Any]:
+        name, _, secret = base64.b64decode(authorization.removeprefix("Basic ")).decode().partition(":")
+        if (unquote(name), unquote(secret)) != (CLIENT, SECRET):
+            return 401, {"error": "invalid_client"}
+        if given["grant_type"] == "refresh_token":
+            # Rotated: each serves once.
+            user = self.refreshing.pop(given["refresh_token"], "")
+            if not user or self.people[user].disabled:
+                return 400, {"error": "invalid_grant"}
+            return 200, self._tokens(user, "")
+        grant = self.grants.pop(given["code"], None)
+        challenge = base64.urlsafe_b64encode(hashlib.sha256(given["code_verifier"].encode()).digest()).rstrip(b"=")
+        if not grant or grant.challenge != challenge.decode() or grant.back != given["redirect_uri"]:
+            return 400, {"error": "invalid_grant"}
+        return 200, self._tokens(grant.user, grant.nonce)
+
+    def _tokens(self, user: str, nonce: str) -> dict[str, Any]:
+        now = int(time.time() + self.skew)
+        claims = {"iss": self.url, "sub": f"sub-{user}", "aud": CLIENT, "iat": now, "exp": now + 300, "nonce": nonce}
+        claims |= self._claims(user) if self.groups_in_token else {"preferred_username": user}
+        if self.lie:
+            self.lie(claims)
+        sign = self.tamper or self.signed
+        answer = {"access_token": f"at-{user}", "token_type": "Bearer", "id_token": sign(claims)}
+        if self.refreshes:
+            answer["refresh_token"] = secrets.token_urlsafe(8)
+            self.refreshing[answer["refresh_token"]] = user
+        return answer
+
+    def _claims(self, user: str) -> dict[str, Any]:
+        account = self.people[user]
+        groups = {} if account.groups is None else {"groups": account.groups}
+        return {"preferred_username": user, "name": user.title(), **groups, **account.claims}
+
+    def signed(self, claims: dict[str, Any]) -> str:
+        return jwt.encode({"alg": "RS256", "kid": self.keys[0].kid}, claims, self.keys[0])
+
+
+@cache
+def _first_key() -> RSAKey:
+    return RSAKey.generate_key(2048, {"kid": "first", "use": "sig"})
+
+
+@contextmanager
+def identity_provider() -> Iterator[IdentityProvider]:
+    made = IdentityProvider(keys=[_first_key()])
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self._reply(dict(parse_qsl(urlsplit(self.path).query)))
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            self._reply({name: values[0] for name, values in parse_qs(body).items()})
+
+        def _reply(self, given: dict[str, str]) -> None:
+            path = urlsplit(self.path).path
+            if path == "/authorize" and not made.down:
+                self.send_response(303)
+                self.send_header("Location", made.enter(made.url + self.path, made.present))
+                self.end_headers()
+                return
+            if path == "/end":
+                made.asked.append((path, given))
+                self.send_response(303)
+                self.send_header("Location", given["post_logout_redirect_uri"])
+                self.end_headers()
+                return
+            code, answer = made.answer(self.command, path, given, self.headers.get("Authorization", ""))
+            body = json.dumps(answer).encode()
+            self.send_response(code)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None: ...
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    made.url = f"http://127.0.0.1:{server.server_address[1]}"
+    made.published = {
+        "issuer": made.url,
+        "authorization_endpoint": f"{made.url}/authorize",
+        "token_endpoint": f"{made.url}/token",
+        "jwks_uri": f"{made.url}/keys",
+        "userinfo_endpoint": f"{made.url}/userinfo",
+        "end_session_endpoint": f"{made.url}/end",
+        "scopes_supported": ["openid", "profile", "email", "offline_access"],
+    }
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    yield made
+    server.shutdown()
+    thread.join()
+    server.server_close()

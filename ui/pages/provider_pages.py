@@ -1,0 +1,115 @@
+"""Signing in at an OpenID Connect provider, and what this shares with signing in by a password."""
+
+from __future__ import annotations
+
+from math import floor
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import RedirectResponse
+
+from argot.errors import ArgotError, MissingExtra
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.sign_in.account import end_sessions, has_passwords
+from argot.service.sign_in.openid_connect import ProviderRefusal, ProviderUnreachable
+from argot.service.sign_in.provider_sign_in import BEGUN_SECONDS, OLD, ProviderSignIn
+from argot.ui.web.authentication import Authenticator
+from argot.ui.web.authorization import VISITOR, Visitor, needs
+from argot.ui.web.page_templates import render_page
+from argot.ui.web.security import SIGN_IN, SIGNING_IN
+
+PROVIDER = f"{SIGN_IN}/provider"
+RETURN = f"{PROVIDER}/return"
+"""The address to be named to the provider: people come back to it."""
+MOST_NEXT_CHARS = 1500
+DOWN = "Signing in at {} does not work just now. Try again in a minute; a password works all the same. ({})"
+
+
+def provider_pages(kb: KnowledgeBase, authenticator: Authenticator, provider: ProviderSignIn) -> APIRouter:
+    router = APIRouter()
+
+    @router.get(PROVIDER)
+    @needs("anonymous")
+    async def begin(request: Request, next: str = "/") -> Response:
+        try:
+            entrance, ticket = await provider.begin(own_address(kb, request) + RETURN)
+        except (ProviderUnreachable, MissingExtra) as error:
+            return unreachable(error, next)
+        kept = f"{ticket}~{quote(own_page(next)[:MOST_NEXT_CHARS], safe='')}"
+        cookie = authenticator.set_cookie(kept, seconds=BEGUN_SECONDS, more=SIGNING_IN)
+        return RedirectResponse(entrance, 303, headers={"Set-Cookie": cookie, "Cache-Control": "no-store"})
+
+    @router.get(RETURN)
+    @needs("anonymous")
+    async def end(request: Request, state: str = "", code: str = "", error: str = "") -> Response:
+        ticket, _, next = request.scope.get(SIGNING_IN, "").partition("~")
+        next = unquote(next)
+        try:
+            if error or not code:
+                raise ProviderRefusal(f"You were not signed in there{f' ({error:.60})' if error else ''}. Try again.")
+            if not ticket:
+                raise ProviderRefusal(OLD)
+            user, id_token = await provider.end(ticket, state, code, own_address(kb, request) + RETURN)
+        except ProviderRefusal as refusal:
+            return done_with(sign_in_page(kb, 403, next=next, error=str(refusal)))
+        except ProviderUnreachable as fault:
+            return done_with(unreachable(fault, next))
+        await leave(kb, request.scope.get(VISITOR))
+        address = authenticator.address(request.scope, request.headers)
+        token = await provider.token(user, id_token, address, request.headers.get("user-agent", ""))
+        return done_with(entered(authenticator, token, own_page(next)))
+
+    def unreachable(error: ArgotError, next: str) -> Response:
+        return sign_in_page(kb, 503, next=next, error=DOWN.format(kb.settings.oidc_label, error))
+
+    def done_with(answer: Response) -> Response:
+        answer.headers.append("Set-Cookie", authenticator.set_cookie("", seconds=0, more=SIGNING_IN))
+        return answer
+
+    return router
+
+
+def own_address(kb: KnowledgeBase, request: Request) -> str:
+    """The address under which a browser has opened Argot, without a slash at its end."""
+    # The guard has seen that the Host is one of our own.
+    return kb.settings.public_url.rstrip("/") or f"http://{request.headers['host']}"
+
+
+def sign_in_page(
+    kb: KnowledgeBase,
+    status: int = 200,
+    headers: dict[str, str] | None = None,
+    *,
+    next: str,
+    name: str = "",
+    error: str = "",
+) -> Response:
+    where = own_page(next)
+    provider = kb.settings.oidc_label if kb.settings.oidc_issuer else ""
+    entrance = f"{PROVIDER}?next={quote(where, safe='')}"
+    shown: dict[str, Any] = {"next": where, "name": name, "error": error, "provider": provider, "entrance": entrance}
+    return render_page("sign_in.html", status, headers, **shown, passwords=has_passwords(kb))
+
+
+async def leave(kb: KnowledgeBase, who: object) -> None:
+    """End the session by which this visitor came in, if there is one."""
+    if isinstance(who, Visitor) and who.session is not None:
+        await end_sessions(kb, who.name, only=who.session)
+
+
+def own_page(address: str) -> str:
+    """The address if it is a page of ours, else the first page: nobody is sent elsewhere after signing in."""
+    # Browsers read "\" as "/" and skip tabs and line feeds: "/\example.org" would lead there.
+    parts = urlsplit(address) if address.isprintable() and "\\" not in address else urlsplit("")
+    if parts.scheme or parts.netloc or not parts.path.startswith("/") or address.startswith("//"):
+        return "/"
+    # Back to a page to sign in on would be a circle.
+    return "/" if f"{parts.path}/".startswith((f"{SIGN_IN}/", "/login/")) else address
+
+
+def entered(authenticator: Authenticator, token: str, where: str) -> Response:
+    seconds = floor(authenticator.longest_session)
+    return RedirectResponse(
+        where, status_code=303, headers={"Set-Cookie": authenticator.set_cookie(token, seconds=seconds)}
+    )

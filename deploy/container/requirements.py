@@ -1,6 +1,6 @@
 """Prints what Argot and these of its extras stand on, so that they are installed before its source is copied.
 
-requirements.py chat,slack
+requirements.py chat,slack,sso
 """
 
 import sys

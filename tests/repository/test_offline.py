@@ -31,5 +31,5 @@ def test_what_the_model_server_installs_is_what_is_gathered() -> None:
 
 def test_what_chat_installs_is_what_is_gathered() -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
-    (installed,) = re.findall(r"install -c constraints.txt -e '(\.\[chat,slack\])'", makefile)
+    (installed,) = re.findall(r"install -c constraints.txt -e '(\.\[chat,slack,sso\])'", makefile)
     assert f"'{installed}'" in make("--dry-run", "offline")

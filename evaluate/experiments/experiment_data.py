@@ -140,6 +140,8 @@ def load_experiment_data(
         InvalidInput: it is not there or malformed; the message says what is missing and how it should look.
     """
     if experiment.form == "none":
+        if given is not None:
+            raise InvalidInput(f"{experiment.name} draws its questions and takes no data: leave out --data.")
         return ExperimentData("drawn by seed", [DataPart()])
     place = given or public_data(experiment, datasets)
     if place is None:

@@ -16,6 +16,7 @@ from argot.evaluate.quiz_data import read_contexts
 from argot.evaluate.temporary_base import TemporaryBase
 from argot.files import read_text
 from argot.profile import Profile
+from argot.service.storage.adopted_models import with_adopted
 from argot.service.storage.home_folder import is_knowledge_base, require, write_marker
 from argot.service.storage.home_lock import HomeLock
 from argot.settings import Settings
@@ -30,9 +31,10 @@ def measured_base(home: Path | None, settings: Settings, fill: Fill | None = Non
     """The base to measure.
 
     Args:
-        home: a knowledge base that is asked, and not changed: with derived texts and triples, if it has any. One that
-            is not there yet is made, filled and kept, so that it can be given derived texts and measured again. None:
-            one of its own, so that nobody's documents or terms take part.
+        home: a knowledge base that is asked, and not changed: with derived texts and triples, if it has any, and with
+            the models that it has adopted, unless the settings name others. One that is not there yet is made, filled
+            and kept, so that it can be given derived texts and measured again. None: one of its own, so that nobody's
+            documents or terms take part.
 
     Raises:
         InvalidInput: the folder holds other things. KnowledgeBaseBusy: a service holds it.
@@ -49,7 +51,8 @@ def measured_base(home: Path | None, settings: Settings, fill: Fill | None = Non
     require(home)
     lock = HomeLock(home)
     try:
-        with TemporaryBase(home, settings.model_copy(update={"home": home})) as base:
+        # As it answers: with the models that it has adopted.
+        with TemporaryBase(home, with_adopted(home, settings).model_copy(update={"home": home})) as base:
             yield base
     finally:
         lock.release()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from argot.errors import InvalidInput
 from argot.evaluate.experiments.experiment import Experiment
 from argot.evaluate.experiments.experiment_catalogue import EXPERIMENTS, experiment_named
 from argot.evaluate.experiments.experiment_data import public_data
-from argot.evaluate.experiments.experiment_runs import ExperimentFolder
+from argot.evaluate.experiments.experiment_runs import ExperimentFolder, ExperimentRun
 from argot.evaluate.experiments.run_comparison import compared_runs, comparison_tables
 from argot.evaluate.experiments.run_tables import run_tables
 from argot.evaluate.reports import Table
@@ -110,8 +112,8 @@ def experiment_show(run_id: str | None, home: Path) -> Report:
     if run_id is not None:
         run = folder.load(run_id)
         return run.model_dump(), run_tables(experiment_named(run.experiment), run)
-    runs = [folder.load(id_) for id_ in folder.ids()]
-    body = [
+    runs, damaged = _kept(folder)
+    body: list[Sequence[str]] = [
         [
             run.id,
             run.data,
@@ -121,8 +123,23 @@ def experiment_show(run_id: str | None, home: Path) -> Report:
         ]
         for run in runs
     ]
+    body += [[id_, "", "", "", why] for id_, why in damaged.items()]
     columns = ["run", "data", "model", "rows measured", "finished"]
     return {"runs": [run.model_dump(exclude={"rows", "clusters"}) for run in runs]}, [Table("Runs", columns, body)]
+
+
+def _kept(folder: ExperimentFolder) -> tuple[list[ExperimentRun], dict[str, str]]:
+    """All runs that can be read; and why the others cannot, by id."""
+    runs, damaged = [], {}
+    for id_ in folder.ids():
+        try:
+            run = folder.load(id_)
+            experiment_named(run.experiment)
+            runs.append(run)
+        except InvalidInput as error:
+            # The others are shown all the same.
+            damaged[id_] = str(error)
+    return runs, damaged
 
 
 def experiment_compare(first: str, second: str, home: Path) -> Report:

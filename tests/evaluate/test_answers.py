@@ -20,7 +20,9 @@ from argot.profile import Profile
 from argot.profile_files import profile_from
 from argot.results import AskResult
 from argot.service.operations import evaluation
+from argot.service.operations.evaluation_bases import measured_base
 from argot.service.operations.measured_models import JudgeChoice
+from argot.service.storage.adopted_models import Adopted, AdoptedModel, keep_adopted, model_path
 from argot.service.storage.home_folder import is_knowledge_base
 from argot.settings import Settings
 
@@ -310,3 +312,16 @@ def test_only_ways_that_change_something_are_measured(tiny_home: Path, tmp_path:
     with TemporaryBase(Path(shutil.copytree(tiny_home, tmp_path / "kb")), Settings()) as base:
         assert "triples off" in ways_that_differ(base)
         assert "derived texts off" not in ways_that_differ(base)
+
+
+def test_a_base_is_measured_with_the_models_that_it_has_adopted(tiny_home: Path, tmp_path: Path) -> None:
+    home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
+    model = AdoptedModel("reranker", "r1", "ours", "r1", "ndcg@10", 0.1, 0.05, 0.15, "ada")
+    keep_adopted(home, Adopted({"reranker": (model,)}))
+    with measured_base(home, Settings()) as base:
+        assert base.settings.reranker == str(model_path(home, model))
+    # What is named wins; and a base of its own has adopted nothing.
+    with measured_base(home, Settings(reranker="lexical")) as base:
+        assert base.settings.reranker == "lexical"
+    with measured_base(None, Settings()) as base:
+        assert base.settings.reranker == "reader"

@@ -312,6 +312,10 @@ def test_runs_are_shown_and_compared(tmp_path: Path) -> None:
     (tmp_path / "experiments" / ids[0] / "run.json").write_text("{}")
     with pytest.raises(InvalidInput, match="is no run of an experiment"):
         kept_experiments.experiment_show(ids[0], tmp_path)
+    # One that is damaged does not hide the others.
+    listed, tables = kept_experiments.experiment_show(None, tmp_path)
+    assert [run["id"] for run in listed["runs"]] == ids[1:]
+    assert "is no run of an experiment" in tables[0].rows[-1][-1]
 
 
 def test_runs_on_other_questions_are_not_compared() -> None:
@@ -381,6 +385,8 @@ def test_data_that_is_not_in_its_form_is_refused_with_what_is_missing(tmp_path: 
             load_experiment_data(experiment_named(name), empty, tmp_path)
     with pytest.raises(InvalidInput, match=r"is not there. Set ARGOT_DATASETS to the folder that holds emanuals"):
         load_experiment_data(experiment_named("kapqa-3"), None, tmp_path)
+    with pytest.raises(InvalidInput, match="draws its questions and takes no data"):
+        load_experiment_data(experiment_named("golden-retriever-2"), empty, tmp_path)
     with pytest.raises(InvalidInput, match="has no public data: give your own with --data"):
         load_experiment_data(experiment_named("trustworthy-7"), None, tmp_path)
 

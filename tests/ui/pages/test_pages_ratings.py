@@ -165,6 +165,8 @@ async def test_a_manager_sees_progress_results_and_takes_them_away(
     assert (await post(mia, f"{manage}/close")).status_code == 303
     closed = await post(ann, f"{ADDRESS}/2", **FULL, go="next")
     assert closed.status_code == 409 and "closed" in closed.text
+    # What was chosen for it is on the page, and nowhere else.
+    assert "nothing you chose is lost" not in closed.text
     assert (await post(mia, f"{manage}/reopen")).status_code == 303
     assert (await post(mia, f"{manage}/uninvite", person="ann")).status_code == 303
     assert (await ann.get(ADDRESS)).status_code == 404

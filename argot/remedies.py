@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sqlite3
+from collections.abc import Iterable
 from pathlib import Path
 
 from argot.errors import ArgotError, DamagedStore, StoreUnavailable
@@ -34,6 +35,10 @@ _REFUSED = {
 UPDATE = "Bring this one up to date, in the folder it was installed from: git pull && make setup"
 """Never from the package index, which knows another project by that name."""
 REINSTALL = "install Argot again, in the folder it was installed from: rm -rf .venv && make setup"
+
+
+def derive_command(kinds: Iterable[str]) -> str:
+    return f"argot derive {' '.join(f'--kind {kind}' for kind in kinds)}"
 
 
 def init_command(home: Path) -> str:

@@ -292,10 +292,6 @@ class CorpusStore:
         with self._readable(principal) as (connection, audiences):
             return [id_ for id_, _ in keyword_index.with_phrase(connection, phrase, audiences, limit)]
 
-    def term_document_frequency(self, principal: Principal, word: str) -> int:
-        """How many passages hold the word (stemmed), as in the df of BM25."""
-        return self.phrase_count(principal, word)
-
     def passage_count(self, principal: Principal) -> int:
         with self._readable(principal) as (connection, audiences):
             if audiences is None:

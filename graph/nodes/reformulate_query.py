@@ -67,4 +67,4 @@ def is_explicit(query: str, run: RunContext) -> bool:
         return False
     store = run.corpus.store
     # Ends at the first word no document has; each look is one read of the store.
-    return all(store.term_document_frequency(run.principal, word) for word in dict.fromkeys(content))
+    return all(store.phrase_count(run.principal, word) for word in dict.fromkeys(content))

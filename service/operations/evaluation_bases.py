@@ -16,6 +16,7 @@ from argot.evaluate.quiz_data import read_contexts
 from argot.evaluate.temporary_base import TemporaryBase
 from argot.files import read_text
 from argot.profile import Profile
+from argot.remedies import derive_command
 from argot.service.storage.adopted_models import with_adopted
 from argot.service.storage.home_folder import is_knowledge_base, require, write_marker
 from argot.service.storage.home_lock import HomeLock
@@ -73,7 +74,7 @@ def require_derived(base: TemporaryBase, profile: Profile) -> None:
     if missing and not some:
         raise InvalidInput(
             f"'{profile.name}' searches texts of the kind {' and '.join(missing)}, and the knowledge base has none."
-            f" Make them with: argot derive {' '.join(f'--kind {kind}' for kind in missing)}; then name it as --home."
+            f" Make them with: {derive_command(missing)}; then name it as --home."
         )
 
 

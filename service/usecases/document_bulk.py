@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -12,6 +12,7 @@ from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.document_revisions import document_label, document_reread
 from argot.service.usecases.documents import remove
+from argot.service.usecases.unknown_readers import reader_notices
 from argot.service.usecases.usecase_registry import Event, Finished, Text, usecase
 from argot.types import Principal
 
@@ -29,11 +30,15 @@ class BulkProblem:
 
 @dataclass(frozen=True, slots=True)
 class BulkReport:
-    """How many documents were changed, and those that were not."""
+    """How many documents were changed, and those that were not.
+
+    `notices`: what is to be known of the readers that were given.
+    """
 
     change: Change
     done: int
     problems: list[BulkProblem]
+    notices: list[str] = field(default_factory=list)
 
 
 @usecase("manager", everywhere=True)
@@ -58,7 +63,8 @@ async def document_change(
         except (Conflict, InvalidInput, NotAllowed, NotFound) as error:
             problems.append(BulkProblem(document, str(error)))
         yield {"kind": "progress", "done": place, "total": len(chosen)}
-    yield Finished(BulkReport(change, len(chosen) - len(problems), problems))
+    notices = await reader_notices(kb, values if change == "audience" else None)
+    yield Finished(BulkReport(change, len(chosen) - len(problems), problems, notices))
 
 
 async def _changed(kb: KnowledgeBase, principal: Principal, document: str, change: Change, values: list[str]) -> None:

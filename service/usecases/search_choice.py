@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from argot.corpus.store.revision_reads import underived_kinds
 from argot.errors import InvalidInput
 from argot.profile import SEARCHES
+from argot.remedies import derive_command
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.profiles import Switches
 from argot.types import SearchChoice
@@ -35,8 +36,7 @@ def require_searchable(store: CorpusStore, search: SearchChoice) -> None:
     wanted = SEARCHES[search].get("derived_kinds")
     missing = underived_kinds(store, wanted if isinstance(wanted, list) else [])
     if missing:
-        make = " ".join(f"--kind {kind}" for kind in missing)
         raise InvalidInput(
             f"'{search}' searches texts of the kind {' and '.join(missing)}, and none was derived of any document."
-            f" Make them with: argot derive {make}"
+            f" Make them with: {derive_command(missing)}"
         )

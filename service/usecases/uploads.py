@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote
 
@@ -155,9 +156,21 @@ async def _put_members_in(
     detail = files[0].detail if len(files) == 1 else counted or "it holds no files"
     kind = next((one for one in IN if counts[one]), None)
     if kind is None:
-        reasons = "".join(f"; {one.name}: {one.detail.rstrip('.')}" for one in files[:REASONS] if len(files) > 1)
-        raise InvalidInput(f"{archive.name} was not added: {detail.rstrip('.')}{reasons}.")
+        reasons = _reasons(files) if len(files) > 1 else []
+        why = "; ".join([detail.rstrip("."), *reasons])
+        raise InvalidInput(f"{archive.name} was not added: {why}.")
     return UploadReport(kind, archive.name, detail, None, files, await reader_notices(kb, audience))
+
+
+def _reasons(files: Sequence[MemberReport]) -> list[str]:
+    """Why the files of an archive were not added: each reason once, with the first file that it holds of."""
+    names: dict[str, list[str]] = {}
+    for one in files:
+        names.setdefault(one.detail.rstrip("."), []).append(one.name)
+    return [
+        f"{first}{f' and {len(more)} more' if more else ''}: {reason}"
+        for reason, (first, *more) in islice(names.items(), REASONS)
+    ]
 
 
 async def _events(

@@ -87,7 +87,7 @@ def everything(corpus: Corpus, principal: Principal) -> dict[str, Any]:
         "semantic triples": corpus.semantic_search(principal, "triple", vector, 9),
         "phrase": store.phrase_count(principal, "canary combination"),
         "phrase passages": store.passages_with(principal, "canary combination", 9),
-        "frequency": store.term_document_frequency(principal, "canary"),
+        "frequency": store.phrase_count(principal, "canary"),
         "count": store.passage_count(principal),
         "audiences": store.audience_sets(principal),
     }

@@ -339,6 +339,16 @@ async def test_an_uploaded_archive_is_the_files_in_it(kb: KnowledgeBase) -> None
     assert [one.listed_name for one in found.documents] == ["manuals.zip!/bilge.md", "manuals.zip!/deck.md"]
     with pytest.raises(InvalidInput, match=r"worse.zip was not added: .*damaged"):
         await put(kb, b"PK?", "worse.zip")
+    with zipfile.ZipFile(packed := io.BytesIO(), "w") as archive:
+        for name in ("a.md", "b.md", "c.md"):
+            archive.writestr(name, b"")
+        archive.writestr("d.pdf", b"%PDF-1.7")
+    with pytest.raises(InvalidInput) as caught:
+        await put(kb, packed.getvalue(), "none.zip")
+    assert str(caught.value) == (
+        "none.zip was not added: 4 failed; none.zip!/a.md and 2 more: empty;"
+        " none.zip!/d.pdf: damaged or cut off: not a complete PDF."
+    )
 
 
 async def test_tags_of_a_file_are_browsed_as_those_given_and_compare_without_case(kb: KnowledgeBase) -> None:

@@ -166,7 +166,7 @@ def _with_neighbours(text: str, spans: Sequence[_Span], found: Sequence[_Span]) 
 
 def known_to_documents(store: CorpusStore, principal: Principal, term: str) -> bool:
     """Whether the documents this person may read use the term; then a missing definition is no miss."""
-    return store.term_document_frequency(principal, term) > 0 or store.phrase_count(principal, term) > 0
+    return store.phrase_count(principal, term) > 0
 
 
 def _pieces(text: str) -> Iterable[tuple[int, int]]:

@@ -88,7 +88,7 @@ class _Best:
         return cls(
             frozenset(map(stem, folded(text))).union(*names),
             f" {bare(text)} ",
-            lambda word: idf(store.term_document_frequency(principal, word), count),
+            lambda word: idf(store.phrase_count(principal, word), count),
         )
 
     def share(self, content: Sequence[str], given: Collection[str] = ()) -> float:

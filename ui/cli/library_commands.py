@@ -161,6 +161,8 @@ def change(
         for problem in done.problems:
             note(f"failed: {line(problem.document)}: {line(problem.detail)}")
         say(f"{chosen}: {counted(done.done, 'document')}")
+        for notice in done.notices:
+            note(line(notice))
     if done.problems:
         raise typer.Exit(1)
 

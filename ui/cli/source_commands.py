@@ -28,7 +28,7 @@ from argot.ui.cli.document_commands import Bar
 
 if TYPE_CHECKING:
     from argot.service.transport.knowledge_base_client import Client
-    from argot.service.usecases.document_sources import SourceKind, SourceRecord, SyncReport
+    from argot.service.usecases.document_sources import SourceKind, SourceRecord, SyncReport, SyncUnderWay
 
 source = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Sources: what the documents are kept in step with."
@@ -135,17 +135,24 @@ def add(
 
 @source.command("list", epilog=examples("argot source list", "argot source list --json"))
 def list_sources(json_: Json = False, home: Home = None) -> None:
-    """List the sources, and how the last sync of each went."""
-    from argot.service.usecases.document_sources import source_list
+    """List the sources, how the last sync of each went, and how far those are that a running service syncs just now."""
+    from argot.service.usecases.document_sources import source_list, source_progress
 
     with knowledge_base(home) as client:
         found = client.call(source_list)
+        under_way = {} if json_ else {one.source: one for one in client.call(source_progress)}
     if json_:
         say_json(found)
         return
     table(
         ["name", "kind", "address", "every", "documents", "state", "last sync", "changed"],
-        [[*(one.name, one.kind, one.address, _time(one.every), one.documents), *_last(one)] for one in found],
+        [
+            [
+                *(one.name, one.kind, one.address, _time(one.every), one.documents),
+                *last_sync(one, under_way.get(one.name)),
+            ]
+            for one in found
+        ],
     )
     for one in found:
         for told in (one.detail, *(f"{problem.name}: {problem.detail}" for problem in one.problems)):
@@ -253,8 +260,11 @@ def _gone(names: Sequence[str], number: int) -> str:
     return f"gone there: {', '.join(map(line, names))}{more}"
 
 
-def _last(one: SourceRecord) -> tuple[str, str, str]:
+def last_sync(one: SourceRecord, under_way: SyncUnderWay | None) -> tuple[str, str, str]:
     """Its state, when it was last synced, and what that changed."""
+    if under_way is not None:
+        far = f" {under_way.done} of {under_way.total}" if under_way.total else ""
+        return f"syncing{far}", (one.synced_at or "")[:16], ""
     kinds = ("added", "updated", "renamed", "removed")
     changes = ", ".join(f"{one.counts[kind]} {kind}" for kind in kinds if one.counts.get(kind))
     state = f"{one.state}, {one.failed} failed" if one.failed else one.state

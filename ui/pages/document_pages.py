@@ -120,7 +120,8 @@ def _list(router: APIRouter, pages: Pages) -> None:
                 {"kind": "failed", "name": one.document, "detail": one.detail, "href": ""} for one in done.problems
             ]
             return await list_page(request, who, outcomes=failed)
-        query = urlencode({**dict(request.query_params), "done": f"all-{what}"}, quote_via=quote)
+        told = f"all-{what}-unknown" if done.notices else f"all-{what}"
+        query = urlencode({**dict(request.query_params), "done": told}, quote_via=quote)
         return sent_to_address(f"{DOCUMENTS}?{query}")
 
     async def list_page(

@@ -87,6 +87,7 @@ DONE = {
     "all-tag": "Tagged.",
     "all-untag": "The tag is taken away.",
     "all-audience": "Saved. What you are no reader of now you do not see any more.",
+    "all-audience-unknown": "Saved. No group or person exists of one of these names: nobody reads them by that now.",
     "all-reread": "Read again.",
     "all-remove": "Removed. They answer nobody any more, and can be brought back under Removed.",
     "data-making": "Being made. It goes on in the background.",

@@ -238,6 +238,8 @@ async def test_several_are_tagged_restricted_read_again_and_removed(kb: Knowledg
     assert (await change("tag", tags="law, late")).headers["location"] == "/documents?order=name&done=all-tag"
     assert [(await document(kb, name)).tags for name in ("tariff", "nand")] == [("late", "law")] * 2
     await change("untag", tags="late")
+    unknown = await change("audience", audience="managers, crwe")
+    assert "No group or person exists of one of these names" in await get(mia, unknown.headers["location"])
     await change("audience", audience="managers")
     assert [(await document(kb, name)).audience for name in ("tariff", "nand")] == [frozenset({"managers"})] * 2
     assert (await change("reread")).headers["location"].endswith("done=all-reread")

@@ -128,14 +128,26 @@ class RunFolder:
         given = _read_json(self.path / "request.json")
         if given.get("kind") not in RUN_KINDS:
             raise InvalidInput(f"{self.path / 'request.json'} asks for no training that Argot knows.")
-        given["readers"] = tuple(tuple(one) for one in given.get("readers", ()))
-        return RunRequest(**given)
+        try:
+            given["readers"] = tuple(tuple(one) for one in given.get("readers", ()))
+            return RunRequest(**given)
+        except TypeError as error:
+            raise InvalidInput(f"{self.path / 'request.json'} is of another version of Argot: {error}.") from error
 
     def pairs(self) -> list[TrainingPair]:
         return read_pairs(self.path / PAIRS)
 
     def passages(self) -> list[PoolPassage]:
         return read_pool(self.path / PASSAGES)
+
+    @property
+    def fault(self) -> str:
+        """Why it cannot be read; empty: it can."""
+        try:
+            _ = self.request, self._noted
+        except InvalidInput as error:
+            return str(error)
+        return ""
 
     # -- how far it is ------------------------------------------------------------------------------------------------
 
@@ -154,7 +166,10 @@ class RunFolder:
 
     @property
     def _noted(self) -> RunState:
-        return RunState(**_read_json(self.path / "state.json"))
+        try:
+            return RunState(**_read_json(self.path / "state.json"))
+        except TypeError as error:
+            raise InvalidInput(f"{self.path / 'state.json'} is of another version of Argot: {error}.") from error
 
     def note(self, state: RunState) -> None:
         _write_json(self.path / "state.json", asdict(replace(state, changed=timestamp())))
@@ -250,7 +265,16 @@ def is_run(runs: Path, name: str) -> bool:
 
 
 def run_folders(runs: Path) -> list[RunFolder]:
-    """Newest first."""
+    """Newest first. Without those that cannot be read, which are not to keep the others from being trained or shown."""
+    return [run for run in _all_folders(runs) if not run.fault]
+
+
+def damaged_runs(runs: Path) -> list[RunFolder]:
+    """Those that cannot be read."""
+    return [run for run in _all_folders(runs) if run.fault]
+
+
+def _all_folders(runs: Path) -> list[RunFolder]:
     return [RunFolder(path.parent) for path in sorted(runs.glob("r*/request.json"), reverse=True)]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from argot.errors import ArgotError, DamagedStore, InvalidSettings, KnowledgeBaseBusy
-from argot.learn.run_folder import RUN_KINDS, run_folders
+from argot.learn.run_folder import RUN_KINDS, damaged_runs, run_folders
 from argot.profile import PROFILES
 from argot.profile_files import SavedProfiles
 from argot.remedies import init_command, reindex_command, shell_quoted
@@ -95,6 +95,11 @@ def _adopted(home: Path, settings: Settings) -> Iterator[Finding]:
     if (folder := home / LEARNING_FOLDER).is_dir():
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
         yield good("trainings", f"{len(run_folders(home / RUNS))} with their models, {size / 1e6:.1f} MB in {folder}")
+    for run in damaged_runs(home / RUNS):
+        remedy = (
+            f"mend the file, or: mv {shell_quoted(run.path)} {shell_quoted(run.path.with_name(f'.damaged-{run.id}'))}"
+        )
+        yield bad(f"training {run.id}", run.fault, remedy)
     for kind in RUN_KINDS:
         if (model := adopted.in_force(kind)) is None:
             continue

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from argot.learn.run_folder import RunFolder, RunRequest, RunState
+from argot.learn.run_folder import RunFolder, RunRequest, RunState, damaged_runs, run_folders
 from argot.learn.run_worker import RunWorker, next_run
 from argot.learn.training_pairs import PoolPassage, TrainingPair, pair_id
 
@@ -87,3 +87,13 @@ def test_a_training_ends_with_who_started_it(tmp_path: Path, monkeypatch: pytest
     assert not report.stop_asked()
     monkeypatch.setattr(os, "getppid", lambda: 1)
     assert report.is_orphan and report.stop_asked()
+
+
+def test_a_damaged_folder_holds_up_no_other(tmp_path: Path) -> None:
+    runs = [made(tmp_path, steps=1) for _ in range(4)]
+    (runs[0].path / "request.json").write_text("{")
+    (runs[1].path / "state.json").write_text('{"of a later version": 1}')
+    (runs[2].path / "state.json").unlink()
+    assert [one.id for one in run_folders(tmp_path)] == [runs[3].id]
+    assert [bool(one.fault) for one in damaged_runs(tmp_path)] == [True] * 3
+    assert (found := worker(tmp_path).work_once()) and found.id == runs[3].id and next_run(tmp_path) is None

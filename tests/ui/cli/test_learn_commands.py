@@ -41,7 +41,7 @@ def test_a_model_is_trained_adopted_and_taken_back(tmp_path: Path) -> None:
     assert [(one["id"], one["status"]) for one in listed] == [("r0002", "done"), ("r0001", "done")]
 
     assert "embedder: embedder on words (r0001) is in force" in argot("learn", "adopt", "r0001", "--home", home)
-    assert "In force" in argot("learn", "runs", "--home", home).title()
+    assert "\tin force\t" in argot("learn", "runs", "--home", home)
     assert "adopted; take it back with: argot learn back embedder" in run("doctor", "--home", home).stdout
     explicit = run("learn", "back", "embedder", "--home", home, ARGOT_EMBEDDER=str(base))
     assert explicit.returncode == 1 and "which wins over whatever is adopted" in explicit.stderr
@@ -52,11 +52,9 @@ def test_a_model_is_trained_adopted_and_taken_back(tmp_path: Path) -> None:
 def test_figures_of_a_reranker_say_what_was_put_in_order(tiny_home: Path, tmp_path: Path) -> None:
     home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
     run = finished_run(home, [("p1", "The pump runs at 40 bar.")], tiny_embedder(tmp_path / "tiny"), kind="reranker")
-    card = run.card
+    card, worse = run.card, {"difference": -0.85, "questions": 40, "interval95": [-0.9, -0.8]}
     for found in card["figures"]["top10"].values():
-        found["differences"]["after against embedder"] = {
-            "map@10": {"difference": -0.85, "questions": 40, "interval95": [-0.9, -0.8]}
-        }
+        found["differences"]["after against embedder"] = {"map@10": worse}
     run.keep_card({**card, "figures": {**card["figures"], "top50": card["figures"]["top10"]}})
     shown = argot("learn", "show", run.id, "--home", home)
     assert "validation, top10\tmap@10" in shown and "test, top50\tmap@10" in shown and "-0.9" not in shown

@@ -66,8 +66,8 @@ class QuizReport:
     questions: dict[str, int]
     chance: dict[str, float]
     scores: dict[str, dict[str, Score]]
-    each: dict[str, dict[str, float]] = field(default_factory=dict)
-    """`each[way][question]`: the share of the trials in which it was answered rightly."""
+    each: dict[str, list[float]] = field(default_factory=dict)
+    """`each[way]`: of each question in order the share of the trials in which it was answered rightly."""
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -105,7 +105,8 @@ async def evaluate_quiz(  # noqa: PLR0917
         way: {context: _score(own, answers) for context, own in by_context.items()} for way, answers in chosen.items()
     }
     each = {
-        way: {one.question: fmean(trial[one] == one.options[one.correct] for trial in answers) for one in questions}
+        # In order: of a quiz several questions may begin alike ("Which is true?").
+        way: [fmean(trial[one] == one.options[one.correct] for trial in answers) for one in questions]
         for way, answers in chosen.items()
     }
     counts = {context: len(own) for context, own in by_context.items()}

@@ -18,13 +18,12 @@ async def quiz_of(work: RowWork) -> Each:
         work.base, work.part.quiz, work.server, work.seed, trials, work.progress, work.profile, (way,)
     )
     work.failed = report.scores[way]["all"].unanswered
-    right = report.each[way]
     if work.part.name:
-        return {work.key(str(n)): {work.part.name: right[one.question]} for n, one in enumerate(work.part.quiz, 1)}
-    contexts = {one.context for one in work.part.quiz}
+        return {work.key(str(n)): {work.part.name: right} for n, right in enumerate(report.each[way], start=1)}
+    several = len({one.context for one in work.part.quiz}) > 1
     return {
-        str(n): {"total": right[one.question], **({one.context: right[one.question]} if len(contexts) > 1 else {})}
-        for n, one in enumerate(work.part.quiz, start=1)
+        str(n): {"total": right, **({one.context: right} if several else {})}
+        for n, (one, right) in enumerate(zip(work.part.quiz, report.each[way], strict=True), start=1)
     }
 
 

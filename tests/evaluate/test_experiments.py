@@ -1,6 +1,7 @@
 """The papers' experiments: each runs end to end with a scripted model, on data of our own in each form."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -287,6 +288,24 @@ def test_what_is_quoted_where_the_model_fails_is_not_taken_for_its_answer(script
     assert row["failed"] == len(QUESTIONS)
     assert row["reason"] == "2 questions got no reply from the model."
     assert row["figures"]["rouge-l"]["mean"] == 0.0
+
+
+def test_quiz_questions_in_the_same_words_are_scored_each_by_itself(scripted_model: Any, tmp_path: Path) -> None:
+    folder = quiz_form(tmp_path / "data")
+    rows = [
+        {"question": "Which is true?", "options": options, "answer": options[0], "context": "Drives"}
+        for options in (["It is trimmed", "It is 5"], ["It is full", "It is 7"])
+    ]
+    write(folder / "quiz.jsonl", lines(*rows))
+
+    def right_once(request: Any) -> dict[str, str]:
+        wanted = "It is trimmed" if "It is 5" in request.user else "It is 7"
+        return {"option": next(letter for letter in "AB" if re.search(rf"\b{letter}\W+{wanted}", request.user))}
+
+    scripted_model.reply("quiz_closed_book", right_once)
+    options = ExperimentOptions(folder, ["Vanilla LLM"], trials=1)
+    report, _, _ = experiment_run("golden-retriever-1", options, tmp_path, scripted_model.settings(), quiet)
+    assert [one["total"] for one in report["rows"][0]["each"].values()] == [1.0, 0.0]
 
 
 def test_a_server_that_is_down_is_told_before_anything_is_read(tmp_path: Path, scripted_model: Any) -> None:

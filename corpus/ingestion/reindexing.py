@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 from argot.corpus.database import CorpusDatabase
@@ -17,6 +18,7 @@ from argot.corpus.index.embedding_windows import (
 from argot.corpus.index.generations import make_current, next_generation, remove_generations
 from argot.corpus.index.vectors import VectorIndex
 from argot.protocols import Embedder
+from argot.sqlite import open_connection
 
 BATCH_ITEMS = 256
 
@@ -39,20 +41,21 @@ def new_generation(database: CorpusDatabase, root: Path, embedder: Embedder) -> 
 
 def fill(database: CorpusDatabase, index: VectorIndex, embedder: Embedder, progress: Progress | None) -> None:
     """Embed everything that is stored into an empty generation. Killed at any point, the live one is untouched."""
-    total = stored_item_count(database.connection())
-    stream, done = stored_items(database.connection()), 0
-    if progress:
-        progress(done, total)
-    while batch := list(itertools.islice(stream, BATCH_ITEMS)):
-        embedded = embed_items(embedder, index, batch)
-        for collection, vectors in by_collection(embedded).items():
-            # Vectors before their rows: a row says that its vectors are there.
-            index.upsert(collection, vectors)
-        with database.writing() as connection:
-            record_windows(connection, index.generation, embedded)
-        done += len(batch)
+    # By a connection of its own: one that is in the middle of reading may not write where another wrote meanwhile.
+    with closing(open_connection(database.path, mode="ro")) as reader:
+        total, stream, done = stored_item_count(reader), stored_items(reader), 0
         if progress:
             progress(done, total)
+        while batch := list(itertools.islice(stream, BATCH_ITEMS)):
+            embedded = embed_items(embedder, index, batch)
+            for collection, vectors in by_collection(embedded).items():
+                # Vectors before their rows: a row says that its vectors are there.
+                index.upsert(collection, vectors)
+            with database.writing() as connection:
+                record_windows(connection, index.generation, embedded)
+            done += len(batch)
+            if progress:
+                progress(done, total)
 
 
 def forget_other_generations(database: CorpusDatabase, root: Path, live: str) -> None:

@@ -3,14 +3,18 @@
 import asyncio
 import json
 import shutil
+import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from finished_run import NOT_SURELY, finished_run, waiting_run
 from tiny_llama import tiny_llama
 from tiny_reader import tiny_embedder
 
+from argot.corpus.ingestion import reindexing
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from argot.learn.run_folder import RunFolder, RunRequest
 from argot.learn.run_process import run_training
@@ -106,6 +110,25 @@ async def test_what_a_kill_cut_off_is_as_it_was_before(
     async with KnowledgeBase.open(kb.home, Settings(home=kb.home)) as again:
         assert read_adopted(again.home).changing is None and live_fingerprint(again.home) == old
         assert (await answered(ask(again, MIA, question=TRIM))).status == "answered"
+
+
+async def test_something_is_written_while_vectors_are_rebuilt(
+    kb: KnowledgeBase, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = finished_run(kb.home, passages_of(kb), model)
+    monkeypatch.setattr(reindexing, "BATCH_ITEMS", 1)
+    recorded = reindexing.record_windows
+
+    def written_between(connection: sqlite3.Connection, *args: Any) -> None:
+        recorded(connection, *args)
+        connection.commit()
+        with closing(sqlite3.connect(kb.document_store.database.path)) as other, other:
+            other.execute("INSERT OR REPLACE INTO meta VALUES ('somebody', 'else')")
+        connection.execute("BEGIN")
+
+    monkeypatch.setattr(reindexing, "record_windows", written_between)
+    await outcome(model_adopt(kb, MIA, run=run.id))
+    assert live_fingerprint(kb.home) == kb.corpus.embedder.fingerprint
 
 
 async def test_what_is_not_surely_better_is_refused(kb: KnowledgeBase, model: Path) -> None:

@@ -197,6 +197,7 @@ def require_sound(kb: KnowledgeBase, run: RunFolder) -> None:
         InvalidInput: its model holds what may run code, or is none.
     """
     require_safe_model(run.model)
+    _require_of_kind(run)
     _require_same_data(run)
     _require_known_passages(kb, run)
     _require_base(run)
@@ -227,6 +228,16 @@ def _classes(path: Path) -> list[str]:
         return [str(module["type"]) for module in json.loads(path.read_text("utf-8"))]
     except (ValueError, KeyError, TypeError) as error:
         raise InvalidInput(f"{path} cannot be read: {error}. Train it anew.") from error
+
+
+def _require_of_kind(run: RunFolder) -> None:
+    """A card can say anything: an embedder in a re-ranker's place would end every question in an error."""
+    from argot.learn.starting_model import is_embedder
+    from argot.tools.retrieval.scorer_choice import is_reranker
+
+    kind, folder = run.request.kind, run.model
+    if (kind == "embedder" and not is_embedder(folder)) or (kind == "reranker" and not is_reranker(folder)):
+        raise InvalidInput(f"What training {run.id} left in {folder} is no {kind}. Train it anew.")
 
 
 def _require_same_data(run: RunFolder) -> None:

@@ -37,6 +37,7 @@ from argot.service.usecases.training_runs import (
 )
 from argot.service.usecases.usecase_registry import answered, outcome
 from argot.settings import Settings
+from argot.tools.retrieval.onnx_cross_encoder import CROSS_ENCODER_FILE
 from argot.types import Principal
 
 MIA, ADMIN = Principal("mia", frozenset({"managers"})), Principal("root", sees_all=True)
@@ -199,8 +200,17 @@ async def test_a_training_of_the_same_number_is_another_one(kb: KnowledgeBase, m
     assert kb.settings.embedder == adopted
 
 
-async def test_a_setting_wins_over_what_is_adopted(kb: KnowledgeBase, model: Path) -> None:
+async def test_an_embedder_is_adopted_as_no_reranker_whatever_its_card_says(kb: KnowledgeBase, model: Path) -> None:
     run = finished_run(kb.home, passages_of(kb), model, kind="reranker")
+    with pytest.raises(InvalidInput, match="is no reranker"):
+        await outcome(model_adopt(kb, MIA, run=run.id))
+    assert read_adopted(kb.home).in_force("reranker") is None
+
+
+async def test_a_setting_wins_over_what_is_adopted(kb: KnowledgeBase, model: Path, tmp_path: Path) -> None:
+    orders = Path(shutil.copytree(model, tmp_path / "orders"))
+    (orders / CROSS_ENCODER_FILE).write_bytes(b"a graph")
+    run = finished_run(kb.home, passages_of(kb), orders, kind="reranker")
     await kb.close()
     settings = Settings(home=kb.home, reranker="lexical")
     async with KnowledgeBase.open(kb.home, settings) as again:

@@ -35,11 +35,20 @@ def scorer_for(settings: Settings | None) -> Scorer:
     if settings.reranker == "reader":
         return _reader(settings.cache.absolute(), settings.threads)
     folder = Path(settings.reranker).expanduser()
-    if all((folder / name).is_file() for name in MODEL_FILES):
+    if _holds_reader(folder):
         return _reader_in(folder.absolute(), settings.threads)
     if (folder / CROSS_ENCODER_FILE).is_file():
         return _onnx_cross_encoder(folder.absolute(), settings.threads)
     return _cross_encoder(settings.reranker)
+
+
+def is_reranker(folder: Path) -> bool:
+    """Whether the folder holds what a training of a re-ranker leaves: a reader, or a cross-encoder for onnxruntime."""
+    return _holds_reader(folder) or (folder / CROSS_ENCODER_FILE).is_file()
+
+
+def _holds_reader(folder: Path) -> bool:
+    return all((folder / name).is_file() for name in MODEL_FILES)
 
 
 def load_scorer(settings: Settings) -> Scorer:

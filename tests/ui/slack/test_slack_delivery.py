@@ -357,6 +357,8 @@ async def test_a_killed_service_answers_when_it_is_started_again(
     model.fault("hang", prompt="cited_answer")
     given = {"bot_token": BOT_TOKEN, "signing_secret": SECRET, "api_url": fake.url}
     variables = {f"ARGOT_SLACK_{name.upper()}": value for name, value in given.items()}
+    # On a busy machine a connection may take longer than the two seconds after which it answers without the model.
+    variables["ARGOT_MODEL_CONNECT_SECONDS"] = "60"
     server = await asyncio.to_thread(Served, home, ARGOT_MODEL_URL=model.url, **variables)
     try:
         async with httpx.AsyncClient(base_url=server.url) as client:

@@ -129,11 +129,12 @@ def made_pairs(data: BeirSet, settings: Settings, work: Path) -> tuple[list[Trai
             for passage in store.passages_of(EVALUATOR, document.id)
         ]
     pool = [PoolPassage(passage.id, passage.with_header, uri) for passage, _, uri in held]
-    counted = Counter(heading.casefold() for passage, _, _ in held for heading in headings_of(passage.text))
+    headings = (headings_of(passage.text, title, first=not passage.ordinal) for passage, title, _ in held)
+    counted = Counter(heading.casefold() for some in headings for heading in some)
     repeated = frozenset(heading for heading, count in counted.items() if count > 1)
     pairs = {}
     for passage, title, uri in held:
-        for made in passage_questions(passage.text, title, KINDS, repeated=repeated):
+        for made in passage_questions(passage.text, title, KINDS, first=not passage.ordinal, repeated=repeated):
             key, part = pair_id(made.question, passage.id), part_of(passage.id, SEED)
             text = passage.with_header
             if made.kind == "cloze":

@@ -14,9 +14,10 @@ def listed_words(listed: str) -> frozenset[str]:
 
 
 _NUMBERING = re.compile(
-    r"^(?:(?:chapter|step|section|part|appendix)\s+\w{1,3}\b[:.]?|[\dA-Z]?[\d.]+[.:)]?)\s+", re.IGNORECASE
+    r"^(?:(?:chapter|step|section|part|appendix)\s+(?:\d{1,3}|[a-z]|[ivx]{1,4})\b[:.]?|[\dA-Z]?[\d.]+[.:)]?)\s+",
+    re.IGNORECASE,
 )
-_GERUND = re.compile(r"^([a-z]{2,})ing\b (?=\w)(.+)$")
+_GERUND = re.compile(r"^((?:[a-z]+-)?[a-z]{2,})ing\b (?=\w)(.+)$")
 _ASKS = re.compile(r"(?:why|how|when|where|what|who|which|can|do|does|is|are|should|must)\b", re.IGNORECASE)
 _NO_GERUNDS = listed_words(
     """opening operating timing training pricing during nothing something morning missing existing remaining following
@@ -24,10 +25,12 @@ _NO_GERUNDS = listed_words(
     switching processing computing floating leading hearing shipping clothing banking advertising being having
     supporting underlying working housing mapping outstanding upcoming interesting"""
 )
-_DOUBLED = re.compile(r"([bdgmnprt])\1$")
+_DOES_SOMETHING = re.compile(r"(?:setting|switching|opening|operating|training) (?:up|an?|the|your|between|to)\b")
+"""Of those, gerunds all the same."""
+_DOUBLED = re.compile(r"([bdgmnprt])\1$|(?:contro|cance|labe|mode|trave|leve)ll$")
 _SILENT_E = re.compile(
     r"(?:[^e]at|creat|delet|iz|us|clos|choos|os|ag|ang|ur|or[^dmkt]?|ov|iv|olv|erv|ak|ok|abl|ibl|dul|fil|fin|bin|lin"
-    r"|id|od|ud|ib|rit|ut|yp|ac|ic|nc|rc|uc|par|har|am|im|um|ap|ip|op|[bcdfgkptz]l|gn[^s]?)$"
+    r"|id|od|ud|ib|rit|ut|yp|ac|ic|nc|rc|uc|par|har|am|im|um|ap|ip|op|[bcdfgkptz]l|[ae]rg|gn[^s]?)$"
 )
 _NO_SILENT_E = re.compile(
     r"(?:monitor|[aeiou]{2}[bdklmnprst]|develop|gn|set ?up|error|ok?ay|ut put|edit|visit|limit|ask)$"
@@ -56,7 +59,8 @@ _TELLS = re.compile(
     r"^\w+ (?:(?:on|off|up|in|out) )?(?:an?|the|your|this|all|any|or|to|for|from|with)\b", re.IGNORECASE
 )
 _TROUBLE = re.compile(
-    r"\b(?:does not|doesn't|do not|don't|cannot|can't|can not|won't|will not|is not|isn't|are not|fails?)\b|^no \w",
+    r"^(?:there (?:is|are) |I have )|\b(?:does not|doesn't|do not|don't|cannot|can't|can not|won't|will not|is not"
+    r"|isn't|are not|aren't|fails?)\b|^no \w",
     re.IGNORECASE,
 )
 _EMPTY = re.compile(
@@ -70,7 +74,8 @@ _EMPTY = re.compile(
     r"|known issues"
     r"|history|copyright|licen[cs]e|disclaimer|glossary|terms|definitions?|index|preface|foreword|appendix(?: \w)?"
     r"|step \d+|prototype|arguments?|returns?|revision history|contact|contacts|questions"
-    r"|frequently asked(?: questions)?|faq|credits|authors?|links?"
+    r"|frequently asked(?: questions)?|faq|other (?:issues|topics|functions)|precautions(?: and notes)?"
+    r"|credits|authors?|links?"
     r"|quick guides?|options?|values?|fields?|input|output|requirements|prerequisites|limitations|new features"
     r"|resolved issues|deprecations?|rationale|motivation|goals?|design|implementation|status|version|standard)$",
     re.IGNORECASE,
@@ -135,8 +140,8 @@ def _about_case(heading: str, topic: str) -> str:
     """Of a heading that names a question, a case or a fault; empty for all others."""
     if found := re.match(r"(when|where|what|how much|how many|how often) to (.+)", heading):
         return f"{found[1].capitalize()} should I {_mine(found[2])}{topic}?"
-    if re.match(r"(?:if|before|after) ", heading):
-        return f"What should I do {_mine(heading)}?"
+    if found := re.match(r"(read )?((?:if|before|after) .+)", heading):
+        return f"What should I {'know' if found[1] else 'do'} {_mine(found[2])}?"
     if found := re.match(r"(.+?) (?:vs\.?|versus) (.+)", heading):
         return f"What is the difference between {found[1]} and {found[2]}?"
     if heading.startswith("no "):
@@ -148,9 +153,10 @@ def _about_case(heading: str, topic: str) -> str:
 
 def _task(heading: str) -> str:
     """What the heading tells one to do, as after "how to"; empty where it tells nothing of the kind."""
-    if found := re.match(r"how (?:to|do i|can i|do you) (.+)", heading, re.IGNORECASE):
+    if found := re.match(r"(?:how (?:to|do i|can i|do you)|i want to) (.+)", heading, re.IGNORECASE):
         return _mine(found[1])
-    if (found := _GERUND.match(heading)) and f"{found[1]}ing" not in _NO_GERUNDS:
+    found = _GERUND.match(heading)
+    if found and (f"{found[1]}ing" not in _NO_GERUNDS or _DOES_SOMETHING.match(heading)):
         # "Adding and removing users": the second one, too.
         rest = re.sub(r"^(and|or) ([a-z]+)ing\b", lambda other: f"{other[1]} {_infinitive(other[2])}", found[2])
         return _mine(f"{_infinitive(found[1])} {rest}")
@@ -162,6 +168,7 @@ def _task(heading: str) -> str:
 
 
 def _about_thing(thing: str, topic: str, text: str, place: int) -> str:
+    thing = re.sub(r"^description of ", "", thing)
     bare = re.sub(r"^(?:(?:about|on) )?(?:(?:the|an?) )?", "", thing)
     head = _PREPOSITION.split(bare)[0].strip()
     several = bool(re.search(r"[^sui]s$", head)) and " and " not in thing and "," not in thing
@@ -189,7 +196,7 @@ def _sentence_case(heading: str, text: str) -> str:
 
 
 def _cased(word: str, text: str) -> str:
-    if not word[:1].isupper() or not (word[1:].islower() or word == "A") or not word.isalpha():
+    if not word[:1].isupper() or not (word[1:].islower() or word == "A") or not re.sub("['’]", "", word).isalpha():
         return word
     # A name stands with its capital where no sentence begins.
     return word if re.search(rf"[a-z,] {word}\b", text) else word.lower()

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from argot.learn.questions.cloze_sentences import cloze_sentence
 from argot.learn.questions.heading_wording import asked
-from argot.learn.questions.section_questions import Section, sections_of
+from argot.learn.questions.section_questions import Section, section_below, sections_of
 from argot.learn.questions.stated_definitions import definition_question, short_form_question
 from argot.tools.answering.embedded_instructions import is_instruction
 from argot.tools.text.markdown_prose import plain_prose
@@ -29,19 +29,20 @@ class MadeQuestion:
     answer: str = ""
 
 
-def headings_of(text: str) -> list[str]:
-    """The headings in a passage under which there is enough to answer."""
-    return [one.heading for one in sections_of(text, LEAST_WORDS)]
+def headings_of(text: str, title: str, *, first: bool) -> list[str]:
+    """The headings of a passage under which there is enough to answer; arguments as for `passage_questions`."""
+    return [one.heading for one in _sections(text, title, first)]
 
 
 def passage_questions(
-    text: str, title: str, kinds: Iterable[str], *, repeated: frozenset[str] = frozenset()
+    text: str, title: str, kinds: Iterable[str], *, first: bool = False, repeated: frozenset[str] = frozenset()
 ) -> Iterator[MadeQuestion]:
     """
     Args:
         text: the passage's Markdown.
         title: the document's.
         kinds: of "heading", "definition", "cloze".
+        first: the document begins with this passage: without a heading of its own it stands below the title.
         repeated: headings, folded, that stand in several places.
     """
     kinds = set(kinds)
@@ -50,12 +51,18 @@ def passage_questions(
     if "definition" in kinds:
         yield from _of_definitions(sentences)
     if "heading" in kinds:
-        for section in sections_of(text, LEAST_WORDS):
+        for section in _sections(text, title, first):
             yield from _of_heading(section, title, repeated)
     # A passage from which its definition is taken would not answer what it is.
     said = [one for one in sentences if not definition_question(one, 0) and not short_form_question(one, 0)]
     if "cloze" in kinds and (sentence := cloze_sentence(said)):
         yield MadeQuestion("cloze", sentence)
+
+
+def _sections(text: str, title: str, first: bool) -> list[Section]:
+    # One word alone, as "Connections", asks for nothing: of what?
+    below_title = first and len(title.split()) > 1 and not sections_of(text, 0)
+    return section_below(title, text, LEAST_WORDS) if below_title else sections_of(text, LEAST_WORDS)
 
 
 def _of_heading(section: Section, title: str, repeated: frozenset[str]) -> Iterator[MadeQuestion]:

@@ -44,6 +44,11 @@ def sections_of(markup: str, least: int = LEAST_WORDS) -> list[Section]:
     return [*found, *_section(title, heading, lines, least)]
 
 
+def section_below(title: str, markup: str, least: int = LEAST_WORDS) -> list[Section]:
+    """A text without headings, below the title of its document; empty where it has fewer words."""
+    return list(_section(title, title, [line for _, line in _lines(markup)], least))
+
+
 def _lines(markup: str) -> Iterator[tuple[str, str]]:
     lines = markup.splitlines()
     fenced = False

@@ -96,7 +96,8 @@ class PairMaking:
             self._documents[document.id] = document
             for place, passage in enumerate(store.passages_of(self.principal, document.id)):
                 self._places[passage.id] = (document.id, place)
-                headings.update({one.casefold() for one in headings_of(passage.text)})
+                found = headings_of(passage.text, document.title, first=not place)
+                headings.update({one.casefold() for one in found})
         self._repeated = frozenset(heading for heading, count in headings.items() if count > 1)
         self._remember()
         done = self.kb.learning.steps_done(self.made.name)
@@ -155,7 +156,9 @@ class PairMaking:
             for before in self.asked_before.get(passage.id, ()):
                 candidate = MadeQuestion("asked", before.question, before.answer)
                 yield from self._with_twins(candidate, passage, before.by)
-        for candidate in passage_questions(passage.text, document.title, self._kinds, repeated=self._repeated):
+        for candidate in passage_questions(
+            passage.text, document.title, self._kinds, first=not passage.ordinal, repeated=self._repeated
+        ):
             yield from self._with_twins(candidate, passage)
         for candidate, of in of_model:
             yield from self._with_twins(candidate, of)

@@ -8,7 +8,7 @@ from argot.learn.questions.cloze_sentences import cloze_sentence, without_senten
 from argot.learn.questions.duplicate_questions import AskedQuestions
 from argot.learn.questions.glossary_twins import ShortForm, twins
 from argot.learn.questions.heading_wording import asked
-from argot.learn.questions.passage_questions import passage_questions
+from argot.learn.questions.passage_questions import headings_of, passage_questions
 from argot.learn.questions.stated_definitions import definition_question, short_form_question
 
 
@@ -23,6 +23,15 @@ from argot.learn.questions.stated_definitions import definition_question, short_
         ("When to replace the filter", "When should I replace the filter?"),
         ("The TV Does Not Turn On", "What can I do if the TV does not turn on?"),
         ("Before using the oven", "What should I do before using the oven?"),
+        ("Read before using the oven", "What should I know before using the oven?"),
+        ("There Is a Problem with the Picture", "What can I do if there is a problem with the picture?"),
+        ("I Can't Hear the Sound", "What can I do if I can't hear the sound?"),
+        ("I want to reset the TV", "How do I reset the TV?"),
+        ("Setting up the input devices", "How do I set up the input devices?"),
+        ("Setting ranges", "What are the setting ranges in flash drives?"),
+        ("Cancelling a recording", "How do I cancel a recording?"),
+        ("Re-registering and deleting a channel", "How do I re-register and delete a channel?"),
+        ("Step by step instructions", "What do I need to know about step by step instructions?"),
         ("Bands vs. grades", "What is the difference between bands and grades?"),
         ("Where do I park?", "Where do I park?"),
         ("Reference columns of the array", "What are the reference columns of the array?"),
@@ -30,6 +39,7 @@ from argot.learn.questions.stated_definitions import definition_question, short_
         ("Write amplification", "What is write amplification in flash drives?"),
         ("See also", None),
         ("Overview", None),
+        ("Other issues", None),
         ("plat_get_stack()", None),
         ("Step 3", None),
         ("buttons available while recording or", None),
@@ -45,6 +55,37 @@ def test_a_heading_that_stands_in_several_places_is_asked_with_the_title_or_not_
     text = "Press the red button for ten seconds until the light goes out."
     assert asked("Resetting it by hand", "Ovens", text, 1, ambiguous=True) == "how to reset it by hand in ovens"
     assert asked("Resetting it by hand", "manual_v2.pdf", text, 1, ambiguous=True) is None
+
+
+BUTTON = "Press the red button for ten seconds until the light above the door goes out."
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "question"),
+    [
+        ("Resetting an oven", BUTTON, "How can I reset an oven?"),
+        ("Resetting an oven", f"# Red button\n\n{BUTTON}", "red button in resetting an oven"),
+        ("Resetting an oven", f"# Overview\n\n{BUTTON}", None),
+        ("Resetting an oven", "Press the red button.", None),
+        ("Introduction", BUTTON, None),
+        ("Ovens", BUTTON, None),
+        ("oven_manual_v2", BUTTON, None),
+        ("Oven manual.pdf", BUTTON, None),
+    ],
+)
+def test_a_text_without_headings_is_asked_for_by_the_title_of_its_document(
+    title: str, text: str, question: str | None
+) -> None:
+    found = [one.question for one in passage_questions(text, title, ["heading"], first=True)]
+    assert found == ([question] if question else [])
+
+
+def test_a_title_asks_for_the_first_passage_and_only_where_no_other_has_it() -> None:
+    assert not list(passage_questions(BUTTON, "Resetting an oven", ["heading"], first=False))
+    assert headings_of(BUTTON, "Resetting an oven", first=True) == ["Resetting an oven"]
+    assert headings_of(BUTTON, "Resetting an oven", first=False) == []
+    repeated = frozenset({"resetting an oven"})
+    assert not list(passage_questions(BUTTON, "Resetting an oven", ["heading"], first=True, repeated=repeated))
 
 
 @pytest.mark.parametrize(

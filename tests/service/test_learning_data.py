@@ -94,6 +94,17 @@ async def test_questions_are_made_of_headings_definitions_sentences_and_the_glos
     assert {one.id: one.text for one in inputs.passages}[cloze.passage_id] == cloze.passage
 
 
+async def test_the_title_asks_for_a_document_without_headings(kb: KnowledgeBase) -> None:
+    text = "Open the drain at the bottom of the tank, and wait until the gauge beside it shows nothing more."
+    for name, title in (("drain", "Draining a tank"), ("one", "Filling a tank"), ("two", "Filling a tank")):
+        path = kb.home.parent / f"{name}.md"
+        path.write_text(f"---\ntitle: {title}\nid: {name}\n---\n{text} It is the {name}.\n")
+        await outcome(add(kb, ADMIN, paths=[str(path)]))
+    await made(kb)
+    asked = [one.question for one in (await shown(kb)).pairs if one.kind == "heading" and "tank" in one.question]
+    assert len(asked) == 1 and "drain a tank" in asked[0]
+
+
 async def test_the_same_again_is_made_after_a_kill(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pair_making, "TOGETHER_WITHOUT_MODEL", 1)
     for number in range(6):

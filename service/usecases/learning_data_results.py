@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 from weakref import WeakKeyDictionary
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, WithJsonSchema
 
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Text
@@ -26,7 +27,17 @@ PAIR_STATES: tuple[PairStateAsked, ...] = get_args(PairStateAsked)
 DEFAULT_SEED = 7
 MOST_SHOWN = 200
 
-SetName = Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,59}$")]
+_SET_NAME = r"^[a-z0-9][a-z0-9-]{0,59}$"
+
+
+def _set_name(text: str) -> str:
+    if not re.fullmatch(_SET_NAME, text):
+        raise ValueError("use small letters, digits and hyphens, at most 60, e.g. manuals-2026")
+    return text
+
+
+# The pattern is told in words to people, and as it is to programs.
+SetName = Annotated[Text, AfterValidator(_set_name), WithJsonSchema({"type": "string", "pattern": _SET_NAME})]
 Words = Annotated[Text, Field(max_length=500)]
 Question = Annotated[Text, Field(min_length=1, max_length=1000)]
 Answer = Annotated[Text, Field(max_length=10_000)]

@@ -387,4 +387,4 @@ def _problem(one: Any) -> str:
     if isinstance(given, str) and "too_long" in one["type"]:
         return f"{where} has {len(given):,} characters, and may have {one['ctx']['max_length']:,}"
     tells = isinstance(given, str | int | float) and not any(part in name for part in _UNTOLD)
-    return f"{where}{f' ({given!r:.80})' if tells else ''}: {one['msg']}"
+    return f"{where}{f' ({given!r:.80})' if tells else ''}: {one['msg'].removeprefix('Value error, ')}"

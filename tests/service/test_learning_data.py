@@ -213,6 +213,12 @@ async def test_a_line_that_is_no_pair_is_named(kb: KnowledgeBase, lines: list[st
     assert await data_list(kb, ADMIN) == []
 
 
+@pytest.mark.parametrize("name", ["Our Set", "a" * 61, "ours\n", ""])
+async def test_a_name_that_no_set_may_have_is_told_what_it_may_be(kb: KnowledgeBase, name: str) -> None:
+    with pytest.raises(InvalidInput, match=r"use small letters, digits and hyphens"):
+        await data_show(kb, MANAGER, name=name)
+
+
 async def test_a_passage_in_two_parts_is_refused(kb: KnowledgeBase) -> None:
     row = {"question": "Why?", "passage_id": "p", "passage": "Because.", "document": "d", "kind": "k", "part": "train"}
     text = json.dumps(row) + "\n" + json.dumps({**row, "question": "Who?", "part": "test"})

@@ -52,6 +52,8 @@ VISITOR = "argot.visitor"
 ENTRY = "argot.entry"
 _DECLARED = "__argot_access__"
 PROGRAMS = ("/v1/", "/api/")
+PAGE_ROOTS = ("/documents", "/library", "/glossary", "/ratings", "/insight", "/workbench", "/people", "/account")
+"""Where our own pages begin, each with a page of its own. The chat window has all other addresses."""
 """Addresses that begin so are for programs: refusals and errors there are JSON."""
 NO_KEY = (
     "This takes a key: send it as 'Authorization: Bearer argot_...'. Make one with: argot key add NAME, or on the"

@@ -10,13 +10,12 @@ from starlette.exceptions import HTTPException
 from argot.errors import ArgotError, Conflict, InvalidInput, Later, NotAllowed, NotFound, TooManyQuestions
 from argot.service.observability.instrumentation import request_id
 from argot.ui.web.api_errors import told_to_programs
-from argot.ui.web.authorization import VISITOR, for_programs
+from argot.ui.web.authorization import PAGE_ROOTS, VISITOR, for_programs
 from argot.ui.web.form_recovery import OutOfDate
 from argot.ui.web.kept_forms import given_back
 from argot.ui.web.page_templates import refused
 
 UNEXPECTED = "Argot could not show this: something went wrong in it. Whoever runs it finds it in the log"
-HEADS = ("/documents", "/library", "/glossary", "/people", "/account", "/insight")
 # The first match counts, so the root of all errors stands last.
 _STATUS: tuple[tuple[type[ArgotError], int], ...] = (
     (NotFound, 404),
@@ -75,6 +74,6 @@ def _said(request: Request, status: int, text: str) -> Response:
     if "text/html" in request.headers.get("accept", "") and "hx-request" not in request.headers:
         # Of the pages under one head the first is the likeliest to work where another does not.
         head = f"/{request.url.path.split('/')[1]}"
-        back = head if status == 500 and head in HEADS else ""
+        back = head if status == 500 and head in PAGE_ROOTS else ""
         return refused(status, text, request.scope.get(VISITOR), back)
     return PlainTextResponse(text, status_code=status, headers={"Cache-Control": "no-store"})

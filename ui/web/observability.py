@@ -17,6 +17,7 @@ from uvicorn.protocols.utils import ClientDisconnected
 
 from argot.service.observability.instrumentation import new_request_id, request_id, surface
 from argot.ui.web.authentication import networks, passed_on, within
+from argot.ui.web.authorization import PAGE_ROOTS
 from argot.ui.web.open_connections import SECURITY_HEADERS
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ logger = logging.getLogger(__name__)
 METRICS = "/metrics"
 # What the metrics count by. A fixed handful: a label of every path would be a time series of every path.
 SURFACES = (("/v1/", "openai"), ("/api/", "api"), ("/slack/", "slack"), ("/ws/", "chat"))
-PAGES = ("/glossary", "/people", "/account", "/documents", "/insight")
 
 
 class RequestObserver:
@@ -134,4 +134,4 @@ def surface_of(path: str) -> str:
     for beginning, name in SURFACES:
         if path.startswith(beginning):
             return name
-    return "pages" if path.startswith(PAGES) else "chat"
+    return "pages" if path.startswith(PAGE_ROOTS) else "chat"

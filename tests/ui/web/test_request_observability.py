@@ -12,7 +12,8 @@ from uvicorn.protocols.websockets.auto import AutoWebSocketsProtocol
 from uvicorn.server import ServerState
 
 from argot.settings import Settings
-from argot.ui.web.observability import RequestObserver
+from argot.ui.web.authorization import PAGE_ROOTS
+from argot.ui.web.observability import RequestObserver, surface_of
 
 SOCKET = {"type": "websocket", "path": "/ws/socket.io/", "headers": []}
 HANDSHAKE = (
@@ -83,3 +84,9 @@ async def test_what_fails_in_a_connection_is_logged_once(caplog: pytest.LogCaptu
 
     await watch(fails)(dict(SOCKET), nothing, unheard)
     assert [one.getMessage() for one in caplog.records] == ["a connection failed"]
+
+
+@pytest.mark.parametrize("path", [f"{root}{more}" for root in PAGE_ROOTS for more in ("", "/one")])
+def test_every_page_of_ours_is_counted_as_one(path: str) -> None:
+    assert surface_of(path) == "pages"
+    assert surface_of(f"/chat{path}") == "chat"

@@ -8,7 +8,8 @@ from argot.corpus.embedding.exported_models import model_folder
 from argot.errors import InvalidInput, InvalidSettings
 from argot.learn.run_folder import RunFolder, is_run
 
-_PICKLED = ("*.bin", "*.pt", "*.pth", "*.pkl", "*.ckpt")
+PICKLES = (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt")
+"""Suffixes of files that run programs when they are read."""
 
 
 def starting_model(base: str, runs: Path) -> Path:
@@ -45,7 +46,7 @@ def require_safetensors(folder: Path) -> None:
     """
     if any(folder.glob("*.safetensors")) or any(folder.glob("0_*/*.safetensors")):
         return
-    if any(found for pattern in _PICKLED for found in folder.glob(pattern)):
+    if any(one.suffix in PICKLES for one in folder.glob("*")):
         raise InvalidInput(
             f"The weights in {folder} are pickled, and reading those can run any code: safetensors only. Have whoever "
             "made the model save it as safetensors (`save_pretrained` of a present transformers does)."

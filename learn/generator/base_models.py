@@ -13,9 +13,9 @@ import torch
 from argot.errors import InvalidInput, MissingExtra, NotFound
 from argot.learn.generator.generator_recipe import GeneratorRecipe, refuse_large
 from argot.learn.run_folder import RunFolder, is_run
+from argot.learn.starting_model import PICKLES
 from argot.settings import Settings
 
-PICKLES = (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt")
 ADAPTER_CONFIG = "adapter_config.json"
 _DECIDING = ("config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja")
 _BLOCK = 1 << 22
@@ -105,10 +105,6 @@ def _check(folder: Path) -> None:
 
 
 # -- loading ----------------------------------------------------------------------------------------------------------
-
-
-def device_of() -> torch.device:
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def load_tokenizer(base: BaseModel) -> Any:

@@ -22,7 +22,6 @@ from argot.learn.generator.answer_figures import Figures, answer_figures, compar
 from argot.learn.generator.answering import answer_losses
 from argot.learn.generator.base_models import (
     base_model,
-    device_of,
     load_model,
     load_tokenizer,
     to_be_tuned,
@@ -31,7 +30,7 @@ from argot.learn.generator.base_models import (
 from argot.learn.generator.examples import ExampleMaker
 from argot.learn.generator.generator_recipe import FEWEST_EXAMPLES, generator_recipe_of
 from argot.learn.generator.tokens import ChatTokens, Taken, TokenizedExample, taken
-from argot.learn.pool_search import multiplies_bfloat16
+from argot.learn.pool_search import device, multiplies_bfloat16
 from argot.learn.preparation import use_threads, weights_of
 from argot.learn.run_data import data_fingerprint
 from argot.learn.run_folder import RunFolder
@@ -68,7 +67,7 @@ class Training:
         self.tokens = ChatTokens(self.tokenizer)
         report.doing("preparing examples")
         self.examples = self._examples()
-        self.device = device_of()
+        self.device = torch.device(device())
         self.in_16_bits = multiplies_bfloat16()
 
     def run(self) -> None:

@@ -28,7 +28,7 @@ LONGEST_FIRST = (
 """Files that take longest: begun at the end they would be waited for by one process while the others are done."""
 OF_OTHERS = ("browser", "vllm")
 """Marks of tests that drive a program of others. One that fails is tried once more, and the report names it: what fails
-twice fails.
+twice fails. In continuous integration, whose machines are shared, that holds for every test.
 """
 
 # Examples are made on busy machines too. In continuous integration hypothesis has a profile of its own that says so.
@@ -60,7 +60,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     places = {name: place for place, name in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: places.get(item.path.name, len(places)))
     for item in items:
-        if any(item.get_closest_marker(name) for name in OF_OTHERS):
+        if "CI" in os.environ or any(item.get_closest_marker(name) for name in OF_OTHERS):
             item.add_marker(pytest.mark.flaky(retries=1))
 
 

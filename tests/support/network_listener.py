@@ -3,7 +3,7 @@
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,15 +22,11 @@ class Listener:
 
 @contextmanager
 def listening() -> Iterator[Listener]:
-    both = socket.has_dualstack_ipv6()
-    family = socket.AF_INET6 if both else socket.AF_INET
     made, ended = Listener(), threading.Event()
-    with socket.create_server(("::1" if both else "127.0.0.1", 0), family=family) as server, socket.socket() as other:
-        made.port = server.getsockname()[1]
-        other.bind(("127.0.0.1", made.port)) if both else None
-        servers = [server, other] if both else [server]
+    with ExitStack() as opened:
+        servers = [opened.enter_context(one) for one in _servers()]
+        made.port = servers[0].getsockname()[1]
         for one in servers:
-            one.listen()
             one.settimeout(0.1)
 
         def listen() -> None:
@@ -48,3 +44,15 @@ def listening() -> Iterator[Listener]:
         yield made
         ended.set()
         thread.join()
+
+
+def _servers() -> list[socket.socket]:
+    """One a version of IP, all at the same port."""
+    if not socket.has_dualstack_ipv6():
+        return [socket.create_server(("127.0.0.1", 0))]
+    while True:
+        six = socket.create_server(("::1", 0), family=socket.AF_INET6)
+        try:
+            return [six, socket.create_server(("127.0.0.1", six.getsockname()[1]))]
+        except OSError:  # a port that is free for the one may be taken for the other
+            six.close()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
@@ -81,34 +82,49 @@ def identifier_token(name: str) -> str:
     return f"x{blake2b(name.casefold().encode('utf-8', 'surrogatepass'), digest_size=8).hexdigest()}0"
 
 
-def match_expression(query: str, *, columns: str = "") -> str | None:
-    """An FTS5 expression for any text: its words without stop words or'ed, its identifiers exactly.
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Words to be found one after the other, after stemming; or the token of a name, to be found among identifiers."""
 
-    None when there is nothing to look for (empty, only emoji). Nothing of the text reaches FTS5 outside quotes, and
-    inside them there are only letters and digits.
+    words: str
+    is_identifier: bool = False
+
+
+def question_phrases(query: str) -> list[Phrase]:
+    """What is looked for of any text, each by itself: its words without stop words, its identifiers exactly.
+
+    Empty when there is nothing to look for (empty, only emoji). Phrases hold letters, digits and spaces only.
     """
     text = fold_for_index(query[:MAX_QUERY_CHARS])
     exact, plain = _split(text)
     # "What is it?" has nothing but stop words: then these are searched for after all.
     content = [word for word in plain if word.casefold() not in STOP_WORDS] or ([] if exact else plain)
-    scope = f"{{{columns}}} : " if columns else ""
-    terms = [f'identifiers : "{identifier_token(name)}"' for name in exact]
+    phrases = [Phrase(identifier_token(name), is_identifier=True) for name in exact]
     # `NX-4410B` may also be written `NX 4410B`, so its parts as a phrase match too.
-    terms += [f'{scope}"{" ".join(parts)}"' for parts in map(_words, exact) if len(parts) > 1]
-    terms += [f'{scope}"{word}"' for word in content]
+    phrases += [Phrase(" ".join(parts)) for parts in map(_words, exact) if len(parts) > 1]
+    phrases += [Phrase(word) for word in content]
     # Identifiers come first, so only ordinary words are cut off.
-    return " OR ".join(list(dict.fromkeys(terms))[:MAX_QUERY_TOKENS]) or None
+    return list(dict.fromkeys(phrases))[:MAX_QUERY_TOKENS]
 
 
-def phrase_expression(phrase: str, *, columns: str) -> str | None:
-    """An FTS5 expression for exactly these words in this order (stemmed); names like `C++` exactly."""
-    text = fold_for_index(phrase[:MAX_QUERY_CHARS]).strip()
-    name = _as_identifier(text) if not re.search(r"\s", text) else None
+def exact_phrase(text: str) -> Phrase | None:
+    """Exactly these words in this order (stemmed); names like `C++` exactly. None: no words."""
+    folded = fold_for_index(text[:MAX_QUERY_CHARS]).strip()
+    name = _as_identifier(folded) if not re.search(r"\s", folded) else None
     # As a word, `C++` would become `C` and match something else.
     if name is not None and _SYMBOL_NAME.fullmatch(name):
-        return f'identifiers : "{identifier_token(name)}"'
-    found = _words(text)[:MAX_QUERY_TOKENS]
-    return f'{{{columns}}} : "{" ".join(found)}"' if found else None
+        return Phrase(identifier_token(name), is_identifier=True)
+    found = _words(folded)[:MAX_QUERY_TOKENS]
+    return Phrase(" ".join(found)) if found else None
+
+
+def match_expression(phrases: Sequence[Phrase], *, columns: str) -> str | None:
+    """An FTS5 expression for rows that hold any of the phrases, words in these columns; None for no phrases.
+
+    Nothing of a question reaches FTS5 outside quotes, and inside them there are only letters, digits and spaces.
+    """
+    terms = (f'{"identifiers" if one.is_identifier else f"{{{columns}}}"} : "{one.words}"' for one in phrases)
+    return " OR ".join(terms) or None
 
 
 def _split(text: str) -> tuple[list[str], list[str]]:

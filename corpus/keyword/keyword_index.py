@@ -12,7 +12,13 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from argot.corpus.database import CorpusDatabase
-from argot.corpus.keyword.index_terms import match_expression, passage_words, phrase_expression, text_words
+from argot.corpus.keyword.index_terms import (
+    exact_phrase,
+    match_expression,
+    passage_words,
+    question_phrases,
+    text_words,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +76,18 @@ def search_keywords(  # noqa: PLR0917
         audiences: the numbers of the audiences that may be found; None: all there are.
         documents: the ids of the documents that alone are searched; None: all there are.
     """
-    expression = match_expression(query, columns=SEARCHED[index])
+    expression = match_expression(question_phrases(query), columns=SEARCHED[index])
     return _ranked(connection, index, expression, audiences, limit, documents)
 
 
 def with_phrase(
     connection: sqlite3.Connection, phrase: str, audiences: Sequence[int] | None, limit: int
 ) -> list[tuple[str, float]]:
-    return _ranked(connection, PASSAGES, phrase_expression(phrase, columns=HOLDS), audiences, limit)
+    return _ranked(connection, PASSAGES, _held_expression(phrase), audiences, limit)
 
 
 def count_phrase(connection: sqlite3.Connection, phrase: str, audiences: Sequence[int] | None) -> int:
-    expression = phrase_expression(phrase, columns=HOLDS)
+    expression = _held_expression(phrase)
     if expression is None:
         return 0
     # For someone who may read everything the index alone gives the count, without a join.
@@ -90,6 +96,11 @@ def count_phrase(connection: sqlite3.Connection, phrase: str, audiences: Sequenc
     else:
         row = connection.execute(_COUNT_READABLE, (expression, json.dumps(list(audiences))))
     return int(row.fetchone()[0])
+
+
+def _held_expression(phrase: str) -> str | None:
+    wanted = exact_phrase(phrase)
+    return match_expression([wanted], columns=HOLDS) if wanted else None
 
 
 _READABLE = "r.audience IN (SELECT value FROM json_each(?))"

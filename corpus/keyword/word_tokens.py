@@ -1,0 +1,68 @@
+"""The tokens that FTS5 makes of texts, for indexes elsewhere that are to find and rank as FTS5 does here.
+
+SQLite itself makes them, in memory, so that there is no second tokenizer and stemmer to differ from the first.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from functools import lru_cache
+from hashlib import blake2b
+
+from argot.sqlite import PerThread
+
+TOKENIZER = "porter unicode61 remove_diacritics 2"
+"""As in the FTS5 tables of corpus.db (`argot.corpus.corpus_schema`)."""
+LONGEST_TOKEN = 200
+"""Characters. Longer ones, as of an encoded picture, stand for themselves as a hash: no index of a table holds them."""
+
+ColumnTokens = tuple[tuple[str, ...], ...]
+"""For each column of a row its tokens, in their order."""
+
+
+def column_tokens(rows: Sequence[Sequence[str]]) -> list[ColumnTokens]:
+    """The tokens of each row, which all have the same number of columns (at most four)."""
+    if not rows:
+        return []
+    return _tokens(_CONNECTIONS.get(), rows)
+
+
+# Questions have the same few words again and again.
+@lru_cache(maxsize=20_000)
+def phrase_tokens(words: str) -> tuple[str, ...]:
+    return column_tokens([[words]])[0][0]
+
+
+def _tokens(connection: sqlite3.Connection, rows: Sequence[Sequence[str]]) -> list[ColumnTokens]:
+    width = len(rows[0])
+    empty = [""] * (_COLUMNS - width)
+    placed: list[list[list[tuple[int, str]]]] = [[[] for _ in range(width)] for _ in rows]
+    connection.executemany(
+        "INSERT INTO words(rowid, c0, c1, c2, c3) VALUES (?, ?, ?, ?, ?)",
+        [(n, *row, *empty) for n, row in enumerate(rows)],
+    )
+    for term, n, column, place in connection.execute(_FOUND):
+        placed[n][column].append((place, term))
+    connection.execute("INSERT INTO words(words) VALUES ('delete-all')")
+    return [tuple(tuple(_bounded(term) for _, term in sorted(column)) for column in row) for row in placed]
+
+
+def _bounded(token: str) -> str:
+    if len(token) <= LONGEST_TOKEN:
+        return token
+    return f"long{blake2b(token.encode(), digest_size=16).hexdigest()}"
+
+
+_COLUMNS = 4
+_FOUND = 'SELECT term, doc, CAST(substr(col, 2) AS INTEGER), "offset" FROM found'
+
+
+def _connect() -> sqlite3.Connection:
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    connection.execute(f"CREATE VIRTUAL TABLE words USING fts5(c0, c1, c2, c3, content='', tokenize='{TOKENIZER}')")
+    connection.execute("CREATE VIRTUAL TABLE found USING fts5vocab(words, instance)")
+    return connection
+
+
+_CONNECTIONS = PerThread(_connect)

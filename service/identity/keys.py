@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from argot.clock import timestamp, utc_now, utc_text
+from argot.databases import Database
 from argot.errors import InvalidInput, NotFound
 from argot.service.identity.secret_tokens import new_token, token_hash
-from argot.service.storage.shared_database import Database
 
 TABLES = """
     CREATE TABLE keys (

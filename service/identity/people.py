@@ -15,7 +15,7 @@ from argot.errors import InvalidInput, NotAllowed, NotFound
 from argot.service.identity import keys, passwords, personal_rows, provider_links, slack_store
 from argot.service.identity.notices import Notices
 from argot.service.identity.sessions import Lifetimes, Sessions
-from argot.service.storage.shared_database import Database
+from argot.sqlite_database import SqliteDatabase
 from argot.types import MANAGERS, Principal
 
 LOCAL_NAME = "local"
@@ -137,7 +137,7 @@ class People:
     def __init__(self, path: Path, lifetimes: Lifetimes = Lifetimes()) -> None:  # noqa: B008  frozen
         self.watchers: list[Callable[[Ended], None]] = []
         """Told, in whatever thread it happens, when sessions have ended, so that open connections can be cut."""
-        self.database = Database(path, MIGRATIONS)
+        self.database = SqliteDatabase(path, MIGRATIONS)
         self.sessions = Sessions(self.database, ended=self._tell_of_some, lifetimes=lifetimes)
         self.keys = keys.Keys(self.database, ended=self._tell_of_some)
         self.notices = Notices(self.database)

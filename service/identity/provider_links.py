@@ -6,13 +6,12 @@ is marked as its own, whoever gave it before, and ends when the provider no long
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from argot.clock import timestamp
+from argot.databases import Connection, Database
 from argot.errors import Conflict
-from argot.service.storage.shared_database import Database
 
 TABLES = """
     CREATE TABLE provider_links (
@@ -142,7 +141,7 @@ class ProviderLinks:
         return True
 
 
-def _take_groups(connection: sqlite3.Connection, user: str, groups: frozenset[str]) -> None:
+def _take_groups(connection: Connection, user: str, groups: frozenset[str]) -> None:
     _forget_said(connection, user)
     connection.executemany(
         # One given here that the provider names too is its own from now on: with its word it ends.
@@ -152,11 +151,11 @@ def _take_groups(connection: sqlite3.Connection, user: str, groups: frozenset[st
     )
 
 
-def _forget_said(connection: sqlite3.Connection, user: str) -> None:
+def _forget_said(connection: Connection, user: str) -> None:
     connection.execute("DELETE FROM memberships WHERE user = ? AND by_provider", (user,))
 
 
-def _is_still(connection: sqlite3.Connection, link: ProviderLink) -> bool:
+def _is_still(connection: Connection, link: ProviderLink) -> bool:
     row = connection.execute("SELECT * FROM provider_links WHERE user = ?", (link.user,)).fetchone()
     return row is not None and _link(row) == link
 

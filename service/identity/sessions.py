@@ -10,13 +10,12 @@ is taken to begin now, so that none outlives its time by as much as the clock wa
 from __future__ import annotations
 
 import secrets
-import sqlite3
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from argot.databases import Connection, Database, Row
 from argot.service.identity.secret_tokens import new_token, token_hash
-from argot.service.storage.shared_database import Database
 
 HOUR = 3600
 DAY = 24 * HOUR
@@ -125,7 +124,7 @@ class Sessions:
             self._ended(user, gone)
         return len(gone)
 
-    def _living(self, row: sqlite3.Row) -> Session | None:
+    def _living(self, row: Row) -> Session | None:
         now = self.clock()
         session = Session(*(row[name] for name in Session.__slots__))
         # What has run out is only passed over here; `_forget` drops it later, for the clock may be wrong today.
@@ -135,7 +134,7 @@ class Sessions:
             self.note(session)
         return session
 
-    def _forget(self, connection: sqlite3.Connection, user: str, at: int) -> None:
+    def _forget(self, connection: Connection, user: str, at: int) -> None:
         """Drop what ran out long ago, and the oldest of somebody who has very many."""
         idle, most = at - self.lifetimes.idle - KEPT_SECONDS, at - self.lifetimes.most - KEPT_SECONDS
         # When somebody signs in, so that it takes no job of its own.

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
-from argot.service.storage.shared_database import Database
+from argot.databases import Database
 
 TABLES = """
     CREATE TABLE slack_people (

@@ -18,7 +18,7 @@ from argot.clock import timestamp
 from argot.errors import Conflict, NotAllowed, NotFound
 from argot.jargon_db.store.privacy import ERASED
 from argot.service.ratings.study import Answer, Aspect, Judgement, NewItem, Rating, Sources, Study, StudyItem
-from argot.service.storage.shared_database import Database
+from argot.sqlite_database import SqliteDatabase
 
 MIGRATIONS = (
     """
@@ -60,7 +60,7 @@ class RatingStore:
     """Studies and ratings, in ratings.db. Methods block; each is one transaction."""
 
     def __init__(self, path: Path) -> None:
-        self.database = Database(path, MIGRATIONS)
+        self.database = SqliteDatabase(path, MIGRATIONS)
 
     def close(self) -> None:
         self.database.close()

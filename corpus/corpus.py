@@ -29,7 +29,7 @@ from argot.corpus.ingestion.ingest_job import Adding, IngestEvent, Turn
 from argot.corpus.ingestion.opened_vectors import opened_vectors
 from argot.corpus.ingestion.source import Source
 from argot.corpus.ingestion.sources import sources_in
-from argot.corpus.keyword import keyword_index
+from argot.corpus.keyword.keyword_index import keyword_index_of, rebuild_words
 from argot.corpus.read_limits import Lane, ReadLimits
 from argot.corpus.store import document_fields, dustbin, row_writes
 from argot.corpus.store.document_store import CorpusStore
@@ -276,7 +276,7 @@ class Corpus:
         Searches go on with the old index until the new one is whole. Killed at any point, one of the two is live.
         """
         with self._changing:
-            keyword_index.rebuild_words(self.store.database)
+            rebuild_words(self.store.database)
             self._rebuild(self._for_passages, progress)
 
     def change_embedder(self, settings: Settings, progress: reindexing.Progress | None, switching: Turn) -> None:
@@ -360,7 +360,7 @@ class Corpus:
             with self.store.database.writing() as connection:
                 problems += [
                     Problem("keyword index", f"{table} does not agree with the stored texts", self._reindex)
-                    for table in keyword_index.faults(connection)
+                    for table in keyword_index_of(connection).faults(connection)
                 ]
             return problems + [Problem("vectors", fault, self._reindex) for fault in self._vector_faults()]
 

@@ -19,7 +19,7 @@ from argot.corpus.index import outbox
 from argot.corpus.index.embedding_windows import Item, by_collection, embed_items, record_windows
 from argot.corpus.index.vectors import VectorIndex
 from argot.corpus.ingestion.document_changes import Parts
-from argot.corpus.keyword import keyword_index
+from argot.corpus.keyword.keyword_index import keyword_index_of
 from argot.corpus.store.derived_ids import stamped_derived, stamped_triples
 from argot.corpus.store.row_mapping import stored_audience
 from argot.corpus.store.row_writes import insert_derived, insert_triples
@@ -281,8 +281,9 @@ def _insert(connection: sqlite3.Connection, made: Made) -> None:
     audience = int(connection.execute("SELECT audience FROM documents WHERE id = ?", (document,)).fetchone()[0])
     insert_derived(connection, texts, document, audience)
     insert_triples(connection, triples, document, audience, prompt=recipe.prompt, model=recipe.model)
-    keyword_index.insert_some(connection, keyword_index.DERIVED, [text.id for text in texts])
-    keyword_index.insert_some(connection, keyword_index.TRIPLES, [triple.id for triple in triples])
+    index = keyword_index_of(connection)
+    index.insert_some(connection, "derived", [text.id for text in texts])
+    index.insert_some(connection, "triple", [triple.id for triple in triples])
     connection.execute(
         # What an earlier recipe made too is this one's now. An empty prompt: it came with the document.
         "UPDATE triples SET prompt = ?, model = ? WHERE prompt != '' AND id IN (SELECT value FROM json_each(?))",
@@ -293,7 +294,6 @@ def _insert(connection: sqlite3.Connection, made: Made) -> None:
 # -- parts ------------------------------------------------------------------------------------------------------------
 
 _TABLES: dict[VectorKind, str] = {"derived": "derived", "triple": "triples"}
-_INDEXES = {"derived": keyword_index.DERIVED, "triple": keyword_index.TRIPLES}
 _OF_PASSAGES = {
     "derived": "id IN (SELECT derived FROM derived_passages WHERE passage IN (SELECT value FROM json_each(?)))",
     "triple": "passage IN (SELECT value FROM json_each(?))",
@@ -342,6 +342,6 @@ def _delete(connection: sqlite3.Connection, kind: DerivableKind, ids: Iterable[s
     listed = json.dumps(sorted(ids))
     table = _TABLES[_kind_of(kind)]
     # Before the rows go: FTS5 takes words out by the texts they came from.
-    keyword_index.delete_some(connection, _INDEXES[_kind_of(kind)], json.loads(listed))
+    keyword_index_of(connection).delete_some(connection, _kind_of(kind), json.loads(listed))
     connection.execute("DELETE FROM vectors WHERE item IN (SELECT value FROM json_each(?))", (listed,))
     connection.execute(f"DELETE FROM {table} WHERE id IN (SELECT value FROM json_each(?))", (listed,))  # noqa: S608

@@ -1,7 +1,7 @@
-"""Keyword search: BM25 over SQLite's FTS5, narrowed to what a principal may read before anything is counted or cut.
+"""Keyword search: BM25 narrowed to what a principal may read before anything is counted or cut.
 
-Stemming is Porter's; k1 = 1.2 and b = 0.75 are FTS5's own. A document's title and a passage's headings count double,
-as is usual for titles in a fielded BM25.
+A title and a passage's headings count double, as is usual for titles in a fielded BM25. Each engine that keeps a corpus
+has an index of its own, in the same transaction; both find the same, in the same order.
 """
 
 from __future__ import annotations
@@ -9,168 +9,73 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from typing import Protocol
 
 from argot.corpus.database import CorpusDatabase
-from argot.corpus.keyword.index_terms import (
-    exact_phrase,
-    match_expression,
-    passage_words,
-    question_phrases,
-    text_words,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class WordIndex:
-    """One FTS5 table and the table whose rows it indexes. Both names are ours, never a user's."""
-
-    words: str
-    rows: str
-    texts: str
-    columns: tuple[str, ...]
-    weights: tuple[float, ...]
-
-    @property
-    def column_list(self) -> str:
-        return ", ".join(self.columns)
-
-    @property
-    def rank(self) -> str:
-        return f"bm25({self.words}, {', '.join(map(str, self.weights))})"
-
-
-PASSAGES = WordIndex(
-    "passage_words", "passages", "passage_texts", ("title", "heading", "body", "identifiers"), (2.0, 2.0, 1.0, 1.0)
-)
-DERIVED = WordIndex("derived_words", "derived", "derived_searched", ("body", "identifiers"), (1.0, 1.0))
-TRIPLES = WordIndex("triple_words", "triples", "triple_searched", ("body", "identifiers"), (1.0, 1.0))
-INDEXES = (PASSAGES, DERIVED, TRIPLES)
-
-# Without `identifiers`: that column holds hashes, and `match_expression` searches it separately.
-SEARCHED = {
-    PASSAGES: "title heading body",
-    DERIVED: "body",
-    TRIPLES: "body",
-}
-HOLDS = "heading body"
-"""A phrase in the title says nothing of the single passage, so it does not count as held by it."""
+from argot.corpus.keyword import fts5_index, postgres_index
+from argot.corpus.keyword.index_terms import passage_words, text_words
+from argot.corpus.vector_ids import VectorKind
+from argot.database import Connection
 
 WORDS_TO_FORGET = "words_to_forget"
 """The key in `meta` that stands there while words of removed documents are left in the indexes."""
-MERGED_PAGES = 500
-"""Written in one transaction when words are forgotten; others wait for it."""
 
 
-def search_keywords(  # noqa: PLR0917
-    connection: sqlite3.Connection,
-    index: WordIndex,
-    query: str,
-    audiences: Sequence[int] | None,
-    limit: int,
-    documents: Collection[str] | None = None,
-) -> list[tuple[str, float]]:
-    """Ids of rows with a positive score, best first.
+class KeywordIndex(Protocol):
+    """The indexes of one engine, one of each kind of row. All but the last work inside the caller's transaction."""
 
-    Args:
-        audiences: the numbers of the audiences that may be found; None: all there are.
-        documents: the ids of the documents that alone are searched; None: all there are.
-    """
-    expression = match_expression(question_phrases(query), columns=SEARCHED[index])
-    return _ranked(connection, index, expression, audiences, limit, documents)
+    def search_keywords(  # noqa: PLR0917
+        self,
+        connection: Connection,
+        kind: VectorKind,
+        query: str,
+        audiences: Sequence[int] | None,
+        limit: int,
+        documents: Collection[str] | None = None,
+    ) -> list[tuple[str, float]]:
+        """Ids of rows with a positive score, best first; any text is a query.
 
+        Args:
+            audiences: the numbers of the audiences that may be found; None: all there are.
+            documents: the ids of the documents that alone are searched; None: all there are.
+        """
 
-def with_phrase(
-    connection: sqlite3.Connection, phrase: str, audiences: Sequence[int] | None, limit: int
-) -> list[tuple[str, float]]:
-    return _ranked(connection, PASSAGES, _held_expression(phrase), audiences, limit)
+    def with_phrase(
+        self, connection: Connection, phrase: str, audiences: Sequence[int] | None, limit: int
+    ) -> list[tuple[str, float]]:
+        """Ids of passages that hold these words in this order (stemmed) in headings or text, best first."""
 
+    def count_phrase(self, connection: Connection, phrase: str, audiences: Sequence[int] | None) -> int:
+        """How many passages hold it."""
 
-def count_phrase(connection: sqlite3.Connection, phrase: str, audiences: Sequence[int] | None) -> int:
-    expression = _held_expression(phrase)
-    if expression is None:
-        return 0
-    # For someone who may read everything the index alone gives the count, without a join.
-    if audiences is None:
-        row = connection.execute("SELECT count(*) FROM passage_words WHERE passage_words MATCH ?", (expression,))
-    else:
-        row = connection.execute(_COUNT_READABLE, (expression, json.dumps(list(audiences))))
-    return int(row.fetchone()[0])
+    def insert_rows(self, connection: Connection, kind: VectorKind, document: str) -> None:
+        """Index all rows of a document, which must not be indexed yet."""
 
+    def insert_some(self, connection: Connection, kind: VectorKind, ids: Iterable[str]) -> None:
+        """Index the rows of these ids, which must not be indexed yet."""
 
-def _held_expression(phrase: str) -> str | None:
-    wanted = exact_phrase(phrase)
-    return match_expression([wanted], columns=HOLDS) if wanted else None
+    def delete_rows(self, connection: Connection, kind: VectorKind, document: str) -> None:
+        """Take all rows of a document out. They must still be in their table, unchanged."""
 
+    def delete_some(self, connection: Connection, kind: VectorKind, ids: Iterable[str]) -> None:
+        """Take the rows of these ids out, which must still be in their table, unchanged."""
 
-_READABLE = "r.audience IN (SELECT value FROM json_each(?))"
-_COUNT_READABLE = f"""
-    SELECT count(*) FROM passage_words JOIN passages AS r ON r.n = passage_words.rowid
-    WHERE passage_words MATCH ? AND {_READABLE}"""  # noqa: S608
+    def relabel_rows(self, connection: Connection, kind: VectorKind, document: str) -> None:
+        """The rows of a document have other readers now."""
 
+    def rebuild(self, connection: Connection) -> None:
+        """Build all indexes again from the stored rows."""
 
-def _ranked(  # noqa: PLR0917
-    connection: sqlite3.Connection,
-    index: WordIndex,
-    expression: str | None,
-    audiences: Sequence[int] | None,
-    limit: int,
-    documents: Collection[str] | None = None,
-) -> list[tuple[str, float]]:
-    if expression is None or limit < 1:
-        return []
-    narrowed = "" if audiences is None else f"AND {_READABLE}"
-    narrowing = [] if audiences is None else [json.dumps(list(audiences))]
-    if documents is not None:
-        # With a plus: by the words first, not by an index of the documents, which may be many.
-        narrowed += " AND +r.document IN (SELECT value FROM json_each(?))"
-        narrowing.append(json.dumps(list(documents)))
-    # bm25() is smaller for better matches, hence the minus; `r.n` breaks ties, so that the order is stable.
-    sql = f"""
-        SELECT r.id, -{index.rank} AS score
-        FROM {index.words} JOIN {index.rows} AS r ON r.n = {index.words}.rowid
-        WHERE {index.words} MATCH ? {narrowed}
-        ORDER BY score DESC, r.n LIMIT ?"""  # noqa: S608  only our own names are put in
-    return [(row_id, score) for row_id, score in connection.execute(sql, (expression, *narrowing, limit))]
+    def faults(self, connection: Connection) -> list[str]:
+        """The indexes that do not agree with the stored rows. Reads everything."""
+
+    def forget_deleted(self, database: CorpusDatabase, kind: VectorKind) -> None:
+        """Let no words of rows that were taken out stay in the index's files, as far as we write them."""
 
 
-# -- upkeep, inside the caller's transaction ------------------------------------------------------------------------
-
-
-def insert_rows(connection: sqlite3.Connection, index: WordIndex, document: str) -> None:
-    """Index all rows of a document, which must not be indexed yet."""
-    connection.execute(
-        f"INSERT INTO {index.words}(rowid, {index.column_list}) {_texts_of_document(index)}",
-        (document,),
-    )
-
-
-def delete_rows(connection: sqlite3.Connection, index: WordIndex, document: str) -> None:
-    """Take all rows of a document out. They must still be in their table, unchanged: FTS5 needs the old texts."""
-    # An FTS5 index with external content deletes by inserting 'delete' and the old texts.
-    selected = _texts_of_document(index).replace("SELECT ", "SELECT 'delete', ", 1)
-    connection.execute(f"INSERT INTO {index.words}({index.words}, rowid, {index.column_list}) {selected}", (document,))
-
-
-def insert_some(connection: sqlite3.Connection, index: WordIndex, ids: Iterable[str]) -> None:
-    """Index the rows of these ids, which must not be indexed yet."""
-    connection.execute(
-        f"INSERT INTO {index.words}(rowid, {index.column_list}) {_texts_of(index, _IDS)}", (json.dumps(list(ids)),)
-    )
-
-
-def delete_some(connection: sqlite3.Connection, index: WordIndex, ids: Iterable[str]) -> None:
-    """Take the rows of these ids out, which must still be in their table, unchanged."""
-    selected = _texts_of(index, _IDS).replace("SELECT ", "SELECT 'delete', ", 1)
-    connection.execute(
-        f"INSERT INTO {index.words}({index.words}, rowid, {index.column_list}) {selected}", (json.dumps(list(ids)),)
-    )
-
-
-def rebuild(connection: sqlite3.Connection) -> None:
-    """Build all keyword indexes again from the stored rows."""
-    for index in INDEXES:
-        connection.execute(f"INSERT INTO {index.words}({index.words}) VALUES ('rebuild')")  # noqa: S608
+def keyword_index_of(connection: Connection) -> KeywordIndex:
+    """That of the engine which this connection is one of."""
+    return fts5_index if isinstance(connection, sqlite3.Connection) else postgres_index
 
 
 def rebuild_words(database: CorpusDatabase) -> None:
@@ -196,47 +101,4 @@ def rebuild_words(database: CorpusDatabase) -> None:
                 f"UPDATE {table} SET folded = :folded, identifiers = :identifiers WHERE n = :n",  # noqa: S608
                 [{**text_words(text), "n": n} for n, text in rows],
             )
-        rebuild(connection)
-
-
-def forget_deleted(database: CorpusDatabase, index: WordIndex) -> None:
-    """Merge an index into one piece, in small transactions: until then it keeps the words of rows taken out.
-
-    About half a second of processor time for 50,000 passages (`fts5`, "The merge Command").
-    """
-    pages = -MERGED_PAGES  # negative: all pieces are to be merged, whatever their sizes
-    done = False
-    while not done:
-        with database.writing() as connection:
-            before = connection.total_changes
-            connection.execute(f"INSERT INTO {index.words}({index.words}, rank) VALUES ('merge', ?)", (pages,))  # noqa: S608
-            done = pages > 0 and connection.total_changes - before < 2  # so SQLite says that nothing is left to do
-        pages = MERGED_PAGES
-
-
-def faults(connection: sqlite3.Connection) -> list[str]:
-    """The keyword indexes that do not agree with the stored rows. Reads everything."""
-    bad = []
-    for index in INDEXES:
-        # Rank 1 has FTS5 compare the index with the stored texts, and not only with itself.
-        command = f"INSERT INTO {index.words}({index.words}, rank) VALUES ('integrity-check', 1)"  # noqa: S608
-        try:
-            connection.execute(command)
-        except sqlite3.DatabaseError:
-            bad.append(index.words)
-    return bad
-
-
-_IDS = "r.id IN (SELECT value FROM json_each(?))"
-
-
-def _texts_of_document(index: WordIndex) -> str:
-    return _texts_of(index, "r.document = ?")
-
-
-def _texts_of(index: WordIndex, which: str) -> str:
-    columns = ", ".join(f"t.{column}" for column in index.columns)
-    return (
-        f"SELECT t.n, {columns} FROM {index.rows} AS r JOIN {index.texts} AS t ON t.n = r.n "  # noqa: S608
-        f"WHERE {which} ORDER BY t.n"
-    )
+        keyword_index_of(connection).rebuild(connection)

@@ -11,15 +11,15 @@ CREATE TABLE {name}_vocabulary (
 ) WITH (fillfactor = 70);
 CREATE INDEX {name}_vocabulary_forgotten ON {name}_vocabulary (id) WHERE rows <= 0;
 
--- `frequency`: title and headings count double. `held`: the same without the title. `length`: tokens of the row.
+-- `counts`: how often the word stands in the title (the lowest 3 bits), and in headings, twice, and text. `length`:
+-- tokens of the row. The rows are many, and as narrow as can be.
 CREATE TABLE {name}_postings (
     word integer NOT NULL,
     n integer NOT NULL,
     audience integer NOT NULL,
-    frequency smallint NOT NULL,
-    held smallint NOT NULL,
+    counts smallint NOT NULL,
     length smallint NOT NULL,
-    PRIMARY KEY (word, n) INCLUDE (audience, frequency, held, length)
+    PRIMARY KEY (word, n) INCLUDE (audience, counts, length)
 );
 
 -- The ids of a row's tokens in their order, each between blanks. `length`: how many there are.

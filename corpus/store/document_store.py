@@ -16,7 +16,7 @@ from typing import Any
 from argot.corpus.database import CorpusDatabase
 from argot.corpus.document_ids import content_hash
 from argot.corpus.fifo_cache import SizedCache
-from argot.corpus.keyword import keyword_index
+from argot.corpus.keyword.keyword_index import WORDS_TO_FORGET, keyword_index_of
 from argot.corpus.store import document_fields
 from argot.corpus.store.blobs import Blobs
 from argot.corpus.store.row_mapping import (
@@ -28,7 +28,7 @@ from argot.corpus.store.row_mapping import (
     passage_of,
     stored_audience,
 )
-from argot.corpus.vector_ids import VectorKind
+from argot.corpus.vector_ids import KINDS, VectorKind
 from argot.errors import InvalidInput, NotFound
 from argot.remedies import damaged_store, init_command
 from argot.types import Audience, DerivedText, Document, Passage, Principal, QuestionScope, Triple, is_of_thread
@@ -259,23 +259,23 @@ class CorpusStore:
     ) -> list[tuple[str, float]]:
         """(passage id, BM25 score), best first. Any text is a valid query; one without words finds nothing."""
         if documents is not None:
-            return self._search(keyword_index.PASSAGES, principal, query, limit, documents)
+            return self._search("passage", principal, query, limit, documents)
         with self._readable(principal) as (connection, audiences):
             key = (*self._cache_key(audiences), query)
             fetched, found = self._searches.get(key) or (0, [])
             if fetched < limit:
                 fetched = max(limit, _FETCHED)
-                found = keyword_index.search_keywords(connection, keyword_index.PASSAGES, query, audiences, fetched)
+                found = keyword_index_of(connection).search_keywords(connection, "passage", query, audiences, fetched)
                 self._searches.put(key, (fetched, found))
             return found[:limit]
 
     def keyword_search_derived(
         self, principal: Principal, query: str, limit: int, documents: Documents = None
     ) -> list[tuple[str, float]]:
-        return self._search(keyword_index.DERIVED, principal, query, limit, documents)
+        return self._search("derived", principal, query, limit, documents)
 
     def keyword_search_triples(self, principal: Principal, query: str, limit: int) -> list[tuple[str, float]]:
-        return self._search(keyword_index.TRIPLES, principal, query, limit)
+        return self._search("triple", principal, query, limit)
 
     def phrase_count(self, principal: Principal, phrase: str) -> int:
         """How many passages hold these words in this order (stemmed), in headings or text."""
@@ -283,14 +283,15 @@ class CorpusStore:
             key = (*self._cache_key(audiences), phrase)
             count: int | None = self._counts.get(key)
             if count is None:
-                count = keyword_index.count_phrase(connection, phrase, audiences)
+                count = keyword_index_of(connection).count_phrase(connection, phrase, audiences)
                 self._counts.put(key, count)
             return count
 
     def passages_with(self, principal: Principal, phrase: str, limit: int) -> list[str]:
         """Ids of passages that hold the phrase, best by BM25 first."""
         with self._readable(principal) as (connection, audiences):
-            return [id_ for id_, _ in keyword_index.with_phrase(connection, phrase, audiences, limit)]
+            found = keyword_index_of(connection).with_phrase(connection, phrase, audiences, limit)
+            return [id_ for id_, _ in found]
 
     def passage_count(self, principal: Principal) -> int:
         with self._readable(principal) as (connection, audiences):
@@ -333,13 +334,13 @@ class CorpusStore:
 
         To be called while nobody else removes any. After a kill in between it is still due.
         """
-        due = self._connection.execute("SELECT 1 FROM meta WHERE key = ?", (keyword_index.WORDS_TO_FORGET,)).fetchone()
+        due = self._connection.execute("SELECT 1 FROM meta WHERE key = ?", (WORDS_TO_FORGET,)).fetchone()
         if due is None:
             return
-        for index in keyword_index.INDEXES:
-            keyword_index.forget_deleted(self.database, index)
+        for kind in KINDS:
+            keyword_index_of(self._connection).forget_deleted(self.database, kind)
         with self.database.writing() as connection:
-            connection.execute("DELETE FROM meta WHERE key = ?", (keyword_index.WORDS_TO_FORGET,))
+            connection.execute("DELETE FROM meta WHERE key = ?", (WORDS_TO_FORGET,))
 
     def scrub(self) -> bool:
         """Take what was deleted out of the write-ahead log as well; False if somebody reads an earlier state now."""
@@ -367,14 +368,14 @@ class CorpusStore:
 
     def _search(
         self,
-        index: keyword_index.WordIndex,
+        kind: VectorKind,
         principal: Principal,
         query: str,
         limit: int,
         documents: Documents = None,
     ) -> list[tuple[str, float]]:
         with self._readable(principal) as (connection, audiences):
-            return keyword_index.search_keywords(connection, index, query, audiences, limit, documents)
+            return keyword_index_of(connection).search_keywords(connection, kind, query, audiences, limit, documents)
 
     def _revision_row(self, principal: Principal, revision_id: str, columns: str) -> tuple[Any, ...]:
         row = self._connection.execute(

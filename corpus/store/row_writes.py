@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from argot.corpus.keyword import keyword_index
+from argot.corpus.keyword.keyword_index import WORDS_TO_FORGET, keyword_index_of
 from argot.corpus.store import document_fields, sketches
 from argot.corpus.store.row_mapping import audience_text, derived_row, passage_row, triple_row
 from argot.corpus.store.source_metadata import NO_METADATA, SourceMetadata, put_metadata
+from argot.corpus.vector_ids import KINDS
 from argot.types import Audience, DerivedText, Document, Passage, Triple
 
 
@@ -73,8 +74,8 @@ def put_revision(connection: sqlite3.Connection, new: NewRevision) -> None:
     _insert(connection, "passages", (passage_row(passage, title, audience) for passage in new.passages))
     insert_derived(connection, new.derived, document.id, audience)
     insert_triples(connection, new.triples, document.id, audience)
-    for index in keyword_index.INDEXES:
-        keyword_index.insert_rows(connection, index, document.id)
+    for kind in KINDS:
+        keyword_index_of(connection).insert_rows(connection, kind, document.id)
     touch(connection)
 
 
@@ -105,8 +106,8 @@ def insert_triples(
 
 def clear(connection: sqlite3.Connection, document: str) -> None:
     """Delete everything that searches could find of a document; its revisions stay."""
-    for index in keyword_index.INDEXES:
-        keyword_index.delete_rows(connection, index, document)
+    for kind in KINDS:
+        keyword_index_of(connection).delete_rows(connection, kind, document)
     connection.execute("DELETE FROM vectors WHERE document = ?", (document,))
     connection.execute("DELETE FROM triples WHERE document = ?", (document,))
     connection.execute("DELETE FROM derived WHERE document = ?", (document,))
@@ -118,8 +119,8 @@ def remove_rows(connection: sqlite3.Connection, document: str) -> None:
     """Delete a document with all that was ever made of it."""
     clear(connection, document)
     connection.execute("DELETE FROM documents WHERE id = ?", (document,))  # revisions follow
-    # FTS5 keeps the words of deleted rows until its pieces are merged: see `keyword_index.forget_deleted`.
-    connection.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, 'due')", (keyword_index.WORDS_TO_FORGET,))
+    # FTS5 keeps the words of deleted rows until its pieces are merged: see `fts5_index.forget_deleted`.
+    connection.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, 'due')", (WORDS_TO_FORGET,))
     touch(connection)
 
 
@@ -131,6 +132,8 @@ def relabel_rows(connection: sqlite3.Connection, document: str, audience: Audien
     # Each row carries the number, so that a search is narrowed without joining `documents`.
     for table in ("passages", "derived", "triples"):
         connection.execute(f"UPDATE {table} SET audience = ? WHERE document = ?", (number, document))  # noqa: S608
+    for kind in KINDS:
+        keyword_index_of(connection).relabel_rows(connection, kind, document)
     touch(connection)
 
 

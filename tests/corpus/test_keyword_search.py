@@ -9,8 +9,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from argot.corpus.document_ids import content_hash, document_id, passage_id, revision_id
-from argot.corpus.keyword import keyword_index
 from argot.corpus.keyword.index_terms import exact_identifiers, question_phrases
+from argot.corpus.keyword.keyword_index import keyword_index_of
 from argot.corpus.store import row_writes
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.store.row_writes import NewRevision
@@ -178,7 +178,7 @@ def test_the_index_follows_changes_and_removals(store: CorpusStore) -> None:
     assert len(store.keyword_search(EVE, "gamma", 5)) == 1
     with store.database.writing() as connection:
         row_writes.remove_rows(connection, document_id("b"))
-        assert keyword_index.faults(connection) == []
+        assert keyword_index_of(connection).faults(connection) == []
     assert store.keyword_search(EVE, "beta", 5) == []
 
 
@@ -186,7 +186,7 @@ def test_a_damaged_index_is_noticed_and_rebuilt(store: CorpusStore) -> None:
     store_text(store, "a", "alpha")
     with store.database.writing() as connection:
         connection.execute("UPDATE passages SET text = 'omega'")
-        assert keyword_index.faults(connection) == ["passage_words"]
-        keyword_index.rebuild(connection)
-        assert keyword_index.faults(connection) == []
+        assert keyword_index_of(connection).faults(connection) == ["passage_words"]
+        keyword_index_of(connection).rebuild(connection)
+        assert keyword_index_of(connection).faults(connection) == []
     assert len(store.keyword_search(EVE, "omega", 5)) == 1

@@ -1,0 +1,206 @@
+"""Keyword search on FTS5 and on PostgreSQL beside each other: python bench/keyword_engines.py --postgres URL
+[--passages 10000] [--questions 200]
+
+Makes passages of sentences drawn from public data sets (`ARGOT_DATASETS`), so that words are as frequent as in natural
+text, in documents of 20, half of them for everyone and half for one of nine groups. Both engines index the same rows
+and are asked the same questions by turns, warm: as somebody who may read all, as a member of one group, and within a
+twentieth of the documents. The database at the URL is emptied first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import lzma
+import os
+import random
+import re
+import statistics
+import sys
+import tarfile
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from argot.corpus.database import CorpusDatabase
+from argot.corpus.keyword import fts5_index, postgres_index
+from argot.corpus.keyword.index_terms import passage_words
+from argot.corpus.keyword.postgres_schema import KEYWORD_TABLES
+from argot.evaluate.beir import load_beir
+from argot.postgresql_connection import PostgresqlConnection, connection_options
+
+DATASETS = Path(os.environ.get("ARGOT_DATASETS", "../shared/datasets"))
+IN_DOCUMENT = 20
+SENTENCES = 7
+GROUPS = 9
+LIMIT = 50
+COLUMNS = ("n", "id", "document", "audience", "title", "heading", "text", "folded", "identifiers")
+ROWS = """
+DROP SCHEMA public CASCADE; CREATE SCHEMA public;
+CREATE TABLE passages (
+    n integer PRIMARY KEY, id text NOT NULL UNIQUE, document text NOT NULL, audience integer NOT NULL,
+    title text NOT NULL, heading text NOT NULL, text text NOT NULL, folded text, identifiers text NOT NULL
+);
+"""
+Search = Callable[[str, Sequence[int] | None, Sequence[str] | None], list[tuple[str, float]]]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--postgres", required=True, help="URL of a database that may be emptied")
+    parser.add_argument("--passages", type=int, default=10_000)
+    parser.add_argument("--questions", type=int, default=200)
+    given = parser.parse_args()
+    asked = questions(given.questions)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        psycopg.connect(given.postgres, options="-c jit=off", **connection_options()) as connection,
+    ):
+        database = CorpusDatabase(Path(folder) / "corpus.db", read_only=False)
+        fill_sqlite(database, given.passages)
+        fill_postgres(connection, database)
+        sizes(database, connection)
+        beside(database, connection, asked, given.passages)
+        database.close()
+
+
+# -- data -------------------------------------------------------------------------------------------------------------
+
+
+def questions(count: int) -> list[str]:
+    sets = [load_beir(DATASETS / "beir" / name) for name in ("ord_qa", "emanuals_tv", "jargonised")]
+    asked = [text for one in sets for text in one.queries.values()]
+    asked += [pair["question"] for pair in islice(_medquad(), 0, 16_000, 80)]
+    return random.Random(2).sample(asked, min(count, len(asked)))
+
+
+def sentences() -> list[str]:
+    texts = [text for _, text in load_beir(DATASETS / "beir" / "jargonised").corpus.values()]
+    texts += [pair["answer"] for pair in islice(_medquad(), 4_000)]
+    with tarfile.open(DATASETS / "aws_docs" / "documents.tar.xz") as archive:
+        for member in islice(archive, 4_000):
+            if file := archive.extractfile(member):
+                texts.append(file.read().decode(errors="replace"))
+    cut = (one.strip() for text in texts for one in re.split(r"(?<=[.!?])\s+|\n{2,}", text))
+    return [one for one in cut if 20 <= len(one) <= 400]
+
+
+def rows(count: int) -> Iterator[tuple[Any, ...]]:
+    dice, drawn = random.Random(1), sentences()
+    title = ""
+    for n in range(1, count + 1):
+        document = (n - 1) // IN_DOCUMENT
+        if (n - 1) % IN_DOCUMENT == 0:
+            title = " ".join(dice.choice(drawn).split()[:5])
+        text = " ".join(dice.choices(drawn, k=SENTENCES))
+        words = passage_words(title, dice.choice(drawn).split()[:4], text)
+        audience = 1 if document % 2 else 2 + document % GROUPS
+        values = {"n": n, "id": f"p{n}", "document": f"d{document}", "audience": audience, "text": text, **words}
+        yield tuple(values[column] for column in COLUMNS)
+
+
+def _medquad() -> Iterator[dict[str, str]]:
+    with lzma.open(DATASETS / "medquad" / "pairs.jsonl.xz", "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+def fill_sqlite(database: CorpusDatabase, count: int) -> None:
+    connection = database.connection()
+    connection.execute("PRAGMA foreign_keys = OFF")
+    marks = ", ".join("?" * len(COLUMNS))
+    with database.writing() as writer:
+        writer.executemany(
+            f"INSERT INTO passages ({', '.join(COLUMNS)}, revision, ordinal, start, end, header, heading_path)"
+            f" VALUES ({marks}, '', 0, 0, 0, '', '[]')",
+            rows(count),
+        )
+    started = time.perf_counter()
+    with database.writing() as writer:
+        fts5_index.rebuild(writer)
+    fts5_index.forget_deleted(database, "passage")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    print(f"FTS5 indexed {count:,} passages in {time.perf_counter() - started:.0f} s", flush=True)
+
+
+def fill_postgres(connection: psycopg.Connection[Any], database: CorpusDatabase) -> None:
+    connection.execute(ROWS)
+    connection.execute(KEYWORD_TABLES)
+    with connection.cursor().copy(f"COPY passages ({', '.join(COLUMNS)}) FROM STDIN") as copy:
+        for row in database.connection().execute(f"SELECT {', '.join(COLUMNS)} FROM passages ORDER BY n"):
+            copy.write_row(row)
+    connection.execute("CREATE INDEX ON passages (document)")
+    connection.execute("CREATE TABLE derived (LIKE passages)")
+    connection.execute("CREATE TABLE triples (LIKE passages)")
+    started = time.perf_counter()
+    with connection.transaction():
+        postgres_index.rebuild(PostgresqlConnection(connection))
+    connection.execute("VACUUM ANALYZE")
+    print(f"PostgreSQL indexed them in {time.perf_counter() - started:.0f} s", flush=True)
+
+
+def sizes(database: CorpusDatabase, connection: psycopg.Connection[Any]) -> None:
+    (fts,) = database.connection().execute("SELECT sum(length(block)) FROM passage_words_data").fetchone()
+    found = connection.execute(
+        "SELECT relname, pg_total_relation_size(oid) FROM pg_class WHERE relname LIKE 'passage\\_%' AND relkind = 'r'"
+    ).fetchall()
+    listed = ", ".join(f"{name} {size / 1e6:,.0f} MB" for name, size in sorted(found))
+    print(f"On disk: FTS5 {fts / 1e6:,.0f} MB; {listed}")
+
+
+# -- asking -----------------------------------------------------------------------------------------------------------
+
+
+def beside(database: CorpusDatabase, connection: psycopg.Connection[Any], asked: Sequence[str], passages: int) -> None:
+    lite = database.connection()
+    lite.execute("PRAGMA cache_size = -65536")
+    ours = PostgresqlConnection(connection)
+
+    def on_fts5(query: str, audiences: Any, documents: Any) -> list[tuple[str, float]]:
+        return fts5_index.search_keywords(lite, "passage", query, audiences, LIMIT, documents)
+
+    def on_postgres(query: str, audiences: Any, documents: Any) -> list[tuple[str, float]]:
+        return postgres_index.search_keywords(ours, "passage", query, audiences, LIMIT, documents)
+
+    some = [f"d{n}" for n in range(0, passages // IN_DOCUMENT, 20)]
+    (backend,) = connection.execute("SELECT pg_backend_pid()").fetchone() or (0,)
+    for scope, audiences, documents in (("all", None, None), ("a group", [1, 3], None), ("1 in 20", None, some)):
+        compare(scope, asked, lambda q, a=audiences, d=documents: on_fts5(q, a, d),
+                lambda q, a=audiences, d=documents: on_postgres(q, a, d), backend)  # fmt: skip
+
+
+def compare(
+    scope: str, asked: Sequence[str], fts5: Callable[[str], Any], postgres: Callable[[str], Any], backend: int
+) -> None:
+    times: dict[str, list[float]] = {"FTS5": [], "PostgreSQL": []}
+    spent = {"FTS5": 0.0, "PostgreSQL": 0.0}
+    same = 0
+    for warm in (True, False):
+        for query in asked:
+            found = {}
+            for engine, search in (("FTS5", fts5), ("PostgreSQL", postgres)):
+                before, started = processor_time(backend), time.perf_counter()
+                found[engine] = search(query)
+                if not warm:
+                    times[engine].append((time.perf_counter() - started) * 1e3)
+                    spent[engine] += processor_time(backend) - before
+            same += not warm and [id_ for id_, _ in found["FTS5"]] == [id_ for id_, _ in found["PostgreSQL"]]
+    for engine, taken in times.items():
+        p50, p95 = statistics.median(taken), statistics.quantiles(taken, n=20)[-1]
+        each = spent[engine] / len(asked) * 1e3
+        print(f"{scope:8} {engine:11} p50 {p50:7.1f} ms, p95 {p95:7.1f} ms, processor {each:6.1f} ms a question")
+    print(f"{scope:8} the same {LIMIT} in the same order: {same} of {len(asked)}", flush=True)
+
+
+def processor_time(backend: int) -> float:
+    """Seconds of this thread and of PostgreSQL's process that answers it."""
+    fields = Path(f"/proc/{backend}/schedstat").read_text(encoding="utf-8").split()
+    return time.thread_time() + int(fields[0]) / 1e9
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -18,7 +18,7 @@ from argot.corpus.keyword.index_terms import (
     question_phrases,
 )
 from argot.corpus.vector_ids import VectorKind
-from argot.database import Connection
+from argot.databases import Connection
 
 
 @dataclass(frozen=True, slots=True)

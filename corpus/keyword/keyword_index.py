@@ -15,7 +15,7 @@ from argot.corpus.database import CorpusDatabase
 from argot.corpus.keyword import fts5_index, postgres_index
 from argot.corpus.keyword.index_terms import passage_words, text_words
 from argot.corpus.vector_ids import VectorKind
-from argot.database import Connection
+from argot.databases import Connection
 
 WORDS_TO_FORGET = "words_to_forget"
 """The key in `meta` that stands there while words of removed documents are left in the indexes."""

@@ -30,7 +30,7 @@ from argot.corpus.keyword.postgres_postings import (
 from argot.corpus.keyword.postgres_soundness import faults
 from argot.corpus.keyword.word_tokens import phrase_tokens
 from argot.corpus.vector_ids import VectorKind
-from argot.database import Connection
+from argot.databases import Connection
 
 __all__ = [
     "count_phrase",

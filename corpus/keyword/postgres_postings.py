@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from argot.corpus.database import CorpusDatabase
 from argot.corpus.keyword.word_tokens import ColumnTokens, column_tokens
 from argot.corpus.vector_ids import VectorKind
-from argot.database import Connection
+from argot.databases import Connection
 
 
 @dataclass(frozen=True, slots=True)

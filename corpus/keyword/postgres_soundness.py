@@ -14,7 +14,7 @@ from argot.corpus.keyword.postgres_postings import (
     indexed_tokens,
     row_sequence,
 )
-from argot.database import Connection
+from argot.databases import Connection
 
 
 def faults(connection: Connection) -> list[str]:

@@ -31,8 +31,8 @@ _TYPES: dict[str, str] = {
 }
 _DDL = re.compile(
     r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|"
-    + "|".join(rf"(?P<t{number}>(?<!\w){pattern}(?!\w))" for number, pattern in enumerate(_TYPES)),
-    re.IGNORECASE,
+    # Types in capitals: `text` is a column's name.
+    + "|".join(rf"(?P<t{number}>(?<!\w){pattern}(?!\w))" for number, pattern in enumerate(_TYPES))
 )
 
 

@@ -27,7 +27,7 @@ from typing import Any
 
 import psycopg
 
-from argot.corpus.database import CorpusDatabase
+from argot.corpus.database import SqliteCorpusDatabase
 from argot.corpus.keyword import fts5_index, postgres_index
 from argot.corpus.keyword.index_terms import passage_words
 from argot.corpus.keyword.postgres_schema import KEYWORD_TABLES
@@ -61,7 +61,7 @@ def main() -> None:
         tempfile.TemporaryDirectory() as folder,
         psycopg.connect(given.postgres, options="-c jit=off", **connection_options()) as connection,
     ):
-        database = CorpusDatabase(Path(folder) / "corpus.db", read_only=False)
+        database = SqliteCorpusDatabase(Path(folder) / "corpus.db", read_only=False)
         fill_sqlite(database, given.passages)
         fill_postgres(connection, database)
         sizes(database, connection)
@@ -109,7 +109,7 @@ def _medquad() -> Iterator[dict[str, str]]:
         yield from map(json.loads, lines)
 
 
-def fill_sqlite(database: CorpusDatabase, count: int) -> None:
+def fill_sqlite(database: SqliteCorpusDatabase, count: int) -> None:
     connection = database.connection()
     connection.execute("PRAGMA foreign_keys = OFF")
     marks = ", ".join("?" * len(COLUMNS))
@@ -127,7 +127,7 @@ def fill_sqlite(database: CorpusDatabase, count: int) -> None:
     print(f"FTS5 indexed {count:,} passages in {time.perf_counter() - started:.0f} s", flush=True)
 
 
-def fill_postgres(connection: psycopg.Connection[Any], database: CorpusDatabase) -> None:
+def fill_postgres(connection: psycopg.Connection[Any], database: SqliteCorpusDatabase) -> None:
     connection.execute(ROWS)
     connection.execute(KEYWORD_TABLES)
     with connection.cursor().copy(f"COPY passages ({', '.join(COLUMNS)}) FROM STDIN") as copy:
@@ -143,7 +143,7 @@ def fill_postgres(connection: psycopg.Connection[Any], database: CorpusDatabase)
     print(f"PostgreSQL indexed them in {time.perf_counter() - started:.0f} s", flush=True)
 
 
-def sizes(database: CorpusDatabase, connection: psycopg.Connection[Any]) -> None:
+def sizes(database: SqliteCorpusDatabase, connection: psycopg.Connection[Any]) -> None:
     (fts,) = database.connection().execute("SELECT sum(length(block)) FROM passage_words_data").fetchone()
     found = connection.execute(
         "SELECT relname, pg_total_relation_size(oid) FROM pg_class WHERE relname LIKE 'passage\\_%' AND relkind = 'r'"
@@ -155,7 +155,9 @@ def sizes(database: CorpusDatabase, connection: psycopg.Connection[Any]) -> None
 # -- asking -----------------------------------------------------------------------------------------------------------
 
 
-def beside(database: CorpusDatabase, connection: psycopg.Connection[Any], asked: Sequence[str], passages: int) -> None:
+def beside(
+    database: SqliteCorpusDatabase, connection: psycopg.Connection[Any], asked: Sequence[str], passages: int
+) -> None:
     lite = database.connection()
     lite.execute("PRAGMA cache_size = -65536")
     ours = PostgresqlConnection(connection)

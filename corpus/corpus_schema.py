@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import sqlite3
 
+from argot.corpus.keyword.postgres_schema import KEYWORD_TABLES
+from argot.corpus.postgres_schema import ROW_SECURITY, postgres_documents, postgres_fields
+from argot.databases import PerEngine, StoreMigration
 from argot.sqlite import StepNames, run_script
 
 _DOCUMENTS = """
@@ -349,10 +352,10 @@ ALTER TABLE source_items ADD COLUMN tried_stamp TEXT NOT NULL DEFAULT '';
 """
 
 
-MIGRATIONS = (
-    _DOCUMENTS,
+MIGRATIONS: tuple[StoreMigration, ...] = (
+    PerEngine(_DOCUMENTS, postgres_documents(_DOCUMENTS)),
     _DERIVED,
-    _WORDS,
+    PerEngine(_WORDS, KEYWORD_TABLES + ROW_SECURITY),
     _INGEST,
     _DERIVATIONS,
     _SKETCHES,
@@ -360,7 +363,7 @@ MIGRATIONS = (
     _SOURCES,
     _DUSTBIN,
     _UNASKED,
-    put_fields,
+    PerEngine(put_fields, postgres_fields(_FIELDS)),
     _WARNINGS,
     _SOURCE_METADATA,
 )

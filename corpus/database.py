@@ -1,23 +1,59 @@
-"""corpus.db: one connection per thread, one writer at a time, and a check when it is opened."""
+"""The database of a corpus: what its store needs of an engine, and corpus.db, which is SQLite's.
+
+corpus.db has one connection per thread, one writer at a time, and a check when it is opened.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
+from typing import Any, Protocol
 
 from argot.corpus.corpus_schema import MIGRATIONS, NAMES
+from argot.databases import Connection, Parameters
 from argot.remedies import damaged_store
 from argot.sqlite import CACHE_KIB, PerThread, check_header, migrate, open_connection, opening, transaction
+from argot.types import Principal
 
 WRITING_KIB = 16_384
 """During a transaction, so that changed pages are written once. Smaller again, SQLite lets go of them at once."""
 EXPECTED_TABLES = {"meta", "documents", "revisions", "passages", "passage_words", "ledger", "vectors"}
 
 
-class CorpusDatabase:
+class CorpusDatabase(Protocol):
+    """Tables of a corpus. Safe to use from several threads."""
+
+    @property
+    def read_only(self) -> bool: ...
+
+    def connection(self) -> Connection:
+        """For single statements that read, whoever may read what they find."""
+
+    def rows_for(self, principal: Principal, sql: str, parameters: Parameters = ()) -> list[Any]:
+        """The rows of one statement that reads for this principal: an engine that can keeps others' from it."""
+
+    def reading(self, principal: Principal | None = None) -> AbstractContextManager[Connection]:
+        """Several reads that see one and the same state; for a principal, or whoever may read what they find."""
+
+    def reader_apart(self) -> AbstractContextManager[Connection]:
+        """Reads beside writes of the same thread, however long they take."""
+
+    def writing(self) -> AbstractContextManager[Connection]:
+        """One transaction, durable once the block is left; an exception undoes it. Not to be nested."""
+
+    def scrub(self) -> bool:
+        """Let nothing of what was deleted stay in files, as far as we write them; whether that was done."""
+
+    def faults(self) -> Iterator[str]:
+        """What is wrong with the tables, one sentence each. Reads everything."""
+
+    def close(self) -> None: ...
+
+
+class SqliteCorpusDatabase:
     """Opened in WAL mode: readers and the one writer do not wait for each other."""
 
     def __init__(self, path: Path, *, read_only: bool) -> None:
@@ -65,9 +101,12 @@ class CorpusDatabase:
             finally:
                 connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
 
+    def rows_for(self, principal: Principal, sql: str, parameters: Parameters = ()) -> list[Any]:
+        """All that the statement finds: SQLite knows no readers, so who asks checks them."""
+        return self.connection().execute(sql, parameters).fetchall()
+
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
-        """Several reads that see one and the same state."""
+    def reading(self, principal: Principal | None = None) -> Iterator[sqlite3.Connection]:
         connection = self.connection()
         # Deferred: it takes no lock that a writer would wait for.
         connection.execute("BEGIN")
@@ -75,6 +114,25 @@ class CorpusDatabase:
             yield connection
         finally:
             connection.execute("COMMIT")
+
+    @contextmanager
+    def reader_apart(self) -> Iterator[sqlite3.Connection]:
+        with closing(open_connection(self.path, mode="ro")) as reader:
+            yield reader
+
+    def scrub(self) -> bool:
+        """Take what was deleted out of the write-ahead log as well; False if somebody reads an earlier state now."""
+        # The first column of the answer is 1 if a reader kept it from being done.
+        return not self.connection().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+
+    def faults(self) -> Iterator[str]:
+        try:
+            # Twenty lines are enough to know; a damaged file can have thousands.
+            for (line,) in self.connection().execute("PRAGMA integrity_check(20)"):
+                if line != "ok":
+                    yield f"{self.path.name}: {line}"
+        except sqlite3.DatabaseError as error:
+            yield f"{self.path.name}: {error}"
 
     def close(self) -> None:
         self._connections.close()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 from argot.corpus.readers.plain_text import file_stem
 from argot.corpus.store import row_writes
+from argot.databases import Connection
 
 
-def rename_rows(connection: sqlite3.Connection, old_uri: str, new_uri: str, old_name: str, new_name: str) -> bool:
+def rename_rows(connection: Connection, old_uri: str, new_uri: str, old_name: str, new_name: str) -> bool:
     """Within the caller's transaction. False: there is no such document, or one of the new URI.
 
     A title that was made of the old name is emptied, by which `ingest_job` knows that the file is to be read again.

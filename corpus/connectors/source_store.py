@@ -6,7 +6,6 @@ They lie beside the documents, so that a rename and what is noted of it are one 
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias, cast
@@ -14,6 +13,7 @@ from typing import Any, Literal, TypeAlias, cast
 from argot.clock import timestamp
 from argot.corpus.database import CorpusDatabase
 from argot.corpus.store.row_mapping import audience_text, stored_audience
+from argot.databases import Connection
 from argot.errors import Conflict, NotFound
 from argot.types import EVERYONE, Audience
 
@@ -216,13 +216,13 @@ class SourceStore:
         sql = "SELECT 1 FROM source_items WHERE uri = ? AND source != ? AND document IS NOT NULL LIMIT 1"
         return self._connection.execute(sql, (uri, name)).fetchone() is not None
 
-    def rename(self, connection: sqlite3.Connection, name: str, old: str, new: str) -> None:
+    def rename(self, connection: Connection, name: str, old: str, new: str) -> None:
         """Within the caller's transaction. The item is due: the file of the new name has been looked at, not noted."""
         connection.execute("DELETE FROM source_items WHERE source = ? AND uri = ?", (name, new))
         connection.execute("UPDATE source_items SET uri = ?, stamp = '' WHERE source = ? AND uri = ?", (new, name, old))
 
     @property
-    def _connection(self) -> sqlite3.Connection:
+    def _connection(self) -> Connection:
         return self._database.connection()
 
 

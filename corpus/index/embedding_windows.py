@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,6 +13,7 @@ from argot.corpus.index.vectors import VectorIndex
 from argot.corpus.store.row_mapping import stored_audience
 from argot.corpus.store.row_writes import NewRevision
 from argot.corpus.vector_ids import VectorKind, vector_id
+from argot.databases import Connection
 from argot.protocols import Embedder, Vectors
 from argot.types import Audience
 
@@ -57,7 +57,7 @@ def items_of(new: NewRevision) -> Iterator[Item]:
         yield Item("triple", triple.id, triple.text, document, audience)
 
 
-def stored_items(connection: sqlite3.Connection) -> Iterator[Item]:
+def stored_items(connection: Connection) -> Iterator[Item]:
     """All items of all live revisions, in a fixed order."""
     # The same text as `Passage.with_header`, which is what was embedded when the passage came in.
     rows = connection.execute(
@@ -72,7 +72,7 @@ def stored_items(connection: sqlite3.Connection) -> Iterator[Item]:
         yield Item(kind, id_, text, document, stored_audience(tokens))
 
 
-def stored_item_count(connection: sqlite3.Connection) -> int:
+def stored_item_count(connection: Connection) -> int:
     sql = "SELECT (SELECT count(*) FROM passages) + (SELECT count(*) FROM derived) + (SELECT count(*) FROM triples)"
     return int(connection.execute(sql).fetchone()[0])
 
@@ -111,7 +111,7 @@ def by_collection(embedded: Sequence[EmbeddedItem]) -> dict[str, dict[str, Vecto
     return found
 
 
-def record_windows(connection: sqlite3.Connection, generation: str, embedded: Sequence[EmbeddedItem]) -> None:
+def record_windows(connection: Connection, generation: str, embedded: Sequence[EmbeddedItem]) -> None:
     """Record how many vectors each item has in a generation of the index, and a sketch of each."""
     # Content that comes back has the same ids as before: its old rows are replaced.
     connection.executemany(
@@ -124,7 +124,7 @@ def record_windows(connection: sqlite3.Connection, generation: str, embedded: Se
 
 
 def vector_ids_of(
-    connection: sqlite3.Connection, generation: str, kind: VectorKind, documents: Collection[str]
+    connection: Connection, generation: str, kind: VectorKind, documents: Collection[str]
 ) -> dict[Audience, list[str]]:
     """The ids of the vectors of these documents, by their readers."""
     rows = connection.execute(
@@ -143,7 +143,7 @@ def _sketches(one: EmbeddedItem) -> bytes:
     return sketches(np.stack(list(one.vectors.values()))) if one.vectors else b""
 
 
-def expected_counts(connection: sqlite3.Connection, index: VectorIndex) -> dict[str, int]:
+def expected_counts(connection: Connection, index: VectorIndex) -> dict[str, int]:
     """How many vectors each collection must hold."""
     rows = connection.execute(
         """SELECT v.kind, a.tokens, sum(v.windows)

@@ -6,7 +6,6 @@ transaction that makes the work count. So after `kill -9` the queue holds exactl
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 
 from argot.corpus.database import CorpusDatabase
@@ -14,13 +13,14 @@ from argot.corpus.index.vectors import VectorIndex
 from argot.corpus.store.blobs import Blobs
 from argot.corpus.store.row_mapping import stored_audience
 from argot.corpus.vector_ids import VectorKind, vector_id
+from argot.databases import Connection
 
 VectorIds = Mapping[str, Sequence[str]]
 """Vector ids by collection."""
 
 
 def begin(
-    connection: sqlite3.Connection, document: str, generation: str, new: VectorIds, content_hash: str | None = None
+    connection: Connection, document: str, generation: str, new: VectorIds, content_hash: str | None = None
 ) -> None:
     """About to write these vectors and this original for a document."""
     _queue(connection, document, generation, new, under_way=True)
@@ -30,7 +30,7 @@ def begin(
         )
 
 
-def finish(connection: sqlite3.Connection, document: str, generation: str, replaced: VectorIds) -> None:
+def finish(connection: Connection, document: str, generation: str, replaced: VectorIds) -> None:
     """What was written for the document counts from now on; the vectors it replaces are to go."""
     # Together with the rows that count from now on: a kill before this leaves the queue, and `settle` undoes the write.
     connection.execute("DELETE FROM vector_deletions WHERE document = ? AND under_way", (document,))
@@ -38,7 +38,7 @@ def finish(connection: sqlite3.Connection, document: str, generation: str, repla
     _queue(connection, document, generation, replaced, under_way=False)
 
 
-def discard(connection: sqlite3.Connection, document: str, generation: str, vectors: VectorIds) -> None:
+def discard(connection: Connection, document: str, generation: str, vectors: VectorIds) -> None:
     """The document is about to be removed: all its vectors and originals are to go."""
     _queue(connection, document, generation, vectors, under_way=False)
     connection.execute(
@@ -79,7 +79,7 @@ def settle(database: CorpusDatabase, index: VectorIndex, blobs: Blobs) -> None:
         writer.execute("DELETE FROM ledger")
 
 
-def vectors_of(connection: sqlite3.Connection, index: VectorIndex, document: str) -> dict[str, list[str]]:
+def vectors_of(connection: Connection, index: VectorIndex, document: str) -> dict[str, list[str]]:
     """The ids of all vectors that a stored document has in this generation, by collection."""
     rows = connection.execute(
         """SELECT v.kind, v.item, v.windows, a.tokens
@@ -104,9 +104,7 @@ def without(ids: VectorIds, others: VectorIds) -> dict[str, list[str]]:
     return {name: sorted(set(found) - set(others.get(name, ()))) for name, found in ids.items()}
 
 
-def _queue(
-    connection: sqlite3.Connection, document: str, generation: str, vectors: VectorIds, *, under_way: bool
-) -> None:
+def _queue(connection: Connection, document: str, generation: str, vectors: VectorIds, *, under_way: bool) -> None:
     connection.executemany(
         "INSERT OR REPLACE INTO vector_deletions (generation, collection, vector, document, under_way) "
         "VALUES (?, ?, ?, ?, ?)",

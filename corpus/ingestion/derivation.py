@@ -8,7 +8,6 @@ Which recipe made what is written down even where nothing came of it, so that no
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -24,6 +23,7 @@ from argot.corpus.store.derived_ids import stamped_derived, stamped_triples
 from argot.corpus.store.row_mapping import stored_audience
 from argot.corpus.store.row_writes import insert_derived, insert_triples
 from argot.corpus.vector_ids import VectorKind, vector_id
+from argot.databases import Connection
 from argot.types import Audience, DerivableKind, DerivedText, Passage, Triple
 
 DERIVABLE: tuple[DerivableKind, ...] = get_args(DerivableKind)
@@ -83,7 +83,7 @@ class Stock:
 # -- reading ----------------------------------------------------------------------------------------------------------
 
 
-def to_do(connection: sqlite3.Connection, document: str, recipes: Sequence[Recipe], *, renew: bool) -> list[Task]:
+def to_do(connection: Connection, document: str, recipes: Sequence[Recipe], *, renew: bool) -> list[Task]:
     """What is still to be made of a document, in the order of its passages.
 
     Args:
@@ -101,7 +101,7 @@ def to_do(connection: sqlite3.Connection, document: str, recipes: Sequence[Recip
     return tasks
 
 
-def is_done(connection: sqlite3.Connection, task: Task) -> bool:
+def is_done(connection: Connection, task: Task) -> bool:
     """Whether the task has been done meanwhile, or its passages are gone."""
     listed = json.dumps(task.passages)
     left = connection.execute(
@@ -128,7 +128,7 @@ def sections(kind: DerivableKind, lengths: Sequence[int]) -> list[range]:
     return [range(of[0], of[-1] + 1) for of in found.values()]
 
 
-def stock(connection: sqlite3.Connection) -> list[Stock]:
+def stock(connection: Connection) -> list[Stock]:
     """What all documents have, whoever may read them; triples that came with a document have an empty prompt."""
     rows = connection.execute(
         """SELECT document, kind, prompt, model, sum(passages), sum(texts) FROM (
@@ -142,7 +142,7 @@ def stock(connection: sqlite3.Connection) -> list[Stock]:
     return [Stock(document, Recipe(*recipe), passages, texts) for document, *recipe, passages, texts in rows]
 
 
-def previous_summary(connection: sqlite3.Connection, passage: Passage) -> str:
+def previous_summary(connection: Connection, passage: Passage) -> str:
     """The summary of the nearest passage before this one that has one (RAIDD 3, S); empty at a document's start."""
     row = connection.execute(
         """SELECT t.text FROM passages AS p JOIN derived_passages AS l ON l.passage = p.id
@@ -153,7 +153,7 @@ def previous_summary(connection: sqlite3.Connection, passage: Passage) -> str:
     return str(row[0]) if row else ""
 
 
-def _passages_made(connection: sqlite3.Connection, document: str, recipe: Recipe, *, any_recipe: bool) -> set[str]:
+def _passages_made(connection: Connection, document: str, recipe: Recipe, *, any_recipe: bool) -> set[str]:
     """Passages that this kind has been made of: now, or together with the document."""
     made = connection.execute(
         "SELECT passage, prompt, model FROM derivations WHERE document = :document AND kind = :kind "
@@ -219,7 +219,7 @@ def _keep(parts: Parts, document: str, made: Sequence[Made]) -> int:
     return len(fresh)
 
 
-def _fresh(connection: sqlite3.Connection, made: Iterable[Made]) -> list[Made]:
+def _fresh(connection: Connection, made: Iterable[Made]) -> list[Made]:
     """What was made of passages that are still there and is not stored already, with ids by `derived_ids`."""
     found: dict[tuple[str, str], Made] = {}
     for one in made:
@@ -252,7 +252,7 @@ def _new_items(made: Iterable[Made], audience: Audience, there: dict[VectorKind,
 
 
 def _replace(
-    connection: sqlite3.Connection, index: VectorIndex, made: Sequence[Made], audience: Audience
+    connection: Connection, index: VectorIndex, made: Sequence[Made], audience: Audience
 ) -> dict[str, list[str]]:
     """Write the rows of what was made, delete those it replaces, and give the vectors of the latter by collection."""
     replaced: dict[str, list[str]] = {}
@@ -272,7 +272,7 @@ def _replace(
     return replaced
 
 
-def _insert(connection: sqlite3.Connection, made: Made) -> None:
+def _insert(connection: Connection, made: Made) -> None:
     """Insert what is not stored yet. A triple that came with the document stays the document's."""
     document, recipe = made.document, made.recipe
     there = {kind: _all_ids(connection, table, document) for kind, table in _TABLES.items()}
@@ -304,7 +304,7 @@ def _kind_of(kind: DerivableKind) -> VectorKind:
     return "triple" if kind == "triple" else "derived"
 
 
-def _made_of_kind(connection: sqlite3.Connection, kind: DerivableKind, where: str, value: str) -> set[str]:
+def _made_of_kind(connection: Connection, kind: DerivableKind, where: str, value: str) -> set[str]:
     """Ids of what recipes made of this kind, as `where` (our own words) narrows it."""
     table, of_kind = _TABLES[_kind_of(kind)], "prompt != ''" if kind == "triple" else "kind = ?"
     values = (value,) if kind == "triple" else (value, kind)
@@ -312,11 +312,11 @@ def _made_of_kind(connection: sqlite3.Connection, kind: DerivableKind, where: st
     return {row[0] for row in rows}
 
 
-def _all_ids(connection: sqlite3.Connection, table: str, document: str) -> set[str]:
+def _all_ids(connection: Connection, table: str, document: str) -> set[str]:
     return {row[0] for row in connection.execute(f"SELECT id FROM {table} WHERE document = ?", (document,))}  # noqa: S608
 
 
-def _audience(connection: sqlite3.Connection, document: str) -> Audience:
+def _audience(connection: Connection, document: str) -> Audience:
     row = connection.execute(
         "SELECT a.tokens FROM documents AS d JOIN audiences AS a ON a.n = d.audience WHERE d.id = ?", (document,)
     ).fetchone()
@@ -324,7 +324,7 @@ def _audience(connection: sqlite3.Connection, document: str) -> Audience:
 
 
 def _vectors_of_items(
-    connection: sqlite3.Connection, index: VectorIndex, items: Iterable[str], audience: Audience
+    connection: Connection, index: VectorIndex, items: Iterable[str], audience: Audience
 ) -> dict[str, list[str]]:
     """The ids of all vectors of these items in this generation, by collection."""
     rows = connection.execute(
@@ -338,7 +338,7 @@ def _vectors_of_items(
     return found
 
 
-def _delete(connection: sqlite3.Connection, kind: DerivableKind, ids: Iterable[str]) -> None:
+def _delete(connection: Connection, kind: DerivableKind, ids: Iterable[str]) -> None:
     listed = json.dumps(sorted(ids))
     table = _TABLES[_kind_of(kind)]
     # Before the rows go: FTS5 takes words out by the texts they came from.

@@ -6,7 +6,6 @@ document, or that some of it failed, how often and why.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,6 +15,7 @@ from argot.clock import utc_text
 from argot.corpus.database import CorpusDatabase
 from argot.corpus.ingestion.derivation import Recipe, to_do
 from argot.corpus.store.row_mapping import stored_audience
+from argot.databases import Connection
 from argot.types import is_of_thread
 
 MOST_TRIES = 5
@@ -96,8 +96,10 @@ class DerivationStates:
             tries = _tries(connection, document, wanted) + 1 if left else 0
             more = f" (and {left - 1} more)" if left > 1 else ""
             connection.execute(
-                """INSERT OR REPLACE INTO derivation_states (document, wanted, state, tries, detail, tried_at)
-                VALUES (?, ?, ?, ?, ?, ?)""",
+                """INSERT INTO derivation_states (document, wanted, state, tries, detail, tried_at)
+                VALUES (?, ?, ?, ?, ?, ?)
+                ON CONFLICT (document) DO UPDATE SET (wanted, state, tries, detail, tried_at) =
+                (excluded.wanted, excluded.state, excluded.tries, excluded.detail, excluded.tried_at)""",
                 (
                     *(document, wanted, "failed" if left else "derived", tries),
                     *(failures[0] + more if left else "", utc_text(at, "seconds")),
@@ -115,7 +117,8 @@ class DerivationStates:
         with self._database.writing() as connection:
             connection.execute(
                 """INSERT INTO derivation_spending (day, calls, tokens) VALUES (?, ?, ?)
-                ON CONFLICT (day) DO UPDATE SET calls = calls + excluded.calls, tokens = tokens + excluded.tokens""",
+                ON CONFLICT (day) DO UPDATE SET calls = derivation_spending.calls + excluded.calls,
+                tokens = derivation_spending.tokens + excluded.tokens""",
                 (day, calls, tokens),
             )
 
@@ -125,11 +128,11 @@ class DerivationStates:
         return Spending(*row) if row else Spending()
 
     @property
-    def _connection(self) -> sqlite3.Connection:
+    def _connection(self) -> Connection:
         return self._database.connection()
 
 
-def _tries(connection: sqlite3.Connection, document: str, wanted: str) -> int:
+def _tries(connection: Connection, document: str, wanted: str) -> int:
     sql = "SELECT tries FROM derivation_states WHERE document = ? AND wanted = ?"
     row = connection.execute(sql, (document, wanted)).fetchone()
     return int(row[0]) if row else 0

@@ -13,7 +13,6 @@ A kill before 3 leaves nothing (the next start empties the queue), a kill after 
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -34,6 +33,7 @@ from argot.corpus.store.near_duplicates import near_duplicates
 from argot.corpus.store.revision_reads import same_document
 from argot.corpus.store.row_mapping import DOCUMENT_COLUMNS, DOCUMENT_TABLES, document_of
 from argot.corpus.store.source_metadata import NO_METADATA, SourceMetadata, stored_metadata
+from argot.databases import Connection
 from argot.errors import NoText, UnreadableDocument
 from argot.protocols import Deriver, Embedder
 from argot.settings import Settings
@@ -335,7 +335,7 @@ class Adding:
         return detail
 
     @property
-    def _connection(self) -> sqlite3.Connection:
+    def _connection(self) -> Connection:
         return self._corpus.store.database.connection()
 
     def _stored_revision(self, uri: str) -> StoredRevision | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 
 from argot.corpus.index import outbox
@@ -12,6 +11,7 @@ from argot.corpus.index.vector_graphs import check_graphs, saved_elements
 from argot.corpus.index.vectors import VectorIndex
 from argot.corpus.ingestion import reindexing
 from argot.corpus.store.document_store import CorpusStore
+from argot.databases import Connection
 from argot.errors import DamagedStore
 from argot.protocols import Embedder
 from argot.remedies import reindex_command
@@ -60,7 +60,7 @@ def _first_vectors(store: CorpusStore, root: Path, embedder: Embedder) -> Vector
 
 
 def _check_fingerprint(
-    connection: sqlite3.Connection, root: Path, generation: str, embedder: Embedder, embedder_name: str
+    connection: Connection, root: Path, generation: str, embedder: Embedder, embedder_name: str
 ) -> None:
     row = connection.execute("SELECT fingerprint FROM generations WHERE name = ?", (generation,)).fetchone()
     if row is None:
@@ -73,7 +73,7 @@ def _check_fingerprint(
         )
 
 
-def _check_counts(connection: sqlite3.Connection, index: VectorIndex) -> None:
+def _check_counts(connection: Connection, index: VectorIndex) -> None:
     expected, there = expected_counts(connection, index), index.counts()
     if expected != there:
         raise damaged_vectors(index.root, f"it holds {sum(there.values())} vectors instead of {sum(expected.values())}")

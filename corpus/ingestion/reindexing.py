@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 from argot.corpus.database import CorpusDatabase
@@ -18,7 +17,6 @@ from argot.corpus.index.embedding_windows import (
 from argot.corpus.index.generations import make_current, next_generation, remove_generations
 from argot.corpus.index.vectors import VectorIndex
 from argot.protocols import Embedder
-from argot.sqlite import open_connection
 
 BATCH_ITEMS = 256
 
@@ -42,7 +40,7 @@ def new_generation(database: CorpusDatabase, root: Path, embedder: Embedder) -> 
 def fill(database: CorpusDatabase, index: VectorIndex, embedder: Embedder, progress: Progress | None) -> None:
     """Embed everything that is stored into an empty generation. Killed at any point, the live one is untouched."""
     # By a connection of its own: one that is in the middle of reading may not write where another wrote meanwhile.
-    with closing(open_connection(database.path, mode="ro")) as reader:
+    with database.reader_apart() as reader:
         total, stream, done = stored_item_count(reader), stored_items(reader), 0
         if progress:
             progress(done, total)

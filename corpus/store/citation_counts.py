@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Collection
 
 from argot.clock import timestamp
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.store.row_mapping import stored_audience
+from argot.databases import Connection
 from argot.document_names import listed_name_in
 from argot.types import Document, Principal, is_of_thread
 
@@ -20,7 +20,7 @@ def count_cited(store: CorpusStore, uris: Collection[str]) -> None:
             """INSERT INTO citation_counts (document, day, answers)
             SELECT d.id, ?, 1 FROM documents AS d JOIN audiences AS a ON a.n = d.audience
             WHERE d.uri IN (SELECT value FROM json_each(?)) AND a.tokens NOT LIKE '%"thread:%'
-            ON CONFLICT (document, day) DO UPDATE SET answers = answers + 1""",
+            ON CONFLICT (document, day) DO UPDATE SET answers = citation_counts.answers + 1""",
             (timestamp("seconds")[:10], json.dumps(list(uris))),
         )
 
@@ -64,10 +64,10 @@ def never_cited(store: CorpusStore, principal: Principal, start: int, most: int)
         return [(id_, listed_name_in(uri)) for id_, uri in rows], int(number.fetchone()[0])
 
 
-_READ = "d.audience IN (SELECT value FROM json_each(?))"
+_READ = "d.audience IN (SELECT CAST(value AS INTEGER) FROM json_each(?))"
 
 
-def _audiences(connection: sqlite3.Connection, principal: Principal) -> str:
+def _audiences(connection: Connection, principal: Principal) -> str:
     """The numbers of those whose documents one may read, without what is one conversation's own."""
     rows = connection.execute("SELECT n, tokens FROM audiences").fetchall()
     read = [(n, stored_audience(tokens)) for n, tokens in rows]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
+from argot.databases import Connection
 from argot.types import TAG, Document, DocumentField, QuestionScope
 
 MOST_FIELDS = 40
@@ -25,7 +25,7 @@ def usable(fields: Iterable[DocumentField]) -> list[DocumentField]:
 # -- writing, inside the caller's transaction -----------------------------------------------------------------------
 
 
-def put_read(connection: sqlite3.Connection, document: Document) -> None:
+def put_read(connection: Connection, document: Document) -> None:
     """What was read from the file takes the place of what was read before; what a manager gave stays."""
     connection.execute("DELETE FROM document_fields WHERE document = ? AND origin = 'file'", (document.id,))
     rows = connection.execute(
@@ -36,12 +36,12 @@ def put_read(connection: sqlite3.Connection, document: Document) -> None:
     put_tags(connection, document.id, document.tags)
 
 
-def put_tags(connection: sqlite3.Connection, document: str, tags: Sequence[str]) -> None:
+def put_tags(connection: Connection, document: str, tags: Sequence[str]) -> None:
     connection.execute("DELETE FROM document_fields WHERE document = ? AND origin = 'tag'", (document,))
     _insert(connection, document, [DocumentField(TAG, tag) for tag in tags], "tag")
 
 
-def put_given(connection: sqlite3.Connection, document: str, fields: Sequence[DocumentField]) -> None:
+def put_given(connection: Connection, document: str, fields: Sequence[DocumentField]) -> None:
     """These are what a manager says of the document from now on; of the same names the file is not asked."""
     connection.execute("DELETE FROM document_fields WHERE document = ? AND origin = 'given'", (document,))
     names = json.dumps([one.name for one in fields])
@@ -53,9 +53,10 @@ def put_given(connection: sqlite3.Connection, document: str, fields: Sequence[Do
     _insert(connection, document, fields, "given")
 
 
-def _insert(connection: sqlite3.Connection, document: str, fields: Iterable[DocumentField], origin: str) -> None:
+def _insert(connection: Connection, document: str, fields: Iterable[DocumentField], origin: str) -> None:
     connection.executemany(
-        "INSERT OR IGNORE INTO document_fields (document, name, value, folded, origin) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO document_fields (document, name, value, folded, origin) VALUES (?, ?, ?, ?, ?) "
+        "ON CONFLICT DO NOTHING",
         [(document, one.name, one.value, one.value.casefold(), origin) for one in fields],
     )
 
@@ -63,45 +64,44 @@ def _insert(connection: sqlite3.Connection, document: str, fields: Iterable[Docu
 # -- reading --------------------------------------------------------------------------------------------------------
 
 
-def documents_within(
-    connection: sqlite3.Connection, scope: QuestionScope, audiences: Sequence[int] | None
-) -> frozenset[str]:
+def documents_within(connection: Connection, scope: QuestionScope, audiences: Sequence[int] | None) -> frozenset[str]:
     """Ids of the documents in the scope. `audiences`: numbers of those that may be found; None: all there are."""
     clauses, values = _clauses(scope)
     if audiences is not None:
-        clauses.append("d.audience IN (SELECT value FROM json_each(?))")
+        clauses.append(_READABLE)
         values.append(json.dumps(list(audiences)))
-    sql = f"SELECT d.id FROM documents AS d WHERE {' AND '.join(clauses) or '1'}"  # noqa: S608  our own words only
+    sql = f"SELECT d.id FROM documents AS d WHERE {' AND '.join(clauses) or 'true'}"  # noqa: S608  our own words only
     return frozenset(id_ for (id_,) in connection.execute(sql, values))
 
 
-def given_fields(connection: sqlite3.Connection, document: str) -> list[DocumentField]:
+def given_fields(connection: Connection, document: str) -> list[DocumentField]:
     """What managers gave a document (id), as against what was read from its file."""
     sql = "SELECT name, value FROM document_fields WHERE document = ? AND origin = 'given' ORDER BY name, value"
     return [DocumentField(*row) for row in connection.execute(sql, (document,))]
 
 
-def field_names(connection: sqlite3.Connection, audiences: Sequence[int] | None) -> list[str]:
+def field_names(connection: Connection, audiences: Sequence[int] | None) -> list[str]:
     """The names of all fields of documents that may be found."""
     sql = "SELECT DISTINCT f.name FROM document_fields AS f"
     values: list[str] = []
     if audiences is not None:
-        sql += " JOIN documents AS d ON d.id = f.document WHERE d.audience IN (SELECT value FROM json_each(?))"
+        sql += f" JOIN documents AS d ON d.id = f.document WHERE {_READABLE}"
         values.append(json.dumps(list(audiences)))
     return sorted(name for (name,) in connection.execute(sql, values))
 
 
-def known_field_values(
-    connection: sqlite3.Connection, name: str, audiences: Sequence[int] | None, limit: int
-) -> list[str]:
+def known_field_values(connection: Connection, name: str, audiences: Sequence[int] | None, limit: int) -> list[str]:
     """The values that most documents that may be found have of the field, in the order of the alphabet."""
     sql = "SELECT min(f.value) FROM document_fields AS f JOIN documents AS d ON d.id = f.document WHERE f.name = ?"
     values: list[str | int] = [name]
     if audiences is not None:
-        sql += " AND d.audience IN (SELECT value FROM json_each(?))"
+        sql += f" AND {_READABLE}"
         values.append(json.dumps(list(audiences)))
     sql += " GROUP BY f.folded ORDER BY count(*) DESC, f.folded LIMIT ?"
     return sorted((value for (value,) in connection.execute(sql, [*values, limit])), key=str.casefold)
+
+
+_READABLE = "d.audience IN (SELECT CAST(value AS INTEGER) FROM json_each(?))"
 
 
 def _clauses(scope: QuestionScope) -> tuple[list[str], list[str]]:

@@ -7,13 +7,12 @@ an id that this person may not read, or that a newer revision replaced, is simpl
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from argot.corpus.database import CorpusDatabase
+from argot.corpus.database import CorpusDatabase, SqliteCorpusDatabase
 from argot.corpus.document_ids import content_hash
 from argot.corpus.fifo_cache import SizedCache
 from argot.corpus.keyword.keyword_index import WORDS_TO_FORGET, keyword_index_of
@@ -29,6 +28,7 @@ from argot.corpus.store.row_mapping import (
     stored_audience,
 )
 from argot.corpus.vector_ids import KINDS, VectorKind
+from argot.databases import Connection
 from argot.errors import InvalidInput, NotFound
 from argot.remedies import damaged_store, init_command
 from argot.types import Audience, DerivedText, Document, Passage, Principal, QuestionScope, Triple, is_of_thread
@@ -71,7 +71,7 @@ class CorpusStore:
         if not exists and read_only:
             raise NotFound(f"There is no knowledge base in {path.parent}. Make one with: {init_command(path.parent)}")
         path.parent.mkdir(parents=True, exist_ok=True)
-        return cls(CorpusDatabase(path, read_only=read_only), Blobs(path.parent / "blobs"))
+        return cls(SqliteCorpusDatabase(path, read_only=read_only), Blobs(path.parent / "blobs"))
 
     def close(self) -> None:
         self.database.close()
@@ -98,7 +98,8 @@ class CorpusStore:
     # -- documents --------------------------------------------------------------------------------------------------
 
     def documents(self, principal: Principal) -> list[Document]:
-        rows = self._connection.execute(f"SELECT {DOCUMENT_COLUMNS} FROM {DOCUMENT_TABLES} ORDER BY d.uri")  # noqa: S608
+        sql = f"SELECT {DOCUMENT_COLUMNS} FROM {DOCUMENT_TABLES} ORDER BY d.uri"  # noqa: S608
+        rows = self.database.rows_for(principal, sql)
         return [document for document in map(document_of, rows) if principal.may_read(document.audience)]
 
     def documents_of_conversation(self, principal: Principal) -> list[Document]:
@@ -109,7 +110,7 @@ class CorpusStore:
             return []
         rows = self._connection.execute(  # by then a number may stand for others: each is checked once more
             f"""SELECT {DOCUMENT_COLUMNS} FROM {DOCUMENT_TABLES}
-            WHERE d.audience IN (SELECT value FROM json_each(?)) ORDER BY r.added_at, d.uri""",  # noqa: S608
+            WHERE d.audience IN (SELECT CAST(value AS INTEGER) FROM json_each(?)) ORDER BY r.added_at, d.uri""",  # noqa: S608
             (json.dumps(own),),
         )
         return [document for document in map(document_of, rows) if principal.may_read(document.audience)]
@@ -156,7 +157,8 @@ class CorpusStore:
 
     def passages(self, principal: Principal, ids: Sequence[str]) -> dict[str, tuple[Passage, Document]]:
         """Passages with their documents, in the order of the ids. Unreadable or superseded ids are simply absent."""
-        rows = self._connection.execute(
+        rows = self.database.rows_for(
+            principal,
             f"""SELECT {PASSAGE_COLUMNS}, {DOCUMENT_COLUMNS}
             FROM {DOCUMENT_TABLES} JOIN passages AS p ON p.document = d.id AND p.revision = d.revision
             WHERE p.id IN (SELECT value FROM json_each(?))""",  # noqa: S608
@@ -181,7 +183,8 @@ class CorpusStore:
 
     def passages_of(self, principal: Principal, document_id: str) -> list[Passage]:
         """All passages of the live revision, in order. Empty also where the document may not be read."""
-        rows = self._connection.execute(
+        rows = self.database.rows_for(
+            principal,
             f"""SELECT a.tokens, {PASSAGE_COLUMNS}
             FROM {DOCUMENT_TABLES} JOIN passages AS p ON p.document = d.id AND p.revision = d.revision
             WHERE d.id = ? ORDER BY p.ordinal""",  # noqa: S608
@@ -206,10 +209,11 @@ class CorpusStore:
             return document_fields.known_field_values(connection, name, audiences, limit)
 
     def derived(self, principal: Principal, ids: Sequence[str]) -> dict[str, DerivedText]:
-        rows = self._connection.execute(
+        rows = self.database.rows_for(
+            principal,
             """SELECT a.tokens, t.id, t.kind, t.text, t.prompt, t.model,
                 (SELECT json_group_array(passage) FROM
-                    (SELECT passage FROM derived_passages WHERE derived = t.id ORDER BY ordinal))
+                    (SELECT passage FROM derived_passages WHERE derived = t.id ORDER BY ordinal) AS o)
             FROM derived AS t JOIN documents AS d ON d.id = t.document JOIN audiences AS a ON a.n = d.audience
             WHERE t.id IN (SELECT value FROM json_each(?))""",
             (json.dumps(list(ids)),),
@@ -223,7 +227,8 @@ class CorpusStore:
 
     def questions_of(self, principal: Principal, passages: Sequence[str]) -> list[DerivedText]:
         """The questions that were derived from these passages, in their order."""
-        rows = self._connection.execute(
+        rows = self.database.rows_for(
+            principal,
             """SELECT DISTINCT t.id, t.n FROM derived AS t JOIN derived_passages AS p ON p.derived = t.id
             WHERE t.kind = 'question' AND p.passage IN (SELECT value FROM json_each(?)) ORDER BY t.n""",
             (json.dumps(list(passages)),),
@@ -233,7 +238,8 @@ class CorpusStore:
         return sorted(found, key=lambda one: min(places.get(passage, len(places)) for passage in one.passage_ids))
 
     def triples(self, principal: Principal, ids: Sequence[str]) -> dict[str, Triple]:
-        rows = self._connection.execute(
+        rows = self.database.rows_for(
+            principal,
             """SELECT a.tokens, t.id, t.source, t.action, t.target, t.passage
             FROM triples AS t JOIN documents AS d ON d.id = t.document JOIN audiences AS a ON a.n = d.audience
             WHERE t.id IN (SELECT value FROM json_each(?))""",
@@ -244,7 +250,8 @@ class CorpusStore:
 
     def readable(self, principal: Principal, kind: VectorKind, ids: Sequence[str]) -> set[str]:
         """Those of the ids that stand for something live that this principal may read."""
-        rows = self._connection.execute(
+        rows = self.database.rows_for(
+            principal,
             f"""SELECT t.id, a.tokens
             FROM {_TABLES[kind]} AS t JOIN documents AS d ON d.id = t.document JOIN audiences AS a ON a.n = d.audience
             WHERE t.id IN (SELECT value FROM json_each(?))""",  # noqa: S608
@@ -297,12 +304,12 @@ class CorpusStore:
         with self._readable(principal) as (connection, audiences):
             if audiences is None:
                 return int(connection.execute("SELECT count(*) FROM passages").fetchone()[0])
-            sql = "SELECT count(*) FROM passages WHERE audience IN (SELECT value FROM json_each(?))"
+            sql = "SELECT count(*) FROM passages WHERE audience IN (SELECT CAST(value AS INTEGER) FROM json_each(?))"
             return int(connection.execute(sql, (json.dumps(audiences),)).fetchone()[0])
 
     def audience_sets(self, principal: Principal) -> list[Audience]:
         """The distinct audiences of documents this principal may read."""
-        rows = self._connection.execute("SELECT tokens FROM audiences ORDER BY tokens")
+        rows = self.database.rows_for(principal, "SELECT tokens FROM audiences ORDER BY tokens")
         return [
             audience for audience in (stored_audience(tokens) for (tokens,) in rows) if principal.may_read(audience)
         ]
@@ -311,16 +318,11 @@ class CorpusStore:
 
     def faults(self) -> Iterator[str]:
         """What is wrong with the database and the originals, one sentence each. Reads everything: not for start-up."""
-        try:
-            # Twenty lines are enough to know; a damaged file can have thousands.
-            for (line,) in self._connection.execute("PRAGMA integrity_check(20)"):
-                if line != "ok":
-                    yield f"corpus.db: {line}"
-            originals = "SELECT content_hash FROM revisions UNION SELECT content_hash FROM removed_revisions"
-            hashes = [row[0] for row in self._connection.execute(originals)]
-        except sqlite3.DatabaseError as error:
-            yield f"corpus.db: {error}"
+        if broken := list(self.database.faults()):
+            yield from broken
             return
+        originals = "SELECT content_hash FROM revisions UNION SELECT content_hash FROM removed_revisions"
+        hashes = [row[0] for row in self._connection.execute(originals)]
         for hash_ in hashes:
             if hash_ not in self.blobs:
                 yield f"The original {hash_} is missing from {self.blobs.root}"
@@ -343,21 +345,20 @@ class CorpusStore:
             connection.execute("DELETE FROM meta WHERE key = ?", (WORDS_TO_FORGET,))
 
     def scrub(self) -> bool:
-        """Take what was deleted out of the write-ahead log as well; False if somebody reads an earlier state now."""
-        # The first column of the answer is 1 if a reader kept it from being done.
-        return not self.database.connection().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        """Let nothing of what was deleted stay in files; False if somebody reads an earlier state now."""
+        return self.database.scrub()
 
     @property
-    def _connection(self) -> sqlite3.Connection:
+    def _connection(self) -> Connection:
         return self.database.connection()
 
     @contextmanager
-    def _readable(self, principal: Principal) -> Iterator[tuple[sqlite3.Connection, list[int] | None]]:
+    def _readable(self, principal: Principal) -> Iterator[tuple[Connection, list[int] | None]]:
         """The numbers of the audiences this principal may read (None: all), and reads that see the same state.
 
         Without the common state a number could come to mean another set of readers between two reads.
         """
-        with self.database.reading() as connection:
+        with self.database.reading(principal) as connection:
             rows = connection.execute("SELECT n, tokens FROM audiences").fetchall()
             numbers = [n for n, tokens in rows if principal.may_read(stored_audience(tokens))]
             yield connection, None if len(numbers) == len(rows) else numbers
@@ -378,16 +379,17 @@ class CorpusStore:
             return keyword_index_of(connection).search_keywords(connection, kind, query, audiences, limit, documents)
 
     def _revision_row(self, principal: Principal, revision_id: str, columns: str) -> tuple[Any, ...]:
-        row = self._connection.execute(
+        rows = self.database.rows_for(
+            principal,
             f"""SELECT a.tokens, {columns}
             FROM revisions AS r JOIN documents AS d ON d.id = r.document JOIN audiences AS a ON a.n = d.audience
             WHERE r.id = ?""",  # noqa: S608
             (revision_id,),
-        ).fetchone()
+        )
         # One error for both: nobody learns that there is something they may not read.
-        if row is None or not principal.may_read(stored_audience(row[0])):
+        if not rows or not principal.may_read(stored_audience(rows[0][0])):
             raise NotFound(f"There is no revision '{revision_id}'.")
-        return tuple(row[1:])
+        return tuple(rows[0])[1:]
 
 
 def _is_path_of(wanted: str, uri: str) -> bool:

@@ -7,7 +7,6 @@ the originals, the Markdown of all revisions, and the labels.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ from argot.clock import timestamp
 from argot.corpus.store.document_fields import put_given
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.store.row_mapping import stored_audience
+from argot.databases import Connection
 from argot.document_names import name_in
 from argot.errors import InvalidInput, NotFound
 from argot.types import Audience, DocumentField, Principal
@@ -96,7 +96,7 @@ def removed_before(store: CorpusStore, moment: str) -> list[str]:
 # -- within the caller's transaction ---------------------------------------------------------------------------------
 
 
-def keep_removed(connection: sqlite3.Connection, document: str) -> None:
+def keep_removed(connection: Connection, document: str) -> None:
     """Copy a document that is about to be removed; nothing of it may be in the dustbin already."""
     connection.execute(
         """INSERT INTO removed_documents (id, uri, title, tags, tokens, revision, passages, removed_at, fields)
@@ -113,14 +113,14 @@ def keep_removed(connection: sqlite3.Connection, document: str) -> None:
     )
 
 
-def take_back(connection: sqlite3.Connection, removed: str, document: str) -> None:
+def take_back(connection: Connection, removed: str, document: str) -> None:
     """What was removed is in again, as this document: its other revisions stand behind it once more, and the dustbin
     forgets it. The id is another one where its source had been renamed before.
     """
     connection.execute(
-        f"""INSERT OR IGNORE INTO revisions ({_REVISION_COLUMNS})
+        f"""INSERT INTO revisions ({_REVISION_COLUMNS})
         SELECT id, ?, content_hash, 'superseded', superseded_by, media_type, markdown, size, added_at
-        FROM removed_revisions WHERE document = ?""",  # noqa: S608
+        FROM removed_revisions WHERE document = ? ON CONFLICT DO NOTHING""",  # noqa: S608
         (document, removed),
     )
     sql = "SELECT fields FROM removed_documents WHERE id = ?"
@@ -130,12 +130,12 @@ def take_back(connection: sqlite3.Connection, removed: str, document: str) -> No
     connection.execute("DELETE FROM removed_documents WHERE id = ?", (removed,))
 
 
-def erase_removed(connection: sqlite3.Connection, documents: Sequence[str]) -> None:
+def erase_removed(connection: Connection, documents: Sequence[str]) -> None:
     """Forget removed documents; their originals are queued to go."""
     for document in documents:
         connection.execute(
-            "INSERT OR IGNORE INTO ledger (document, content_hash) "
-            "SELECT document, content_hash FROM removed_revisions WHERE document = ?",
+            "INSERT INTO ledger (document, content_hash) SELECT document, content_hash FROM removed_revisions "
+            "WHERE document = ? ON CONFLICT DO NOTHING",
             (document,),
         )
         connection.execute("DELETE FROM removed_documents WHERE id = ?", (document,))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from dataclasses import dataclass
 
 from argot.corpus.minhash import likeness
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.store.revision_reads import documents_with_ids
+from argot.databases import Connection
 from argot.types import Document, Principal
 
 NEARLY_THE_SAME = 0.8
@@ -39,7 +39,7 @@ def near_duplicates(store: CorpusStore, principal: Principal, document: Document
     return sorted(found, key=lambda one: (-one.likeness, one.document.uri, one.other.uri))
 
 
-def _pairs(connection: sqlite3.Connection, document: str | None) -> list[tuple[str, str, float]]:
+def _pairs(connection: Connection, document: str | None) -> list[tuple[str, str, float]]:
     # Each pair once; of one document those that it is the first of.
     which = "a.document < b.document" if document is None else "a.document = ? AND b.document != a.document"
     rows = connection.execute(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Sequence
 
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.store.row_mapping import DOCUMENT_COLUMNS, DOCUMENT_TABLES, Revision, audience_text, document_of
+from argot.databases import Connection
 from argot.types import Audience, DerivedText, Document, Principal, Triple
 
 
@@ -21,7 +21,7 @@ def documents_with_ids(store: CorpusStore, principal: Principal, ids: Sequence[s
     return [found[id_] for id_ in dict.fromkeys(ids) if id_ in found]
 
 
-def same_document(connection: sqlite3.Connection, content: str, audience: Audience) -> Document | None:
+def same_document(connection: Connection, content: str, audience: Audience) -> Document | None:
     """The first document, by URI, whose live revision has this content (its hash) and that just these may read."""
     row = connection.execute(
         # From the content to its documents: going by audience, SQLite would look at every document.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -14,6 +13,7 @@ from argot.corpus.store import document_fields, sketches
 from argot.corpus.store.row_mapping import audience_text, derived_row, passage_row, triple_row
 from argot.corpus.store.source_metadata import NO_METADATA, SourceMetadata, put_metadata
 from argot.corpus.vector_ids import KINDS
+from argot.databases import Connection
 from argot.types import Audience, DerivedText, Document, Passage, Triple
 
 
@@ -36,7 +36,7 @@ class NewRevision:
     sketch: bytes = b""
 
 
-def put_revision(connection: sqlite3.Connection, new: NewRevision) -> None:
+def put_revision(connection: Connection, new: NewRevision) -> None:
     """Make this the live revision; the one before is superseded and no longer answers."""
     document, tags = new.document, _tags(new.document.tags)
     # First, as long as the old rows are there: FTS5 takes words out by the texts they came from.
@@ -84,14 +84,14 @@ def searched_title(title: str, header: str) -> str:
     return f"{header} {title}".strip()
 
 
-def insert_derived(connection: sqlite3.Connection, texts: Sequence[DerivedText], document: str, audience: int) -> None:
+def insert_derived(connection: Connection, texts: Sequence[DerivedText], document: str, audience: int) -> None:
     """The rows of derived texts, without the keyword index; `audience` is a number of the table of that name."""
     _insert(connection, "derived", (derived_row(text, document, audience) for text in texts))
     _insert(connection, "derived_passages", _links(texts))
 
 
 def insert_triples(
-    connection: sqlite3.Connection,
+    connection: Connection,
     triples: Sequence[Triple],
     document: str,
     audience: int,
@@ -104,7 +104,7 @@ def insert_triples(
     _insert(connection, "triples", ({**triple_row(triple, document, audience), **made_by} for triple in triples))
 
 
-def clear(connection: sqlite3.Connection, document: str) -> None:
+def clear(connection: Connection, document: str) -> None:
     """Delete everything that searches could find of a document; its revisions stay."""
     for kind in KINDS:
         keyword_index_of(connection).delete_rows(connection, kind, document)
@@ -115,16 +115,16 @@ def clear(connection: sqlite3.Connection, document: str) -> None:
     connection.execute("DELETE FROM derivation_states WHERE document = ?", (document,))
 
 
-def remove_rows(connection: sqlite3.Connection, document: str) -> None:
+def remove_rows(connection: Connection, document: str) -> None:
     """Delete a document with all that was ever made of it."""
     clear(connection, document)
     connection.execute("DELETE FROM documents WHERE id = ?", (document,))  # revisions follow
     # FTS5 keeps the words of deleted rows until its pieces are merged: see `fts5_index.forget_deleted`.
-    connection.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, 'due')", (WORDS_TO_FORGET,))
+    connection.execute("INSERT INTO meta (key, value) VALUES (?, 'due') ON CONFLICT DO NOTHING", (WORDS_TO_FORGET,))
     touch(connection)
 
 
-def relabel_rows(connection: sqlite3.Connection, document: str, audience: Audience, tags: Sequence[str]) -> None:
+def relabel_rows(connection: Connection, document: str, audience: Audience, tags: Sequence[str]) -> None:
     """Change who may read a document, and its tags, leaving its content."""
     number = audience_number(connection, audience)
     connection.execute("UPDATE documents SET audience = ?, tags = ? WHERE id = ?", (number, _tags(tags), document))
@@ -137,23 +137,23 @@ def relabel_rows(connection: sqlite3.Connection, document: str, audience: Audien
     touch(connection)
 
 
-def audience_number(connection: sqlite3.Connection, audience: Audience) -> int:
+def audience_number(connection: Connection, audience: Audience) -> int:
     text = audience_text(audience)
-    connection.execute("INSERT OR IGNORE INTO audiences (tokens) VALUES (?)", (text,))
+    connection.execute("INSERT INTO audiences (tokens) VALUES (?) ON CONFLICT DO NOTHING", (text,))
     return int(connection.execute("SELECT n FROM audiences WHERE tokens = ?", (text,)).fetchone()[0])
 
 
-def touch(connection: sqlite3.Connection) -> None:
+def touch(connection: Connection) -> None:
     """Forget audiences that no document has any more, and count the change: what is cached by version is stale now."""
     # A freed number may be given to other readers, hence reads by number share one state (`_readable`).
     connection.execute("DELETE FROM audiences WHERE n NOT IN (SELECT audience FROM documents)")
     connection.execute(
         "INSERT INTO meta (key, value) VALUES ('version', '1') "
-        "ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1"
+        "ON CONFLICT (key) DO UPDATE SET value = CAST(CAST(meta.value AS INTEGER) + 1 AS TEXT)"
     )
 
 
-def _put_revision(connection: sqlite3.Connection, new: NewRevision) -> None:
+def _put_revision(connection: Connection, new: NewRevision) -> None:
     document = new.document
     # An upsert, because content that comes back after a change is the same revision, live again.
     connection.execute(
@@ -183,11 +183,11 @@ def _links(derived: Iterable[DerivedText]) -> Iterable[dict[str, Any]]:
             yield {"derived": text.id, "passage": passage, "ordinal": ordinal}
 
 
-def _insert(connection: sqlite3.Connection, table: str, rows: Iterable[dict[str, Any]]) -> None:
+def _insert(connection: Connection, table: str, rows: Iterable[dict[str, Any]]) -> None:
     coming = iter(rows)
     if (first := next(coming, None)) is not None:
         # All rows of one call have the same columns.
-        columns = ", ".join(first)
+        columns = ", ".join(f'"{column}"' for column in first)  # `end` is a word of SQL
         values = ", ".join(f":{column}" for column in first)
         connection.executemany(f"INSERT INTO {table} ({columns}) VALUES ({values})", chain([first], coming))  # noqa: S608
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 from argot.corpus.minhash import HASHES
+from argot.databases import Connection
 
 _ROWS = 8
 """Numbers of a band: two texts that share 0.8 have one of the 16 bands in common in 95 of 100 cases, 0.9: in all."""
 _BYTES = 4
 
 
-def put_sketch(connection: sqlite3.Connection, document: str, sketch: bytes) -> None:
+def put_sketch(connection: Connection, document: str, sketch: bytes) -> None:
     """The sketch of a document's live revision, in its caller's transaction; an empty one: it is too short."""
     for table in ("document_sketches", "document_bands"):
         connection.execute(f"DELETE FROM {table} WHERE document = ?", (document,))  # noqa: S608

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from dataclasses import dataclass
+
+from argot.databases import Connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class SourceMetadata:
 NO_METADATA = SourceMetadata()
 
 
-def stored_metadata(connection: sqlite3.Connection, document: str) -> SourceMetadata:
+def stored_metadata(connection: Connection, document: str) -> SourceMetadata:
     sql = "SELECT title, date, author, labels FROM source_metadata WHERE document = ?"
     row = connection.execute(sql, (document,)).fetchone()
     if row is None:
@@ -32,13 +33,15 @@ def stored_metadata(connection: sqlite3.Connection, document: str) -> SourceMeta
     return SourceMetadata(title, date, author, tuple(json.loads(labels)))
 
 
-def put_metadata(connection: sqlite3.Connection, document: str, metadata: SourceMetadata) -> None:
+def put_metadata(connection: Connection, document: str, metadata: SourceMetadata) -> None:
     """Within the caller's transaction."""
     if metadata == NO_METADATA:
         connection.execute("DELETE FROM source_metadata WHERE document = ?", (document,))
         return
     labels = json.dumps(metadata.labels, ensure_ascii=False)
     connection.execute(
-        "INSERT OR REPLACE INTO source_metadata (document, title, date, author, labels) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO source_metadata (document, title, date, author, labels) VALUES (?, ?, ?, ?, ?) "
+        "ON CONFLICT (document) DO UPDATE SET (title, date, author, labels) = "
+        "(excluded.title, excluded.date, excluded.author, excluded.labels)",
         (document, metadata.title, metadata.date, metadata.author, labels),
     )

@@ -1,9 +1,10 @@
-"""Keyword search: what it must find, what it must not, and that any text is a safe query."""
+"""Keyword search on both engines: what it must find, what it must not, and that any text is a safe query."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from corpus_engines import ENGINES, corpus_store
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
@@ -46,19 +47,18 @@ def store_text(store: CorpusStore, name: str, text: str, audience: Audience = fr
     return passage.id
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[CorpusStore]:
-    opened = CorpusStore.open(tmp_path / "corpus.db")
-    yield opened
-    opened.close()
+@pytest.fixture(params=ENGINES)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[CorpusStore]:
+    with corpus_store(request.param, tmp_path, request) as opened:
+        yield opened
 
 
-@pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[CorpusStore, dict[str, str]]]:
-    opened = CorpusStore.open(tmp_path_factory.mktemp("words") / "corpus.db")
-    names = {store_text(opened, name, text): name for name, text in TEXTS.items()}
-    yield opened, names
-    opened.close()
+@pytest.fixture(scope="module", params=ENGINES)
+def filled(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[CorpusStore, dict[str, str]]]:
+    with corpus_store(request.param, tmp_path_factory.mktemp("words"), request) as opened:
+        yield opened, {store_text(opened, name, text): name for name, text in TEXTS.items()}
 
 
 def found(filled: tuple[CorpusStore, dict[str, str]], query: str) -> list[str]:
@@ -186,7 +186,8 @@ def test_a_damaged_index_is_noticed_and_rebuilt(store: CorpusStore) -> None:
     store_text(store, "a", "alpha")
     with store.database.writing() as connection:
         connection.execute("UPDATE passages SET text = 'omega'")
-        assert keyword_index_of(connection).faults(connection) == ["passage_words"]
+        (fault,) = keyword_index_of(connection).faults(connection)
+        assert fault.startswith("passage_")
         keyword_index_of(connection).rebuild(connection)
         assert keyword_index_of(connection).faults(connection) == []
     assert len(store.keyword_search(EVE, "omega", 5)) == 1

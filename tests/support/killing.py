@@ -115,8 +115,8 @@ def _do(result: Connection, place: tuple[str, str], arguments: tuple[Any, ...], 
     from argot.corpus import database
     from argot.corpus.index import vectors
 
-    writing = database.CorpusDatabase.writing
-    database.CorpusDatabase.writing = lambda self: _Stepping(writing(self))
+    writing = database.SqliteCorpusDatabase.writing
+    database.SqliteCorpusDatabase.writing = lambda self: _Stepping(writing(self))
     stepping(vectors.VectorIndex, "upsert")
     stepping(vectors.VectorIndex, "delete")
     _Count.kill_at = kill_at

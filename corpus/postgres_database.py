@@ -1,0 +1,109 @@
+"""A corpus on PostgreSQL, as `argot.corpus.database` wants it: each transaction says for whom it reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from argot.corpus.corpus_schema import MIGRATIONS
+from argot.databases import Connection, Parameters, Stores
+from argot.errors import DamagedStore
+from argot.types import Principal
+
+SERVICE = "*"
+"""The service itself, which checks by itself who may read what it finds."""
+_SAY = "SELECT set_config('argot.audience', ?, true)"
+
+
+class PostgresCorpusDatabase:
+    """The store `corpus` of a knowledge base on PostgreSQL."""
+
+    read_only = False
+
+    def __init__(self, stores: Stores) -> None:
+        """
+        Raises:
+            DamagedStore, StoreUnavailable
+        """
+        self._database = stores.open("corpus", MIGRATIONS)
+
+    def connection(self) -> Connection:
+        return _SingleStatements(self)
+
+    def rows_for(self, principal: Principal, sql: str, parameters: Parameters = ()) -> list[Any]:
+        with self.reader_apart(principal) as connection:
+            return connection.execute(sql, parameters).fetchall()
+
+    @contextmanager
+    def reading(self, principal: Principal | None = None) -> Iterator[Connection]:
+        with self._database.snapshot() as connection:
+            connection.execute(_SAY, (_reader(principal),))
+            yield connection
+
+    @contextmanager
+    def reader_apart(self, principal: Principal | None = None) -> Iterator[Connection]:
+        with self._database.reader() as connection:
+            connection.execute(_SAY, (_reader(principal),))
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        with self._database.transaction() as connection:
+            connection.execute(_SAY, (SERVICE,))
+            yield connection
+
+    def scrub(self) -> bool:
+        return self._database.scrub()
+
+    def faults(self) -> Iterator[str]:
+        """What PostgreSQL itself says when it reads all rows; its own checksums tell of damaged pages."""
+        try:
+            for table in ("documents", "revisions", "passages", "derived", "triples"):
+                self.connection().execute(f"SELECT count(t.*) FROM {table} AS t")  # noqa: S608
+        except DamagedStore as error:
+            yield str(error)
+
+    def close(self) -> None:
+        self._database.close()
+
+
+class _SingleStatements:
+    """Each statement in a transaction of its own, on whatever connection is free."""
+
+    def __init__(self, database: PostgresCorpusDatabase) -> None:
+        self._database = database
+
+    def execute(self, sql: str, parameters: Any = (), /) -> _Fetched:
+        with self._database.reader_apart() as connection:
+            cursor = connection.execute(sql, parameters)
+            return _Fetched(cursor.fetchall(), cursor.description)
+
+    def executemany(self, sql: str, parameters: Iterable[Any], /) -> _Fetched:
+        raise NotImplementedError("Rows are written within `writing`.")
+
+
+class _Fetched:
+    """What a statement found, after its transaction."""
+
+    def __init__(self, rows: list[Any], description: Any) -> None:
+        self._rows = iter(rows)
+        self.rowcount = len(rows)
+        self.description = description
+
+    def fetchone(self) -> Any:
+        return next(self._rows, None)
+
+    def fetchall(self) -> list[Any]:
+        return list(self._rows)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._rows
+
+
+def _reader(principal: Principal | None) -> str:
+    """What the row policies of `argot.corpus.postgres_schema` read."""
+    if principal is None:
+        return SERVICE
+    return json.dumps(sorted(principal.tokens | ({"*"} if principal.sees_all else set())))

@@ -1,0 +1,68 @@
+"""What the schema of a corpus has on PostgreSQL besides, or in other words: functions of SQLite's, and who reads rows.
+
+A transaction says for whom it reads, in the setting `argot.audience`: a JSON list of a principal's tokens, with `*`
+among them for one who sees all, or just `*` for the service itself. Where it says nothing, there are no rows. The
+service checks readers in what it asks and in what it hands out; this is for what it may have forgotten.
+"""
+
+# ruff: noqa: S608  only our own names are put into SQL
+
+from __future__ import annotations
+
+from argot.postgresql_translation import translated_schema
+
+_FUNCTIONS = """
+CREATE FUNCTION json_each(text) RETURNS TABLE (value text) LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 20
+    AS 'SELECT jsonb_array_elements_text(CAST($1 AS jsonb))';
+CREATE FUNCTION json_array(text, text) RETURNS json LANGUAGE sql IMMUTABLE AS 'SELECT json_build_array($1, $2)';
+CREATE FUNCTION json_text(json[]) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT CAST(array_to_json($1) AS text)';
+CREATE FUNCTION json_text(text[]) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT CAST(array_to_json($1) AS text)';
+CREATE AGGREGATE json_group_array(json) (SFUNC = array_append, STYPE = json[], FINALFUNC = json_text, INITCOND = '{}');
+CREATE AGGREGATE json_group_array(text) (SFUNC = array_append, STYPE = text[], FINALFUNC = json_text, INITCOND = '{}');
+"""
+"""Of SQLite's, by which one statement serves both engines. This schema is looked in for the types that are given."""
+
+
+def postgres_documents(script: str) -> str:
+    """The first migration, in which a column has a name that is a word of SQL."""
+    return _FUNCTIONS + translated_schema(script.replace("    end INTEGER", '    "end" INTEGER'))
+
+
+def postgres_fields(script: str) -> str:
+    return translated_schema(script) + _of_documents("document_fields")
+
+
+def _of_documents(table: str) -> str:
+    return f"""
+ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;
+ALTER TABLE {table} FORCE ROW LEVEL SECURITY;
+CREATE POLICY readers ON {table} USING (EXISTS (SELECT 1 FROM documents AS d WHERE d.id = {table}.document));
+"""
+
+
+def _of_audience(table: str) -> str:
+    # In brackets with SELECT it is worked out once for a statement, not for each row.
+    return f"""
+ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;
+ALTER TABLE {table} FORCE ROW LEVEL SECURITY;
+CREATE POLICY readers ON {table} USING (
+    (SELECT current_setting('argot.audience', true)) = '*' OR audience = ANY (ARRAY(SELECT readable_audiences()))
+);
+"""
+
+
+_READERS = """
+CREATE FUNCTION may_read(audience text, reader jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+    SELECT audience = '[]'
+        OR EXISTS (SELECT 1 FROM json_each(audience) AS t WHERE reader ? t.value)
+        OR (reader ? '*' AND NOT EXISTS (SELECT 1 FROM json_each(audience) AS t WHERE starts_with(t.value, 'thread:')))
+$$;
+CREATE FUNCTION readable_audiences() RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
+    SELECT a.n FROM audiences AS a
+    WHERE coalesce(current_setting('argot.audience', true), '') NOT IN ('', '*')
+        AND may_read(a.tokens, CAST(nullif(nullif(current_setting('argot.audience', true), ''), '*') AS jsonb))
+$$;
+"""
+ROW_SECURITY = (
+    _READERS + "".join(map(_of_audience, ("documents", "passages", "derived", "triples"))) + _of_documents("revisions")
+)

@@ -70,18 +70,27 @@ class Corpus:
         self.compacting = Compacting(self, self._changing, self._put_in_place)
 
     @classmethod
-    def open(cls, home: Path, settings: Settings, *, embedder: Embedder | None = None, mending: bool = False) -> Corpus:
+    def open(
+        cls,
+        home: Path,
+        settings: Settings,
+        *,
+        embedder: Embedder | None = None,
+        mending: bool = False,
+        store: CorpusStore | None = None,
+    ) -> Corpus:
         """Open the knowledge base in this folder, making it if there is none, and finish what a kill interrupted.
 
         Args:
             embedder: instead of the one the settings name.
+            store: instead of corpus.db of the folder; it is closed with the knowledge base.
             mending: open it even though the vectors are damaged or another embedder's, in order to `reindex`.
 
         Raises:
             DamagedStore: the database or the vectors are damaged, or the vectors are another embedder's. The message
                 ends with the command that mends it.
         """
-        store = CorpusStore.open(home / "corpus.db")
+        store = store or CorpusStore.open(home / "corpus.db")
         try:
             corpus = cls(home, settings, store, embedder or embedder_for(settings))
             corpus._open_vectors(mending=mending)

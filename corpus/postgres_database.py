@@ -106,4 +106,4 @@ def _reader(principal: Principal | None) -> str:
     """What the row policies of `argot.corpus.postgres_schema` read."""
     if principal is None:
         return SERVICE
-    return json.dumps(sorted(principal.tokens | ({"*"} if principal.sees_all else set())))
+    return json.dumps({"tokens": sorted(principal.tokens), "all": principal.sees_all})

@@ -1,8 +1,8 @@
 """What the schema of a corpus has on PostgreSQL besides, or in other words: functions of SQLite's, and who reads rows.
 
-A transaction says for whom it reads, in the setting `argot.audience`: a JSON list of a principal's tokens, with `*`
-among them for one who sees all, or just `*` for the service itself. Where it says nothing, there are no rows. The
-service checks readers in what it asks and in what it hands out; this is for what it may have forgotten.
+A transaction says for whom it reads, in the setting `argot.audience`: JSON with a principal's `tokens`, and whether
+that one sees `all`; or `*` for the service itself. Where it says nothing, there are no rows. The service checks readers
+in what it asks and in what it hands out; this is for what it may have forgotten.
 """
 
 # ruff: noqa: S608  only our own names are put into SQL
@@ -54,8 +54,10 @@ CREATE POLICY readers ON {table} USING (
 _READERS = """
 CREATE FUNCTION may_read(audience text, reader jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
     SELECT audience = '[]'
-        OR EXISTS (SELECT 1 FROM json_each(audience) AS t WHERE reader ? t.value)
-        OR (reader ? '*' AND NOT EXISTS (SELECT 1 FROM json_each(audience) AS t WHERE starts_with(t.value, 'thread:')))
+        OR EXISTS (SELECT 1 FROM json_each(audience) AS t WHERE reader -> 'tokens' ? t.value)
+        OR (CAST(reader ->> 'all' AS boolean) AND NOT EXISTS (
+            SELECT 1 FROM json_each(audience) AS t WHERE starts_with(t.value, 'thread:')
+        ))
 $$;
 CREATE FUNCTION readable_audiences() RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
     SELECT a.n FROM audiences AS a

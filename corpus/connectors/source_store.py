@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias, cast
 from argot.clock import timestamp
 from argot.corpus.database import CorpusDatabase
 from argot.corpus.store.row_mapping import audience_text, stored_audience
+from argot.corpus.store.statements import replacing
 from argot.databases import Connection
 from argot.errors import Conflict, NotFound
 from argot.types import EVERYONE, Audience
@@ -197,13 +198,14 @@ class SourceStore:
         """Note what will be read, so that after a kill it is known whose it is."""
         with self._database.writing() as connection:
             connection.executemany(
-                "INSERT OR IGNORE INTO source_items (source, uri) VALUES (?, ?)", ((name, uri) for uri in uris)
+                "INSERT INTO source_items (source, uri) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                [(name, uri) for uri in uris],
             )
 
     def note(self, name: str, items: Sequence[StoredItem]) -> None:
         with self._database.writing() as connection:
             connection.executemany(
-                f"INSERT OR REPLACE INTO source_items (source, {_ITEM_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+                replacing("source_items", ("source", *_ITEM_COLUMNS.split(", ")), ("source", "uri")),
                 [(name, *_item_row(one)) for one in items],
             )
 

@@ -12,6 +12,7 @@ from argot.corpus.index.soundness import sketches
 from argot.corpus.index.vectors import VectorIndex
 from argot.corpus.store.row_mapping import stored_audience
 from argot.corpus.store.row_writes import NewRevision
+from argot.corpus.store.statements import replacing
 from argot.corpus.vector_ids import VectorKind, vector_id
 from argot.databases import Connection
 from argot.protocols import Embedder, Vectors
@@ -63,7 +64,7 @@ def stored_items(connection: Connection) -> Iterator[Item]:
     rows = connection.execute(
         """SELECT kind, id, text, document, a.tokens FROM (
             SELECT 1 AS part, 'passage' AS kind, n, id, document, audience,
-                CASE WHEN header = '' THEN text ELSE header || char(10) || text END AS text FROM passages
+                CASE WHEN header = '' THEN text ELSE header || '\n' || text END AS text FROM passages
             UNION ALL SELECT 2, 'derived', n, id, document, audience, text FROM derived
             UNION ALL SELECT 3, 'triple', n, id, document, audience, text FROM triples
         ) AS t JOIN audiences AS a ON a.n = t.audience ORDER BY part, t.n"""
@@ -115,7 +116,7 @@ def record_windows(connection: Connection, generation: str, embedded: Sequence[E
     """Record how many vectors each item has in a generation of the index, and a sketch of each."""
     # Content that comes back has the same ids as before: its old rows are replaced.
     connection.executemany(
-        "INSERT OR REPLACE INTO vectors (generation, item, kind, document, windows, sketch) VALUES (?, ?, ?, ?, ?, ?)",
+        replacing("vectors", ("generation", "item", "kind", "document", "windows", "sketch"), ("generation", "item")),
         [
             (generation, one.item.id, one.item.kind, one.item.document, len(one.vectors), _sketches(one))
             for one in embedded
@@ -148,7 +149,7 @@ def expected_counts(connection: Connection, index: VectorIndex) -> dict[str, int
     rows = connection.execute(
         """SELECT v.kind, a.tokens, sum(v.windows)
         FROM vectors AS v JOIN documents AS d ON d.id = v.document JOIN audiences AS a ON a.n = d.audience
-        WHERE v.generation = ? GROUP BY v.kind, d.audience""",
+        WHERE v.generation = ? GROUP BY v.kind, a.tokens""",
         (index.generation,),
     )
     return {index.collection_name(kind, stored_audience(tokens)): count for kind, tokens, count in rows}

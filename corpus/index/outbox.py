@@ -12,6 +12,7 @@ from argot.corpus.database import CorpusDatabase
 from argot.corpus.index.vectors import VectorIndex
 from argot.corpus.store.blobs import Blobs
 from argot.corpus.store.row_mapping import stored_audience
+from argot.corpus.store.statements import replacing
 from argot.corpus.vector_ids import VectorKind, vector_id
 from argot.databases import Connection
 
@@ -26,14 +27,14 @@ def begin(
     _queue(connection, document, generation, new, under_way=True)
     if content_hash is not None:
         connection.execute(
-            "INSERT OR IGNORE INTO ledger (document, content_hash) VALUES (?, ?)", (document, content_hash)
+            "INSERT INTO ledger (document, content_hash) VALUES (?, ?) ON CONFLICT DO NOTHING", (document, content_hash)
         )
 
 
 def finish(connection: Connection, document: str, generation: str, replaced: VectorIds) -> None:
     """What was written for the document counts from now on; the vectors it replaces are to go."""
     # Together with the rows that count from now on: a kill before this leaves the queue, and `settle` undoes the write.
-    connection.execute("DELETE FROM vector_deletions WHERE document = ? AND under_way", (document,))
+    connection.execute("DELETE FROM vector_deletions WHERE document = ? AND under_way = 1", (document,))
     connection.execute("DELETE FROM ledger WHERE document = ?", (document,))
     _queue(connection, document, generation, replaced, under_way=False)
 
@@ -42,8 +43,8 @@ def discard(connection: Connection, document: str, generation: str, vectors: Vec
     """The document is about to be removed: all its vectors and originals are to go."""
     _queue(connection, document, generation, vectors, under_way=False)
     connection.execute(
-        "INSERT OR IGNORE INTO ledger (document, content_hash) SELECT document, content_hash FROM revisions "
-        "WHERE document = ?",
+        "INSERT INTO ledger (document, content_hash) SELECT document, content_hash FROM revisions "
+        "WHERE document = ? ON CONFLICT DO NOTHING",
         (document,),
     )
 
@@ -106,8 +107,11 @@ def without(ids: VectorIds, others: VectorIds) -> dict[str, list[str]]:
 
 def _queue(connection: Connection, document: str, generation: str, vectors: VectorIds, *, under_way: bool) -> None:
     connection.executemany(
-        "INSERT OR REPLACE INTO vector_deletions (generation, collection, vector, document, under_way) "
-        "VALUES (?, ?, ?, ?, ?)",
+        replacing(
+            "vector_deletions",
+            ("generation", "collection", "vector", "document", "under_way"),
+            ("generation", "collection", "vector"),
+        ),
         [(generation, name, vector, document, under_way) for name, ids in vectors.items() for vector in ids],
     )
 

@@ -22,6 +22,7 @@ from argot.corpus.keyword.keyword_index import keyword_index_of
 from argot.corpus.store.derived_ids import stamped_derived, stamped_triples
 from argot.corpus.store.row_mapping import stored_audience
 from argot.corpus.store.row_writes import insert_derived, insert_triples
+from argot.corpus.store.statements import replacing
 from argot.corpus.vector_ids import VectorKind, vector_id
 from argot.databases import Connection
 from argot.types import Audience, DerivableKind, DerivedText, Passage, Triple
@@ -137,7 +138,7 @@ def stock(connection: Connection) -> list[Stock]:
             SELECT document, kind, prompt, model, 0, count(*) FROM derived GROUP BY 1, 2, 3, 4
             UNION ALL
             SELECT document, 'triple', prompt, model, 0, count(*) FROM triples GROUP BY 1, 3, 4
-        ) GROUP BY 1, 2, 3, 4 ORDER BY 2, 3, 4, 1"""
+        ) AS t GROUP BY 1, 2, 3, 4 ORDER BY 2, 3, 4, 1"""
     )
     return [Stock(document, Recipe(*recipe), passages, texts) for document, *recipe, passages, texts in rows]
 
@@ -231,7 +232,7 @@ def _fresh(connection: Connection, made: Iterable[Made]) -> list[Made]:
             (recipe.kind, one.document, _listed(passages)),
         ).fetchall()
         # Fewer rows: a passage is gone. (None, None): nothing was made of it yet.
-        if len(rows) == len(passages) and set(rows) != {(recipe.prompt, recipe.model)}:
+        if len(rows) == len(passages) and set(map(tuple, rows)) != {(recipe.prompt, recipe.model)}:
             texts, triples = stamped_derived(one.texts, passages), stamped_triples(one.triples, passages)
             found[passages[0].id, recipe.kind] = Made(recipe, passages, texts, triples)
     return list(found.values())
@@ -266,7 +267,7 @@ def _replace(
         _delete(connection, kind, gone)
         _insert(connection, one)
         connection.executemany(
-            "INSERT OR REPLACE INTO derivations (passage, kind, document, prompt, model) VALUES (?, ?, ?, ?, ?)",
+            replacing("derivations", ("passage", "kind", "document", "prompt", "model"), ("passage", "kind")),
             [(passage.id, kind, one.document, prompt, model) for passage in one.passages],
         )
     return replaced

@@ -161,10 +161,14 @@ def forget_deleted(database: CorpusDatabase, kind: VectorKind) -> None:
     done = False
     while not done:
         with database.writing() as connection:
-            before = connection.total_changes
+            before = _changes(connection)
             connection.execute(f"INSERT INTO {index.words}({index.words}, rank) VALUES ('merge', ?)", (pages,))  # noqa: S608
-            done = pages > 0 and connection.total_changes - before < 2  # so SQLite says that nothing is left to do
+            done = pages > 0 and _changes(connection) - before < 2  # so SQLite says that nothing is left to do
         pages = MERGED_PAGES
+
+
+def _changes(connection: Connection) -> int:
+    return int(connection.execute("SELECT total_changes()").fetchone()[0])
 
 
 def faults(connection: Connection) -> list[str]:

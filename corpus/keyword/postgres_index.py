@@ -279,7 +279,7 @@ def _narrowed(index: RowIndex, scope: _Scope) -> str:
 
 def _hits(index: RowIndex, phrases: Sequence[tuple[int, ...]], *, held: bool) -> tuple[str, dict[str, Any]]:
     """SQL, with its values, for the rows that hold each phrase, whoever may read them: its weight depends on all."""
-    selects, values = [_NO_HITS], {}
+    selects, values = [_NO_HITS], dict[str, Any]()
     for number, words in enumerate(phrases):
         if len(words) == 1:
             # Asked for by itself a single word is one that headings or text hold.

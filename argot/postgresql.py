@@ -171,7 +171,7 @@ def _apply(connection: psycopg.Connection[Any], migration: StoreMigration) -> bo
     script = migration.script if isinstance(migration, Additive) else migration
     if callable(script):
         raise TypeError("A migration that is a function is for SQLite alone: PerEngine says it for both.")
-    words = script.postgresql if isinstance(script, PerEngine) else translated_schema(script)
+    words = translated_schema(script.postgresql if isinstance(script, PerEngine) else script)
     connection.execute(words or "SELECT 1", prepare=False)
     return isinstance(migration, Additive)
 

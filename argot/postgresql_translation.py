@@ -26,13 +26,14 @@ _TYPES: dict[str, str] = {
     r"REAL": "DOUBLE PRECISION",
     r"BLOB": "BYTEA",
     # Ordered and compared by bytes, as SQLite does, whatever the locale of the database.
-    r"TEXT": 'TEXT COLLATE "C"',
+    # Not in a cast, which takes no collation.
+    r"(?<!AS )TEXT": 'TEXT COLLATE "C"',
     r"WITHOUT\s+ROWID": "",
 }
+# Types are written in capitals: a column may be called `text`.
 _DDL = re.compile(
     r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|"
-    + "|".join(rf"(?P<t{number}>(?<!\w){pattern}(?!\w))" for number, pattern in enumerate(_TYPES)),
-    re.IGNORECASE,
+    + "|".join(rf"(?P<t{number}>(?<!\w){pattern}(?!\w))" for number, pattern in enumerate(_TYPES))
 )
 
 

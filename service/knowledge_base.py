@@ -284,7 +284,7 @@ class KnowledgeBase:
         async with self._opening_threads:
             # Two first callers at once wait for one opening.
             if self._threads is None:
-                self._threads = await Threads.open(self.home / layout.THREADS)
+                self._threads = await Threads.open(self.stores)
             return self._threads
 
     def scrubs(self) -> list[Callable[[], Any]]:

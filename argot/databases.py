@@ -9,7 +9,9 @@ What is written for SQLite and would fail, or mean something else, on PostgreSQL
 - `INSERT INTO t VALUES (NULL, ...)` and `lastrowid`: name the columns, and say RETURNING id.
 - a number in the place of a truth (`WHERE admin`): `admin = 1`.
 - `? IS NULL`: `CAST(? AS TEXT) IS NULL`. `a IS b`: a comparison that says what of NULL.
-- `max(a, b)`, `iif`, `group_concat`, `json_each`, `LIMIT -1`, `rowid`: the dialect, CASE, a column of one's own.
+- a statement that fails within a transaction, and whose error is caught there: PostgreSQL ends the transaction.
+- a table or index of the same name in two stores: on PostgreSQL all stores are in one schema.
+- `max(a, b)`, `lower`, `instr`, `iif`, `group_concat`, `json_each`, `LIMIT -1`, `rowid`: the dialect, CASE, a column.
 """
 
 from __future__ import annotations
@@ -86,6 +88,20 @@ class Dialect:
             return f"group_concat({expression}, char(31))"
         return f"string_agg({expression}, chr(31))"
 
+    def lowered(self, expression: str) -> str:
+        """A text with small letters for A to Z, and all others as they are, as both engines can."""
+        return f"lower({expression})" if self.engine == "sqlite" else f'lower({expression} COLLATE "C")'
+
+    def holds(self, text: str, part: str) -> str:
+        """Whether a text holds another, letter for letter."""
+        return f"{'instr' if self.engine == 'sqlite' else 'strpos'}({text}, {part}) > 0"
+
+    def member(self, text: str, name: str) -> str:
+        """A text that an object in JSON has under a name; NULL where it has none, or where the JSON is NULL."""
+        if self.engine == "sqlite":
+            return f"json_extract({text}, '$.{name}')"
+        return f"(CAST({text} AS jsonb) ->> '{name}')"
+
     def greatest(self, *expressions: str) -> str:
         """The greatest of several values, none of which is NULL: with NULL the engines differ."""
         return f"{'max' if self.engine == 'sqlite' else 'GREATEST'}({', '.join(expressions)})"
@@ -115,7 +131,8 @@ class PerEngine:
 
     Args:
         sqlite: for SQLite; a script, or a function of a `sqlite3.Connection`.
-        postgresql: for PostgreSQL, a script in its own words; empty: there is nothing to do.
+        postgresql: for PostgreSQL, a script whose types are translated as those of every script; empty: there is
+            nothing to do.
     """
 
     sqlite: str | Callable[[Any], None]

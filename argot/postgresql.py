@@ -171,7 +171,7 @@ def _apply(connection: psycopg.Connection[Any], migration: StoreMigration) -> bo
     script = migration.script if isinstance(migration, Additive) else migration
     if callable(script):
         raise TypeError("A migration that is a function is for SQLite alone: PerEngine says it for both.")
-    words = script.postgresql if isinstance(script, PerEngine) else translated_schema(script)
+    words = translated_schema(script.postgresql if isinstance(script, PerEngine) else script)
     connection.execute(words or "SELECT 1", prepare=False)
     return isinstance(migration, Additive)
 
@@ -286,6 +286,8 @@ def _address(url: str, schema: str) -> tuple[str, str]:
         ) from None
     limits = {
         "search_path": schema,
+        # Compiling takes longer than our longest search does.
+        "jit": "off",
         "lock_timeout": f"{LOCK_SECONDS}s",
         "statement_timeout": f"{STATEMENT_SECONDS}s",
         "idle_in_transaction_session_timeout": f"{IDLE_SECONDS}s",

@@ -15,7 +15,8 @@ _TOKENS = re.compile(
       '(?:[^']|'')*' | "(?:[^"]|"")*" | --[^\n]* | /\*.*?\*/ | ::    # none of our business
     | \?(?P<place>\d*)
     | (?<![\w:]):(?P<name>[A-Za-z_]\w*)
-    | (?<![\w.])(?P<reserved>user)(?!\w) | (?<=\.)(?P<column>user)(?!\w)
+    | (?<!\w)(?P<reserved>user)(?!\w)
+    | (?<!\w)AS\s+(?P<bytes>BLOB)(?!\w)
     """,
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
@@ -26,12 +27,13 @@ _TYPES: dict[str, str] = {
     r"REAL": "DOUBLE PRECISION",
     r"BLOB": "BYTEA",
     # Ordered and compared by bytes, as SQLite does, whatever the locale of the database.
-    r"TEXT": 'TEXT COLLATE "C"',
+    # Not in a cast, which takes no collation.
+    r"(?<!AS )TEXT": 'TEXT COLLATE "C"',
     r"WITHOUT\s+ROWID": "",
 }
+# Types are written in capitals: a column may be called `text`.
 _DDL = re.compile(
     r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|"
-    # Types in capitals: `text` is a column's name.
     + "|".join(rf"(?P<t{number}>(?<!\w){pattern}(?!\w))" for number, pattern in enumerate(_TYPES))
 )
 
@@ -66,7 +68,9 @@ def translated(sql: str) -> Translated:
                 names.append(name)
             return f"${names.index(name) + 1}"
         # A word of PostgreSQL's for who is connected: as a column of ours it would be taken for that, silently.
-        return f'"{token[0]}"' if token["reserved"] or token["column"] else token[0]
+        if token["reserved"]:
+            return f'"{token[0]}"'
+        return "AS BYTEA" if token["bytes"] else token[0]
 
     return Translated(_TOKENS.sub(replaced, sql), tuple(names))
 

@@ -67,6 +67,7 @@ class Sessions:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._database = database
+        self._began = database.dialect.least("created_at", "?")
         self.lifetimes = lifetimes
         self.clock = clock
         self._ended = ended
@@ -109,15 +110,14 @@ class Sessions:
     def note(self, session: Session) -> None:
         """Write down that it is in use, and begin it anew if the clock was ahead when it began."""
         at = int(self.clock())
-        # `min`: a beginning in the future would let the session outlive its time.
-        self._database.write(
-            "UPDATE sessions SET seen_at = ?, created_at = min(created_at, ?) WHERE id = ?", at, at, session.id
-        )
+        # The least: a beginning in the future would let the session outlive its time.
+        sql = f"UPDATE sessions SET seen_at = ?, created_at = {self._began} WHERE id = ?"  # noqa: S608
+        self._database.write(sql, at, at, session.id)
 
     def end(self, user: str, *, only: str | None = None) -> int:
         """End the person's sessions, or only the one with this id; how many there were."""
         rows = self._database.write_returning(
-            "DELETE FROM sessions WHERE user = ? AND (? IS NULL OR id = ?) RETURNING id", user, only, only
+            "DELETE FROM sessions WHERE user = ? AND (CAST(? AS TEXT) IS NULL OR id = ?) RETURNING id", user, only, only
         )
         gone = frozenset(str(row["id"]) for row in rows)
         if gone:
@@ -140,8 +140,8 @@ class Sessions:
         # When somebody signs in, so that it takes no job of its own.
         connection.execute("DELETE FROM sessions WHERE seen_at < ? OR created_at < ?", (idle, most))
         connection.execute(
-            "DELETE FROM sessions WHERE id IN"
-            " (SELECT id FROM sessions WHERE user = ? ORDER BY seen_at DESC LIMIT -1 OFFSET ?)",
+            "DELETE FROM sessions WHERE user = ? AND id NOT IN"
+            " (SELECT id FROM sessions WHERE user = ? ORDER BY seen_at DESC LIMIT ?)",
             # One fewer than the most, for the one that is about to begin.
-            (user, MOST_PER_USER - 1),
+            (user, user, MOST_PER_USER - 1),
         )

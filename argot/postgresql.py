@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import Any
 
 import psycopg
@@ -252,14 +252,21 @@ class PostgresqlDatabase:
             except BaseException as error:
                 if isinstance(error, psycopg.Error) and is_lost(error, connection):
                     connection.close()
-                if not connection.closed:
+                # Where the connection is lost by now, the server takes all back by itself.
+                with suppress(psycopg.OperationalError):
                     connection.execute("ROLLBACK", prepare=False)
                 raise
 
 
 def _commit(connection: psycopg.Connection[Any]) -> None:
+    try:
+        said = connection.execute("COMMIT", prepare=False).statusmessage
+    except psycopg.OperationalError as error:
+        if is_lost(error, connection):
+            raise psycopg.OperationalError(f"{error}; whether the last change was kept is not known") from error
+        raise
     # Where a statement failed and somebody caught its error, PostgreSQL takes all back and calls that no error.
-    if connection.execute("COMMIT", prepare=False).statusmessage != "COMMIT":
+    if said != "COMMIT":
         raise psycopg.errors.InFailedSqlTransaction("a statement failed before, and the transaction with it")
 
 

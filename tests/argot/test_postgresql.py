@@ -10,7 +10,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from postgresql_server import MISSING, PostgresqlServer, programs, running
+from postgresql_server import MISSING, PostgresqlServer, end_connections, programs, running
 
 from argot import postgresql
 from argot.databases import Additive
@@ -26,15 +26,6 @@ INSERT = "INSERT INTO things (name) VALUES (?)"
 def opened(postgresql_url: str) -> Iterator[PostgresqlStores]:
     with closing(PostgresqlStores(postgresql_url)) as stores:
         yield stores
-
-
-def end_connections(url: str) -> None:
-    """Cut every other connection to this database, as a restart of the server does."""
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-            " WHERE pid != pg_backend_pid() AND datname = current_database()"
-        )
 
 
 # -- the address ------------------------------------------------------------------------------------------------------

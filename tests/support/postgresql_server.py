@@ -98,6 +98,15 @@ def running(folder: Path, *, durable: bool = False) -> Iterator[PostgresqlServer
             server.stop()
 
 
+def end_connections(url: str) -> None:
+    """Cut every other connection to this database, as a restart of the server does."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE pid != pg_backend_pid() AND datname = current_database()"
+        )
+
+
 def _unprivileged() -> pwd.struct_passwd:
     for name in ("postgres", "nobody"):
         with contextlib.suppress(KeyError):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import Any
 
 import psycopg
@@ -38,6 +38,8 @@ MOST_CONNECTIONS = 10
 OLDEST_SERVER = 130_000
 DEFAULT_SCHEMA = "argot"
 _SCHEMA_NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
+_HOST = r"(?:\[[^\]@/]*\]|[^:\[\]@/,?]*)(?::\d*)?"
+_PLACE = re.compile(rf"postgres(?:ql)?://(?:[^@/]*@)?{_HOST}(?:,{_HOST})*(?:[/?].*)?")
 _MIGRATIONS = """
     CREATE TABLE IF NOT EXISTS store_migrations (
         store TEXT COLLATE "C" NOT NULL, number BIGINT NOT NULL, additive BOOLEAN NOT NULL, at TEXT NOT NULL,
@@ -127,7 +129,7 @@ class PostgresqlStores:
                 there = connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = $1", (self.schema,)).fetchone()
                 if not there:
                     connection.execute(pgsql.SQL("CREATE SCHEMA {}").format(pgsql.Identifier(self.schema)))
-                if connection.execute("SELECT to_regclass('store_migrations')").fetchone()[0] is None:
+                if not connection.execute("SELECT 1 WHERE to_regclass('store_migrations') IS NOT NULL").fetchone():
                     connection.execute(_MIGRATIONS)
 
 
@@ -250,14 +252,21 @@ class PostgresqlDatabase:
             except BaseException as error:
                 if isinstance(error, psycopg.Error) and is_lost(error, connection):
                     connection.close()
-                if not connection.closed:
+                # Where the connection is lost by now, the server takes all back by itself.
+                with suppress(psycopg.OperationalError):
                     connection.execute("ROLLBACK", prepare=False)
                 raise
 
 
 def _commit(connection: psycopg.Connection[Any]) -> None:
+    try:
+        said = connection.execute("COMMIT", prepare=False).statusmessage
+    except psycopg.OperationalError as error:
+        if is_lost(error, connection):
+            raise psycopg.OperationalError(f"{error}; whether the last change was kept is not known") from error
+        raise
     # Where a statement failed and somebody caught its error, PostgreSQL takes all back and calls that no error.
-    if connection.execute("COMMIT", prepare=False).statusmessage != "COMMIT":
+    if said != "COMMIT":
         raise psycopg.errors.InFailedSqlTransaction("a statement failed before, and the transaction with it")
 
 
@@ -277,6 +286,9 @@ def _address(url: str, schema: str) -> tuple[str, str]:
             "The address of PostgreSQL begins with postgresql://, as in postgresql://USER@HOST/DATABASE."
         )
     try:
+        # libpq itself would take a part of a password with @ in it for a host, and name it in its messages.
+        if not _PLACE.fullmatch(url):
+            raise psycopg.ProgrammingError
         given = conninfo_to_dict(url)
     except psycopg.Error:
         # Without its words: they hold the part that could not be read, and that may be the password.
@@ -293,10 +305,9 @@ def _address(url: str, schema: str) -> tuple[str, str]:
         "idle_in_transaction_session_timeout": f"{IDLE_SECONDS}s",
     }
     options = " ".join([*(f"-c {name}={value}" for name, value in limits.items()), str(given.get("options") or "")])
-    ours = {"connect_timeout": CONNECT_SECONDS, "tcp_user_timeout": 30_000, "keepalives_idle": 30}
+    ours = {"application_name": "argot", "connect_timeout": CONNECT_SECONDS, "tcp_user_timeout": 30_000}
     # What somebody says in the address wins over ours, but for the schema.
-    conninfo = make_conninfo(**{
-        "application_name": "argot", **ours, **given, "options": options.strip(), "client_encoding": "UTF8",
-    })  # fmt: skip
+    said: dict[str, Any] = {**ours, **given, "options": options.strip(), "client_encoding": "UTF8"}
+    conninfo = make_conninfo(**said)
     place = f"{given.get('host') or 'this machine'}{f':{port}' if (port := given.get('port')) else ''}"
     return conninfo, f"PostgreSQL on {place} (database {given.get('dbname') or 'of its user'}, schema {schema})"

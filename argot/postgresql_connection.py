@@ -80,11 +80,11 @@ class PostgresqlConnection:
 
     def execute(self, sql: str, parameters: Parameters = ()) -> psycopg.Cursor[Any]:
         statement = translated(sql)
-        return self._connection.cursor().execute(statement.sql, statement.bound(parameters))  # type: ignore[call-overload,no-any-return]
+        return self._connection.cursor().execute(statement.sql, statement.bound(parameters))
 
     def executemany(self, sql: str, parameters: Iterable[Parameters]) -> psycopg.Cursor[Any]:
         statement, cursor = translated(sql), self._connection.cursor()
-        cursor.executemany(statement.sql, [statement.bound(one) or () for one in parameters])  # type: ignore[arg-type]
+        cursor.executemany(statement.sql, [statement.bound(one) or () for one in parameters])
         return cursor
 
 

@@ -34,6 +34,15 @@ _REMEDIES: tuple[tuple[type[psycopg.Error], str], ...] = (
     (psycopg.OperationalError, _START),
 )
 """The first that fits; the last one is the connection that is lost, or never was."""
+_SAID: tuple[tuple[str, type[psycopg.Error]], ...] = (
+    ("password", pg.InvalidPassword),
+    ("pg_hba.conf", pg.InvalidAuthorizationSpecification),
+    ('FATAL: role "', pg.InvalidAuthorizationSpecification),
+    ('FATAL: database "', pg.InvalidCatalogName),
+    ("too many clients", pg.TooManyConnections),
+    ("connection slots", pg.TooManyConnections),
+)
+"""What the server said that let nobody in: libpq hands on its words, and no code."""
 _DAMAGE = (pg.DataCorrupted, pg.IndexCorrupted)
 
 
@@ -55,8 +64,10 @@ def postgresql_error(name: str, error: psycopg.Error) -> ArgotError | None:
         return DamagedStore(f"{name} is damaged: {_line(error)}. {_RESTORE}.")
     if isinstance(error, psycopg.DataError) and "NUL" in str(error):
         return InvalidInput("There is a NUL character in the text, which PostgreSQL keeps none of. Take it out.")
+    said = _line(error)
+    met = next((kind for words, kind in _SAID if error.sqlstate is None and words in said), type(error))
     for kind, remedy in _REMEDIES:
-        if isinstance(error, kind):
+        if issubclass(met, kind):
             return StoreUnavailable(f"{name} cannot be used: {_line(error)}. {remedy}, and try again.", remedy)
     return None
 

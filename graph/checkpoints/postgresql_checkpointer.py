@@ -5,6 +5,7 @@ What is stored, and when, is as in `checkpointer.py`; a checkpoint is durable as
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -17,27 +18,28 @@ from psycopg import AsyncConnection, AsyncCursor
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool
 
-from argot.databases import StoreMigration
+from argot.databases import Additive, PerEngine, StoreMigration
 from argot.postgresql import WAIT_SECONDS
 from argot.postgresql_errors import postgresql_named
 
 if TYPE_CHECKING:
     from argot.postgresql import PostgresqlStores
 
-_LEAST_CONNECTIONS, _MOST_CONNECTIONS = 1, 4
+_LEAST_CONNECTIONS, _MOST_CONNECTIONS = 1, 2
+"""LangGraph's saver uses one at a time; the other is there when the first is lost."""
 
 Pool = AsyncConnectionPool[AsyncConnection[DictRow]]
 
 
 def checkpoint_migrations() -> tuple[StoreMigration, ...]:
     """LangGraph's own, as migrations of ours: all that `setup` would run, under the lock and in transactions."""
-    from argot.databases import PerEngine
-
     # Built beside whoever writes, an index takes no transaction; here nobody writes yet.
     scripts = (script.replace("CONCURRENTLY", "") for script in AsyncPostgresSaver.MIGRATIONS)
     noted = "INSERT INTO checkpoint_migrations (v) VALUES ({}) ON CONFLICT DO NOTHING"
     return tuple(
-        PerEngine("", f"{script.rstrip().rstrip(';')}; {noted.format(number)}") for number, script in enumerate(scripts)
+        # LangGraph's own versions stand beside each other: its migrations only add.
+        Additive(PerEngine("", f"{script.rstrip().rstrip(';')}; {noted.format(number)}"))
+        for number, script in enumerate(scripts)
     )
 
 
@@ -46,8 +48,6 @@ async def open_saver(stores: PostgresqlStores, serde: SerializerProtocol) -> Pos
     Raises:
         StoreUnavailable, DamagedStore
     """
-    import asyncio
-
     await asyncio.to_thread(stores.open, "checkpoints", checkpoint_migrations())
     pool: Pool = AsyncConnectionPool(
         stores.conninfo,

@@ -50,8 +50,8 @@ MALFORMED = {"uvicorn.error": ("Invalid HTTP request", "Unsupported upgrade"), "
 
 TALKATIVE = (
     "aiosqlite", "asyncio", "chainlit", "chromadb", "engineio", "httpcore", "httpx", "langchain", "langgraph",
-    "markdown_it", "mcp", "multipart", "openai", "pdfminer", "python_multipart", "slack_bolt", "slack_sdk", "socketio",
-    "urllib3", "websockets",
+    "markdown_it", "mcp", "multipart", "openai", "pdfminer", "psycopg", "python_multipart", "slack_bolt", "slack_sdk",
+    "socketio", "urllib3", "websockets",
 )  # fmt: skip
 """At DEBUG and INFO they log statements, requests and messages with all that is in them."""
 

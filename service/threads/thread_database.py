@@ -37,8 +37,10 @@ class ThreadDatabase(Protocol):
         DamagedStore, StoreUnavailable: by every method.
     """
 
-    saver: BaseCheckpointSaver[Any]
     dialect: Dialect
+
+    @property
+    def saver(self) -> BaseCheckpointSaver[Any]: ...
 
     async def rows(self, sql: str, parameters: Sequence[Any]) -> list[Any]: ...
 

@@ -3,6 +3,7 @@
 import asyncio
 import operator
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -10,9 +11,11 @@ import pytest
 import pytest_asyncio
 from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
+from postgresql_server import end_connections
 
 from argot.databases import Stores
 from argot.graph.checkpoints.pruning import keep_latest
+from argot.postgresql import PostgresqlStores
 from argot.service.insight.question_counts import first_day, question_counts, thumbs
 from argot.service.insight.unanswered_groups import open_questions
 from argot.service.threads import thread_store as module
@@ -165,3 +168,20 @@ async def test_a_choice_is_waited_for_and_only_the_last_checkpoint_stays(threads
     assert state.values == {"words": ["q", "x", "one", "q", "x", "two"], "last": "two"}
     await threads.saver.adelete_thread("t1")
     assert not (await counting(threads.saver).aget_state(place)).values
+
+
+async def test_conversations_go_on_when_their_connections_to_postgresql_are_cut(postgresql_url: str) -> None:
+    place: Any = {"configurable": {"thread_id": "t1"}}
+    with closing(PostgresqlStores(postgresql_url)) as stores:
+        threads = await Threads.open(stores)
+        await counting(threads.saver).ainvoke({"words": ["q"]}, place)
+        thread = await threads.start("ann", "q")
+        end_connections(postgresql_url)
+        await counting(threads.saver).ainvoke(Command(resume="one"), place)
+        end_connections(postgresql_url)
+        assert await threads.own("ann", thread.id) == thread
+        await threads.close()
+        # As another process would: everything is there.
+        threads = await Threads.open(stores)
+        assert (await counting(threads.saver).aget_state(place)).values["last"] == "one"
+        await threads.close()

@@ -31,11 +31,12 @@ def programs() -> Path | None:
 class PostgresqlServer:
     """A running server, and databases on it. `start` and `stop` may follow each other."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, durable: bool = False) -> None:
         bin_folder = programs()
         assert bin_folder is not None, MISSING
         self.programs, self.folder, self.port = bin_folder, folder, _free_port()
         self.data = folder / "data"
+        self.durable = durable
         folder.mkdir(parents=True, exist_ok=True)
         if os.geteuid() == 0:
             # Each folder above it, too, has to let that user through.
@@ -45,7 +46,9 @@ class PostgresqlServer:
         self._run("initdb", "-D", self.data, "-U", "argot", "--auth=trust", "--no-sync", "-E", "UTF8", *locale)
 
     def start(self) -> None:
-        limits = "-c max_connections=200 -c shared_buffers=32MB -c fsync=off -c autovacuum=off"
+        limits = "-c max_connections=200 -c shared_buffers=32MB -c autovacuum=off"
+        if not self.durable:
+            limits += " -c fsync=off"
         options = f"-c listen_addresses=127.0.0.1 -c port={self.port} -c unix_socket_directories='' {limits}"
         self._run("pg_ctl", "-D", self.data, "-w", "-t", "300", "-l", self.folder / "log", "-o", options, "start")
 
@@ -85,14 +88,23 @@ class PostgresqlServer:
 
 
 @contextlib.contextmanager
-def running(folder: Path) -> Iterator[PostgresqlServer]:
-    server = PostgresqlServer(folder)
+def running(folder: Path, *, durable: bool = False) -> Iterator[PostgresqlServer]:
+    server = PostgresqlServer(folder, durable=durable)
     server.start()
     try:
         yield server
     finally:
         if (server.data / "postmaster.pid").exists():
             server.stop()
+
+
+def end_connections(url: str) -> None:
+    """Cut every other connection to this database, as a restart of the server does."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE pid != pg_backend_pid() AND datname = current_database()"
+        )
 
 
 def _unprivileged() -> pwd.struct_passwd:

@@ -1,0 +1,274 @@
+"""PostgreSQL when it is gone, restarted, read-only, full or newer: what is said, and that nothing kept is lost."""
+
+import logging
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from postgresql_server import MISSING, PostgresqlServer, end_connections, programs, running
+
+from argot import postgresql
+from argot.databases import Additive
+from argot.errors import DamagedStore, InvalidInput, InvalidSettings, StoreUnavailable
+from argot.postgresql import PostgresqlStores
+from argot.postgresql_translation import translated, translated_schema
+
+THINGS = ("CREATE TABLE things (name TEXT PRIMARY KEY)",)
+INSERT = "INSERT INTO things (name) VALUES (?)"
+
+
+@pytest.fixture
+def opened(postgresql_url: str) -> Iterator[PostgresqlStores]:
+    with closing(PostgresqlStores(postgresql_url)) as stores:
+        yield stores
+
+
+# -- the address ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "mysql://u:geheim7@host/db", "host=h password=geheim7", "postgresql://u:geheim7@host:port/db",
+     "postgresql://u:ge@heim7@[host/db", "postgresql://u:geheim7@host/db?nonsense=1"],
+)  # fmt: skip
+def test_what_is_no_address_is_refused_without_its_password(url: str) -> None:
+    with pytest.raises(InvalidSettings, match="postgresql://") as refused:
+        PostgresqlStores(url)
+    assert "heim7" not in str(refused.value) and refused.value.__cause__ is None
+
+
+@pytest.mark.parametrize("schema", ["", "a b", "Argot", "pg_argot", "a" * 60, "x; DROP SCHEMA y", '"'])
+def test_what_is_no_schema_is_refused(schema: str) -> None:
+    with pytest.raises(InvalidSettings, match="cannot be the schema"):
+        PostgresqlStores("postgresql://localhost/db", schema)
+
+
+@pytest.mark.parametrize(
+    ("change", "remedy"),
+    [
+        (lambda _, name: f"postgresql://argot:secret-of-tests@127.0.0.1:1/{name}", "Start"),
+        (lambda url, name: url.replace(name, "nowhere"), "Make the database (createdb)"),
+        (lambda url, _: url.replace("argot:", "nobody-known:"), "Let its user in"),
+    ],
+)
+def test_a_server_that_does_not_let_us_in_is_named_with_what_helps(
+    postgresql_url: str, change: Any, remedy: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    name = postgresql_url.rsplit("/", 1)[1]
+    with caplog.at_level(logging.DEBUG), pytest.raises(StoreUnavailable, match="cannot be used") as refused:
+        PostgresqlStores(change(postgresql_url, name))
+    assert remedy in str(refused.value) or remedy in refused.value.elsewhere
+    assert "secret-of-tests" not in str(refused.value) + caplog.text + repr(refused.value.__cause__)
+
+
+def test_several_knowledge_bases_share_a_database(postgresql_url: str) -> None:
+    made = (PostgresqlStores(postgresql_url, schema) for schema in ("one", "two"))
+    with closing(next(made)) as one, closing(next(made)) as two:
+        one.open("shop", THINGS).write(INSERT, "a")
+        assert two.open("shop", THINGS).rows("SELECT * FROM things") == []
+        assert "schema one" in one.name and "secret-of-tests" not in one.name
+
+
+# -- what happens to a server -----------------------------------------------------------------------------------------
+
+
+def test_a_lost_connection_is_not_noticed_by_who_reads_or_begins_to_write(
+    postgresql_url: str, opened: PostgresqlStores
+) -> None:
+    database = opened.open("shop", THINGS)
+    for number, work in enumerate(
+        (
+            lambda: database.write(INSERT, "a"),
+            lambda: database.write_returning(f"{INSERT} RETURNING name", "b"),
+            lambda: database.rows("SELECT * FROM things"),
+        )
+    ):
+        end_connections(postgresql_url)
+        assert work(), number
+    end_connections(postgresql_url)
+    with database.transaction() as connection:
+        connection.execute(INSERT, ("c",))
+    end_connections(postgresql_url)
+    with database.snapshot() as connection:
+        assert len(connection.execute("SELECT * FROM things").fetchall()) == 3
+
+
+def test_a_connection_lost_within_a_transaction_is_told_and_nothing_of_it_stays(
+    postgresql_url: str, opened: PostgresqlStores
+) -> None:
+    database = opened.open("shop", THINGS)
+    with pytest.raises(StoreUnavailable, match="Start PostgreSQL"), database.transaction() as connection:
+        connection.execute(INSERT, ("half",))
+        end_connections(postgresql_url)
+        connection.execute(INSERT, ("a",))
+    with pytest.raises(StoreUnavailable), database.transaction() as connection:
+        connection.execute(INSERT, ("half",))
+        end_connections(postgresql_url)
+    assert database.rows("SELECT * FROM things") == []
+
+
+def test_a_transaction_whose_fault_was_caught_is_not_said_to_be_kept(opened: PostgresqlStores) -> None:
+    database = opened.open("shop", THINGS)
+    with pytest.raises(psycopg.errors.InFailedSqlTransaction), database.transaction() as connection:
+        connection.execute(INSERT, ("a",))
+        with pytest.raises(psycopg.errors.UniqueViolation):
+            connection.execute(INSERT, ("a",))
+    assert database.rows("SELECT * FROM things") == []
+
+
+def test_a_server_that_takes_no_writes_is_named(postgresql_url: str, opened: PostgresqlStores) -> None:
+    database = opened.open("shop", THINGS)
+    with psycopg.connect(postgresql_url, autocommit=True) as connection:
+        name = connection.info.dbname
+        connection.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")  # type: ignore[arg-type]
+    end_connections(postgresql_url)
+    assert database.rows("SELECT * FROM things") == []
+    with pytest.raises(StoreUnavailable, match="Name the primary server"):
+        database.write(INSERT, "a")
+
+
+def test_a_full_disk_is_named(opened: PostgresqlStores) -> None:
+    """As PostgreSQL says it, by a function that raises the same."""
+    database = opened.open("shop", THINGS)
+    with opened.connection() as connection:
+        connection.execute(
+            "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS"
+            " $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$"
+        )
+        connection.execute("CREATE TRIGGER refused BEFORE INSERT ON things EXECUTE FUNCTION refuse()")
+    with pytest.raises(StoreUnavailable, match="Free some space"):
+        database.write(INSERT, "a")
+    assert database.rows("SELECT * FROM things") == []
+
+
+def test_who_writes_too_long_is_waited_for_and_then_named(
+    postgresql_url: str, opened: PostgresqlStores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = opened.open("shop", THINGS)
+    monkeypatch.setattr(postgresql, "LOCK_SECONDS", 1)
+    with closing(PostgresqlStores(postgresql_url)) as other:
+        waiting = other.open("shop", THINGS)
+        with database.transaction(), pytest.raises(StoreUnavailable, match="Wait for the program"):
+            waiting.write(INSERT, "a")
+    assert database.write(INSERT, "a") == 1
+
+
+def test_when_all_connections_are_in_use_that_is_said(postgresql_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgresql, "WAIT_SECONDS", 0.2)
+    with closing(PostgresqlStores(postgresql_url, most_connections=1)) as stores:
+        database = stores.open("shop", THINGS)
+        with database.reader(), pytest.raises(StoreUnavailable, match="all 1 connections were in use"):
+            database.rows("SELECT * FROM things")
+
+
+def test_a_character_that_it_cannot_keep_is_named(opened: PostgresqlStores) -> None:
+    with pytest.raises(InvalidInput, match="NUL"):
+        opened.open("shop", THINGS).write(INSERT, "a\0b")
+
+
+def test_tables_that_change_under_a_prepared_statement(postgresql_url: str, opened: PostgresqlStores) -> None:
+    database = opened.open("shop", THINGS)
+    for _ in range(8):  # until psycopg prepares it
+        database.rows("SELECT * FROM things")
+    with closing(PostgresqlStores(postgresql_url)) as newer:
+        newer.open("shop", (*THINGS, Additive("ALTER TABLE things ADD COLUMN size INTEGER"))).write(INSERT, "a")
+    assert [row["name"] for row in database.rows("SELECT * FROM things")] == ["a"]
+    # What the newer one added asks nothing of the older one, which may start beside it.
+    with closing(PostgresqlStores(postgresql_url)) as older:
+        assert older.open("shop", THINGS).write(INSERT, "b") == 1
+    with closing(PostgresqlStores(postgresql_url)) as newest:
+        newest.open("shop", (*THINGS, Additive("SELECT 1"), "SELECT 1"))
+    with closing(PostgresqlStores(postgresql_url)) as older, pytest.raises(DamagedStore, match="newer Argot"):
+        older.open("shop", THINGS)
+
+
+def test_two_processes_that_start_at_once_apply_each_migration_once(postgresql_url: str) -> None:
+    migrations = (*THINGS, "SELECT pg_sleep(0.2)", "INSERT INTO things (name) VALUES ('once')")
+    errors: list[BaseException] = []
+
+    def start() -> None:
+        try:
+            with closing(PostgresqlStores(postgresql_url)) as stores:
+                stores.open("shop", migrations)
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=start) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+
+
+@pytest.fixture
+def durable_server() -> Iterator[PostgresqlServer]:
+    """One that keeps its log on the disk."""
+    if programs() is None:
+        pytest.skip(MISSING)
+    with tempfile.TemporaryDirectory(prefix="argot-postgresql-") as folder:
+        Path(folder).chmod(0o755)
+        with running(Path(folder) / "server", durable=True) as server:
+            yield server
+
+
+def test_nothing_acknowledged_is_lost_when_the_server_crashes_under_load(durable_server: PostgresqlServer) -> None:
+    with closing(PostgresqlStores(durable_server.url("postgres"))) as stores:
+        database, kept = stores.open("shop", THINGS), set[str]()
+        done, some = threading.Event(), threading.Semaphore(0)
+
+        def write(writer: int) -> None:
+            for number in range(1_000_000):
+                if done.is_set():
+                    return
+                with suppress(StoreUnavailable):
+                    database.write(INSERT, f"{writer} {number}")
+                    kept.add(f"{writer} {number}")
+                    some.release()
+
+        writers = [threading.Thread(target=write, args=(one,)) for one in range(2)]
+        for writer in writers:
+            writer.start()
+        for _ in range(2):
+            for _ in range(20):
+                assert some.acquire(timeout=300)
+            durable_server.stop("immediate")
+            durable_server.start()
+        done.set()
+        for writer in writers:
+            writer.join()
+        found = {row["name"] for row in database.rows("SELECT name FROM things")}
+        # Of each crash what was being committed: that may be there, and is not said to be.
+        assert kept <= found and len(found) - len(kept) <= 4
+
+
+# -- the words --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ("SELECT ?, ?", "SELECT $1, $2"),
+        ("SELECT ?2, ?1", "SELECT $2, $1"),
+        ("SELECT :a, :b, :a", "SELECT $1, $2, $1"),
+        ("SELECT '?:a', \"a?\", x::text -- ?", "SELECT '?:a', \"a?\", x::text -- ?"),
+        ("SELECT user, s.user, users, 'user', by_user", 'SELECT "user", s."user", users, \'user\', by_user'),
+        ("SELECT CAST(? AS BLOB), blob", "SELECT CAST($1 AS BYTEA), blob"),
+        ("SELECT 5 % 3, 'it''s ?'", "SELECT 5 % 3, 'it''s ?'"),
+    ],
+)
+def test_statements_in_its_words(ours: str, theirs: str) -> None:
+    assert translated(ours).sql == theirs
+
+
+def test_types_in_its_words() -> None:
+    ours = "CREATE TABLE t (n INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT, x REAL DEFAULT 'TEXT') WITHOUT ROWID"
+    key = "n BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY"
+    assert translated_schema(ours).strip() == (
+        f"CREATE TABLE t ({key}, text TEXT COLLATE \"C\", x DOUBLE PRECISION DEFAULT 'TEXT')"
+    )

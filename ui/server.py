@@ -127,6 +127,7 @@ def is_secluded(address: str) -> bool:
 
 
 async def _serve(home: Path, settings: Settings) -> None:
+    from argot.service.observability.metric_export import export_metrics
     from argot.service.observability.metrics import Metrics
     from argot.ui.slack.lifecycle import slack
     from argot.ui.web.observability import RequestObserver
@@ -146,6 +147,7 @@ async def _serve(home: Path, settings: Settings) -> None:
                 serving(kb),
                 beside(
                     kb.metrics.watch_loop(),
+                    export_metrics(kb.metrics, settings),
                     keep_clean(kb),
                     keep_in_step(kb),
                     derive_unasked(kb),

@@ -19,28 +19,20 @@ _REMEDY = "see that the collector runs, or unset {}; questions are answered all 
 def telemetry_findings(settings: Settings) -> list[Finding]:
     """Sends empty requests, as the protocol allows; a collector that hangs takes `SECONDS` for each."""
     contents = "; with contents" if settings.trace_contents else "; without contents"
+    nowhere = "sent nowhere (docs/insight.md)"
+    traces, metrics = settings.trace_endpoint, settings.metric_endpoint
     return [
-        _found("traces", "trace_endpoint", settings.trace_endpoint, traces_url, _takes_traces, contents),
-        _found("metrics", "metric_endpoint", settings.metric_endpoint, metrics_url, _takes_metrics),
+        _found("traces", traces_url(traces), _takes_traces, contents) if traces else good("traces", nowhere),
+        _found("metrics", metrics_url(metrics), _takes_metrics) if metrics else good("metrics", nowhere),
     ]
 
 
-def _found(
-    name: str,
-    setting: str,
-    endpoint: str,
-    address: Callable[[str], str],
-    takes: Callable[[str], bool],
-    told: str = "",
-) -> Finding:
-    if not endpoint:
-        return good(name, "sent nowhere (docs/insight.md)")
+def _found(name: str, url: str, takes: Callable[[str], bool], told: str = "") -> Finding:
     if importlib.util.find_spec("opentelemetry.exporter.otlp.proto.http") is None:
         return bad(name, "OpenTelemetry is not installed", install_command("traces"))
     import httpx
 
-    url, remedy = address(endpoint), _REMEDY.format(f"ARGOT_{setting.upper()}")
-    shown = without_password(url)
+    shown, remedy = without_password(url), _REMEDY.format(f"ARGOT_{name[:-1].upper()}_ENDPOINT")
     try:
         # By the exporter's own road, so that certificates and headers of the environment (OTEL_...) count here, too.
         if takes(url):

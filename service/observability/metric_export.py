@@ -150,9 +150,7 @@ def _histogram_points(samples: Iterable[Sample], began: int, now: int) -> list[H
         bounds, counts = _buckets(known["below"])
         unknown: Any = None  # the least and the greatest; the protocol lets them out
         points.append(
-            HistogramDataPoint(
-                known["labels"], began, now, sum(counts), known["sum"], counts, bounds, unknown, unknown
-            )
+            HistogramDataPoint(known["labels"], began, now, sum(counts), known["sum"], counts, bounds, unknown, unknown)
         )
     return points
 

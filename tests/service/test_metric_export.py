@@ -1,4 +1,4 @@
-"""Metrics to an OpenTelemetry endpoint: those of /metrics, bucket by bucket, and what an endpoint that is down costs."""
+"""Metrics to an OpenTelemetry endpoint: those of /metrics, bucket by bucket, and what one that is down costs."""
 
 import asyncio
 import json

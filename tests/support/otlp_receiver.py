@@ -28,7 +28,6 @@ class Receiver:
             found += [span for one in sent.resource_spans for scope in one.scope_spans for span in scope.spans]
         return found
 
-
     @property
     def metrics(self) -> dict[str, Any]:
         """The latest of each name."""

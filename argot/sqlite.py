@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Generic, Literal, Protocol, TypeVar
 
 from argot.clock import timestamp
+from argot.databases import Additive, PerEngine, StoreMigration
 from argot.errors import DamagedStore
 from argot.remedies import UPDATE, damaged_store, store_error
 
@@ -25,7 +26,7 @@ CACHE_KIB = 2_048
 MAGIC = b"SQLite format 3\x00"
 _HEADER_BYTES = 100
 
-Migration = str | Callable[[sqlite3.Connection], None]
+Migration = StoreMigration
 """One step of a schema: a script, or a function that is called within the transaction. Once released, never edited."""
 
 
@@ -222,6 +223,10 @@ def migrate(
 
 
 def _apply(connection: sqlite3.Connection, migration: Migration) -> None:
+    if isinstance(migration, Additive):
+        migration = migration.script
+    if isinstance(migration, PerEngine):
+        migration = migration.sqlite
     if isinstance(migration, str):
         run_script(connection, migration)
     else:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
+from argot.databases import Stores
 from argot.errors import KnowledgeBaseBusy
 from argot.profile_files import SavedProfiles
 from argot.service.admission_control import Gate, Limits
@@ -30,6 +31,7 @@ from argot.service.storage.home_lock import HomeLock, read_owner
 from argot.service.threads.thread_store import Threads
 from argot.settings import Settings
 from argot.sqlite import damage_named
+from argot.sqlite_database import SqliteStores
 from argot.types import Principal
 
 if TYPE_CHECKING:
@@ -79,6 +81,8 @@ class KnowledgeBase:
         """What is counted of everything done; None where nobody reads it."""
         self.tracing: TraceExport | None = None
         """Where traces of questions are sent; None: nowhere."""
+        self.stores: Stores = SqliteStores(home)
+        """What keeps people, ratings, training pairs and threads."""
         self._guard = threading.RLock()
         self._corpus: Corpus | None = None
         self._store: CorpusStore | None = None
@@ -151,6 +155,7 @@ class KnowledgeBase:
             for store in stores:
                 if store:
                     await asyncio.to_thread(store.close)
+            await asyncio.to_thread(self.stores.close)
             _note_stores(self.home)
         finally:
             self.lock.release()
@@ -194,7 +199,7 @@ class KnowledgeBase:
         with self._guard:
             if self._people is None:
                 lifetimes = Lifetimes(self.settings.session_idle_hours * HOUR, self.settings.session_days * DAY)
-                self._people = People(self.home / layout.PEOPLE, lifetimes)
+                self._people = People(self.stores, lifetimes)
             return self._people
 
     @property
@@ -203,9 +208,7 @@ class KnowledgeBase:
             if self._ratings is None:
                 from argot.service.ratings.rating_store import RatingStore
 
-                path = self.home / layout.RATINGS
-                with damage_named(path):
-                    self._ratings = RatingStore(path)
+                self._ratings = RatingStore(self.stores)
             return self._ratings
 
     @property
@@ -215,9 +218,7 @@ class KnowledgeBase:
             if self._learning is None:
                 from argot.learn.store.pair_store import PairStore
 
-                path = self.home / layout.LEARNING
-                with damage_named(path):
-                    self._learning = PairStore(path)
+                self._learning = PairStore(self.stores)
             return self._learning
 
     @property
@@ -283,7 +284,7 @@ class KnowledgeBase:
         async with self._opening_threads:
             # Two first callers at once wait for one opening.
             if self._threads is None:
-                self._threads = await Threads.open(self.home / layout.THREADS)
+                self._threads = await Threads.open(self.stores)
             return self._threads
 
     def scrubs(self) -> list[Callable[[], Any]]:

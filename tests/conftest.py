@@ -2,8 +2,10 @@
 
 import fcntl
 import os
+import secrets
 import shutil
 import signal
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -118,6 +120,44 @@ def chromium() -> Iterator[Any]:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=flags, timeout=1000 * PATIENCE)
         yield started
         started.close()
+
+
+@pytest.fixture(scope="session")
+def postgresql_server() -> Iterator[Any]:
+    """A `PostgresqlServer` (postgresql_server.py), running; each test makes a database of its own on it."""
+    from postgresql_server import MISSING, programs, running
+
+    if programs() is None:
+        pytest.fail(MISSING) if "CI" in os.environ else pytest.skip(MISSING)
+    # Not in pytest's folder, which is root's alone, and into which the user that PostgreSQL runs as could not look.
+    with tempfile.TemporaryDirectory(prefix="argot-postgresql-") as folder:
+        Path(folder).chmod(0o755)
+        with running(Path(folder) / "server") as server:
+            yield server
+
+
+@pytest.fixture
+def postgresql_url(postgresql_server: Any) -> Iterator[str]:
+    """The address of an empty database."""
+    with postgresql_server.database() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
+    """Where stores are kept, on each engine: `Stores` of argot/databases.py."""
+    if request.param == "sqlite":
+        from argot.sqlite_database import SqliteStores
+
+        yield SqliteStores(tmp_path)
+        return
+    from argot.postgresql import PostgresqlStores
+
+    # A schema of its own, as knowledge bases have that share a database: a fresh database takes longer.
+    server = request.getfixturevalue("postgresql_server")
+    opened = PostgresqlStores(server.url("postgres"), f"t{secrets.token_hex(8)}")
+    yield opened
+    opened.close()
 
 
 @pytest.fixture(scope="session")

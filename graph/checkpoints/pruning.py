@@ -22,6 +22,8 @@ async def keep_latest(checkpointer: Checkpointer, thread: str) -> None:
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
     if not isinstance(checkpointer, AsyncSqliteSaver):
+        # LangGraph's saver for PostgreSQL can do it itself.
+        await checkpointer.aprune([thread], strategy="keep_latest")
         return
     async with checkpointer.lock:
         # Both go by the newest checkpoint, so that what is cut off between the two is made good after the next turn.

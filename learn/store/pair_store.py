@@ -1,4 +1,4 @@
-"""learning.db: the sets of training pairs of a knowledge base, how each was made, and what people changed in it.
+"""The store `learning`: sets of training pairs, how each was made, and what people changed in it.
 
 The text of a passage is read from corpus.db, for whoever reads it, and is not kept here: what is removed there, or not
 to be read, is in no set either. Only passages that came with an import, and are not in the base, are kept with their
@@ -8,25 +8,21 @@ text.
 from __future__ import annotations
 
 import json
-import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal, get_args
 
 from argot.clock import timestamp
+from argot.databases import Dialect, PerEngine, StoreMigration, Stores
 from argot.errors import Conflict, NotFound
 from argot.learn.training_pairs import PARTS, Part
-from argot.sqlite import PerThread, damage_named, open_database, transaction
 
 PairState = Literal["kept", "struck"]
 SetStatus = Literal["making", "done"]
 PairFilter = Literal["kept", "struck", "corrected"]
 PAIR_FILTERS: tuple[PairFilter, ...] = get_args(PairFilter)
 
-MIGRATIONS = (
-    """
+_TABLES = """
     CREATE TABLE sets (
         name TEXT PRIMARY KEY, created TEXT NOT NULL, created_by TEXT NOT NULL, seed INTEGER NOT NULL,
         made TEXT NOT NULL, readers TEXT NOT NULL, status TEXT NOT NULL, done INTEGER NOT NULL, total INTEGER NOT NULL,
@@ -47,8 +43,14 @@ MIGRATIONS = (
         changed_by TEXT NOT NULL DEFAULT '', changed_at TEXT NOT NULL DEFAULT '', UNIQUE (of, id)
     );
     CREATE INDEX pairs_by_set ON pairs (of, place)
-    """,
+    """
+MIGRATIONS: tuple[StoreMigration, ...] = (
+    PerEngine(sqlite=_TABLES, postgresql=_TABLES.replace("TABLE documents", "TABLE set_documents")),
+    # On PostgreSQL the corpus, with its documents, is in the same schema.
+    PerEngine(sqlite="ALTER TABLE documents RENAME TO set_documents", postgresql=""),
 )
+_ALL = 2**63 - 1
+"""More than there are: the engines have no common way to say that there is no limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,20 +127,19 @@ class PairStore:
     """The sets of one knowledge base. Each method may be called in any thread.
 
     Raises:
-        DamagedStore, StoreUnavailable: by every method, as `damage_named` says.
+        DamagedStore, StoreUnavailable: by every method.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        open_database(path, MIGRATIONS).close()
-        self._connections = PerThread(lambda: open_database(path, MIGRATIONS))
+    def __init__(self, stores: Stores) -> None:
+        self.database = stores.open("learning", MIGRATIONS)
+        self._rows, self._changing = self.database.rows, self.database.transaction
 
     def close(self) -> None:
-        self._connections.close()
+        self.database.close()
 
     def scrub(self) -> bool:
         """Let nothing of what was deleted stay in the write-ahead log; False if somebody reads an earlier state."""
-        return not self._rows("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
+        return self.database.scrub()
 
     # -- sets ---------------------------------------------------------------------------------------------------------
 
@@ -162,14 +163,9 @@ class PairStore:
             Conflict: there is one of this name.
         """
         values = (new.name, new.created, new.created_by, new.seed, _json(new.made), _json(new.readers), new.status)
-        try:
-            with self._changing() as db:
-                db.execute(
-                    f"INSERT INTO sets ({_SET}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
-                    (*values, new.done, new.total, _json(new.left_out)),
-                )
-        except sqlite3.IntegrityError:
-            raise Conflict(f"There is a set of pairs '{new.name}' already. Give another name.") from None
+        sql = f"INSERT INTO sets ({_SET}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"  # noqa: S608
+        if not self.database.write(sql, *values, new.done, new.total, _json(new.left_out)):
+            raise Conflict(f"There is a set of pairs '{new.name}' already. Give another name.")
 
     def remove(self, name: str) -> int:
         """Remove a set; how many pairs it had."""
@@ -179,7 +175,7 @@ class PairStore:
         return int(count)
 
     def documents(self, name: str) -> list[SetDocument]:
-        rows = self._rows("SELECT document, name, readers FROM documents WHERE of = ? ORDER BY name", name)
+        rows = self._rows("SELECT document, name, readers FROM set_documents WHERE of = ? ORDER BY name", name)
         return [SetDocument(document, called, tuple(json.loads(readers))) for document, called, readers in rows]
 
     # -- making -------------------------------------------------------------------------------------------------------
@@ -216,24 +212,24 @@ class PairStore:
             for one in pairs
         ]
         with self._changing() as db:
-            before = db.total_changes
-            db.executemany(
-                "INSERT OR IGNORE INTO pairs (of, id, question, answer, passage_id, passage, document, kind, part,"
-                " negatives, state, asked_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            added = db.executemany(
+                "INSERT INTO pairs (of, id, question, answer, passage_id, passage, document, kind, part, negatives,"
+                " state, asked_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
                 rows,
-            )
-            added = db.total_changes - before
+            ).rowcount
             db.executemany(
-                "INSERT OR REPLACE INTO documents (of, document, name, readers) VALUES (?, ?, ?, ?)",
+                "INSERT INTO set_documents (of, document, name, readers) VALUES (?, ?, ?, ?)"
+                " ON CONFLICT (of, document) DO UPDATE SET name = excluded.name, readers = excluded.readers",
                 [(name, one.document, one.name, _json(one.readers)) for one in documents],
             )
-            db.executemany("INSERT OR IGNORE INTO steps (of, step) VALUES (?, ?)", [(name, step) for step in steps])
+            noted = "INSERT INTO steps (of, step) VALUES (?, ?) ON CONFLICT DO NOTHING"
+            db.executemany(noted, [(name, step) for step in steps])
             if left_out is not None:
                 db.execute("UPDATE sets SET left_out = ? WHERE name = ?", (_json(left_out), name))
             db.execute(
                 "UPDATE sets SET done = done + ?, total = coalesce(?, total) WHERE name = ?", (len(steps), total, name)
             )
-        return added
+        return max(added, 0)
 
     def finish(self, name: str) -> None:
         """The set is made: its steps need not be known any more."""
@@ -248,16 +244,16 @@ class PairStore:
         name: str,
         query: PairQuery = PairQuery(),
         *,
-        limit: int = -1,
+        limit: int = _ALL,
         offset: int = 0,
     ) -> list[StoredPair]:
         """In the order in which they were made."""
-        where, values = _where(name, query)
+        where, values = _where(name, query, self.database.dialect)
         sql = f"SELECT {_PAIR} FROM pairs WHERE {where} ORDER BY place LIMIT ? OFFSET ?"  # noqa: S608
         return [_pair(row) for row in self._rows(sql, *values, limit, offset)]
 
     def count(self, name: str, query: PairQuery = PairQuery()) -> int:
-        where, values = _where(name, query)
+        where, values = _where(name, query, self.database.dialect)
         return int(self._rows(f"SELECT count(*) FROM pairs WHERE {where}", *values)[0][0])  # noqa: S608
 
     def counts(self, name: str, by: Literal["kind", "part"]) -> dict[str, int]:
@@ -304,24 +300,13 @@ class PairStore:
         """Remove what these people asked, and name another where they made or changed something; how many rows."""
         listed = _json(names)
         with self._changing() as db:
-            asked = "DELETE FROM pairs WHERE asked_by IN (SELECT value FROM json_each(?))"
+            listing = self.database.dialect.texts
+            asked = f"DELETE FROM pairs WHERE asked_by IN {listing}"  # noqa: S608
             changed = db.execute(asked, (listed,)).rowcount
             for table, column in (("sets", "created_by"), ("pairs", "changed_by")):
-                sql = f"UPDATE {table} SET {column} = ? WHERE {column} IN (SELECT value FROM json_each(?))"  # noqa: S608
+                sql = f"UPDATE {table} SET {column} = ? WHERE {column} IN {listing}"  # noqa: S608
                 changed += db.execute(sql, (instead, listed)).rowcount
         return changed
-
-    # -- SQLite -------------------------------------------------------------------------------------------------------
-
-    def _rows(self, sql: str, *parameters: object) -> list[Any]:
-        with damage_named(self.path):
-            return self._connections.get().execute(sql, parameters).fetchall()
-
-    @contextmanager
-    def _changing(self) -> Iterator[sqlite3.Connection]:
-        connection = self._connections.get()
-        with damage_named(self.path), transaction(connection):
-            yield connection
 
 
 _SET = "name, created, created_by, seed, made, readers, status, done, total, left_out"
@@ -342,10 +327,11 @@ def _pair(row: Sequence[Any]) -> StoredPair:
     return StoredPair(**{**values, "negatives": tuple(json.loads(values["negatives"]))})
 
 
-def _where(name: str, query: PairQuery) -> tuple[str, list[str]]:
+def _where(name: str, query: PairQuery, said: Dialect) -> tuple[str, list[str]]:
     clauses, values = ["of = ?"], [name]
     for word in query.words.split():
-        clauses.append("(instr(lower(question), lower(?)) OR instr(lower(answer), lower(?)))")
+        found = (said.holds(said.lowered(column), said.lowered("?")) for column in ("question", "answer"))
+        clauses.append(f"({' OR '.join(found)})")
         values += [word, word]
     for column in ("kind", "part"):
         if wanted := getattr(query, column):

@@ -6,15 +6,14 @@ It says "argot_" in front, by which scanners for leaked secrets can know it.
 from __future__ import annotations
 
 import secrets
-import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from argot.clock import timestamp, utc_now, utc_text
+from argot.databases import Database, Row
 from argot.errors import InvalidInput, NotFound
 from argot.service.identity.secret_tokens import new_token, token_hash
-from argot.service.storage.shared_database import Database
 
 TABLES = """
     CREATE TABLE keys (
@@ -115,7 +114,8 @@ class Keys:
     def of(self, user: str | None = None) -> list[Key]:
         """The keys of a person, or of everybody, that are not revoked, the newest first."""
         rows = self._database.rows(
-            "SELECT * FROM keys WHERE revoked_at IS NULL AND (? IS NULL OR user = ?) ORDER BY created_at DESC, id",
+            "SELECT * FROM keys WHERE revoked_at IS NULL AND (CAST(? AS TEXT) IS NULL OR user = ?)"
+            " ORDER BY created_at DESC, id",
             user,
             user,
         )
@@ -139,8 +139,8 @@ class Keys:
             NotFound: there is no such living key.
         """
         rows = self._database.write_returning(
-            "UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL AND (? IS NULL OR user = ?)"
-            " RETURNING *",
+            "UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL"
+            " AND (CAST(? AS TEXT) IS NULL OR user = ?) RETURNING *",
             timestamp(),
             key_id,
             user,
@@ -174,5 +174,5 @@ def _in_days(days: int | None) -> str | None:
     return None if days is None else utc_text(utc_now() + timedelta(days=days))
 
 
-def _key(row: sqlite3.Row) -> Key:
+def _key(row: Row) -> Key:
     return Key(*(row[name] for name in Key.__slots__))

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from argot.clock import timestamp
-from argot.service.storage.shared_database import Database
+from argot.databases import Database
 
 _CLAIM = "INSERT INTO notices (person, thread, subject, told_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
 

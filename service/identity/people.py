@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from argot.clock import timestamp
+from argot.databases import Row, StoreMigration, Stores
 from argot.errors import InvalidInput, NotAllowed, NotFound
 from argot.service.identity import keys, passwords, personal_rows, provider_links, provisioned, slack_store
 from argot.service.identity.notices import Notices
 from argot.service.identity.sessions import Lifetimes, Sessions
-from argot.service.storage.shared_database import Database
 from argot.types import MANAGERS, Principal
 
 LOCAL_NAME = "local"
@@ -31,7 +29,7 @@ RANKS: dict[Role, int] = {role: rank for rank, role in enumerate(ROLES)}
 
 _NAME = re.compile(r"[\w][\w.\-@ ]{0,63}")
 
-MIGRATIONS = (
+MIGRATIONS: tuple[StoreMigration, ...] = (
     """
     CREATE TABLE users (name TEXT PRIMARY KEY, display_name TEXT NOT NULL DEFAULT '', created_at TEXT NOT NULL);
     CREATE TABLE memberships (
@@ -71,8 +69,8 @@ MIGRATIONS = (
 
 _USERS = """
     SELECT name, display_name, created_at, admin, suspended_at, password IS NOT NULL AS has_password,
-        (SELECT coalesce(group_concat(group_name, char(31)), '') FROM memberships WHERE user = name) AS groups,
-        (SELECT coalesce(group_concat(context, char(31)), '') FROM managed WHERE user = name) AS managed,
+        (SELECT coalesce({groups}, '') FROM memberships WHERE user = name) AS groups,
+        (SELECT coalesce({contexts}, '') FROM managed WHERE user = name) AS managed,
         EXISTS (SELECT 1 FROM provider_links WHERE user = name) AS linked,
         (SELECT lapsed_at FROM provider_links WHERE user = name) AS lapsed_at
     FROM users
@@ -133,12 +131,14 @@ def role_of(principal: Principal) -> Role:
 
 
 class People:
-    """Users, their groups, roles and sessions, in people.db."""
+    """Users, their groups, roles and sessions, in the store `people`."""
 
-    def __init__(self, path: Path, lifetimes: Lifetimes = Lifetimes()) -> None:  # noqa: B008  frozen
+    def __init__(self, stores: Stores, lifetimes: Lifetimes = Lifetimes()) -> None:  # noqa: B008  frozen
         self.watchers: list[Callable[[Ended], None]] = []
         """Told, in whatever thread it happens, when sessions have ended, so that open connections can be cut."""
-        self.database = Database(path, MIGRATIONS)
+        self.database = stores.open("people", MIGRATIONS)
+        said = self.database.dialect
+        self._users = _USERS.format(groups=said.joined("group_name"), contexts=said.joined("context"))
         self.sessions = Sessions(self.database, ended=self._tell_of_some, lifetimes=lifetimes)
         self.keys = keys.Keys(self.database, ended=self._tell_of_some)
         self.notices = Notices(self.database)
@@ -167,11 +167,12 @@ class People:
             connection.execute(
                 # In one statement, so that adding a user again, also at the same time, keeps what is there.
                 "INSERT INTO users (name, display_name, created_at) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE"
-                " SET display_name = iif(excluded.display_name = '', display_name, excluded.display_name)",
+                " SET display_name = CASE excluded.display_name WHEN '' THEN users.display_name"
+                " ELSE excluded.display_name END",
                 (name, display_name, timestamp()),
             )
             connection.executemany(
-                "INSERT OR IGNORE INTO memberships (user, group_name) VALUES (?, ?)",
+                "INSERT INTO memberships (user, group_name) VALUES (?, ?) ON CONFLICT DO NOTHING",
                 [(name, group) for group in groups],
             )
         return self.user(name)
@@ -187,11 +188,11 @@ class People:
         return found
 
     def find(self, name: str) -> User | None:
-        rows = self.database.rows(f"{_USERS} WHERE name = ?", name)
+        rows = self.database.rows(f"{self._users} WHERE name = ?", name)
         return _user(rows[0]) if rows else None
 
     def users(self) -> list[User]:
-        return [_user(row) for row in self.database.rows(f"{_USERS} ORDER BY name")]
+        return [_user(row) for row in self.database.rows(f"{self._users} ORDER BY name")]
 
     def principal(self, name: str) -> Principal:
         """What a user may read and do.
@@ -341,12 +342,12 @@ class People:
     def kept_of(self, names: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
         """Every row of these names, by table, without what is secret."""
         with self.database.reader() as connection:
-            return personal_rows.personal_rows_of(connection, names)
+            return personal_rows.personal_rows_of(connection, self.database.dialect, names)
 
     def erase(self, names: Sequence[str]) -> int:
         """Delete every row of these names. Whoever is still connected under one of them is cut off."""
         with self.database.transaction() as connection:
-            gone = personal_rows.erase(connection, names)
+            gone = personal_rows.erase(connection, self.database.dialect, names)
         for name in names:
             self._tell(Ended(name))
         return gone
@@ -364,7 +365,7 @@ class People:
             watcher(ended)
 
 
-def _user(row: sqlite3.Row) -> User:
+def _user(row: Row) -> User:
     return User(
         row["name"],
         row["display_name"],

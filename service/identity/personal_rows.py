@@ -6,9 +6,10 @@ forgotten when one is added.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from typing import Any
+
+from argot.databases import Connection, Dialect
 
 PERSONAL: dict[str, str] = {
     "users": "name",
@@ -29,13 +30,13 @@ IMPERSONAL = frozenset({"provisioned_groups", "slack_channels", "slack_views", "
 _SECRET = frozenset({"hash", "password", "refresh_token"})
 
 
-def tables_of(connection: sqlite3.Connection) -> set[str]:
-    return {str(row[0]) for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+def tables_of(connection: Connection, dialect: Dialect) -> set[str]:
+    return {str(row[0]) for row in connection.execute(dialect.tables)}
 
 
-def personal_rows_of(connection: sqlite3.Connection, names: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+def personal_rows_of(connection: Connection, dialect: Dialect, names: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
     """Every row of these names, by table; hashes of passwords, sessions and keys, and tokens, stay."""
-    there = tables_of(connection)
+    there = tables_of(connection, dialect)
     kept: dict[str, list[dict[str, Any]]] = {}
     for table, column in PERSONAL.items():
         if table in there and (rows := _rows(connection, table, column, names)):
@@ -43,9 +44,9 @@ def personal_rows_of(connection: sqlite3.Connection, names: Sequence[str]) -> di
     return kept
 
 
-def erase(connection: sqlite3.Connection, names: Sequence[str]) -> int:
+def erase(connection: Connection, dialect: Dialect, names: Sequence[str]) -> int:
     """Delete these rows, within the caller's transaction; how many there were."""
-    there, gone = tables_of(connection), 0
+    there, gone = tables_of(connection, dialect), 0
     # The other way round, so that `users`, which they refer to, goes last.
     for table, column in reversed(PERSONAL.items()):
         if table in there:
@@ -54,8 +55,8 @@ def erase(connection: sqlite3.Connection, names: Sequence[str]) -> int:
     return gone
 
 
-def _rows(connection: sqlite3.Connection, table: str, column: str, names: Sequence[str]) -> list[dict[str, Any]]:
-    # SQLite binds no lists; the names of tables and columns are our own.
+def _rows(connection: Connection, table: str, column: str, names: Sequence[str]) -> list[dict[str, Any]]:
+    # Lists are not bound; the names of tables and columns are our own.
     marks = ", ".join("?" * len(names))
     found = connection.execute(f"SELECT * FROM {table} WHERE {column} IN ({marks})", tuple(names))  # noqa: S608
     columns = [one[0] for one in found.description]

@@ -6,13 +6,12 @@ is marked as its own, whoever gave it before, and ends when the provider no long
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from argot.clock import timestamp
+from argot.databases import Connection, Database
 from argot.errors import Conflict
-from argot.service.storage.shared_database import Database
 
 TABLES = """
     CREATE TABLE provider_links (
@@ -91,8 +90,10 @@ class ProviderLinks:
             if other:
                 raise Conflict(f"That account is linked with {other[0]}. Undo it first: argot user unlink {other[0]}")
             _forget_said(connection, user)
+            # What was confirmed of another account goes with it.
+            connection.execute("DELETE FROM provider_links WHERE user = ?", (user,))
             connection.execute(
-                "INSERT OR REPLACE INTO provider_links (user, issuer, subject, linked_at) VALUES (?, ?, ?, ?)",
+                "INSERT INTO provider_links (user, issuer, subject, linked_at) VALUES (?, ?, ?, ?)",
                 (user, issuer, subject, timestamp()),
             )
             connection.execute("UPDATE users SET password = NULL WHERE name = ?", (user,))
@@ -121,7 +122,7 @@ class ProviderLinks:
 
     def groups_of(self, user: str) -> frozenset[str]:
         """The groups that a provider or proxy has named, and not those given here."""
-        rows = self._database.rows("SELECT group_name FROM memberships WHERE user = ? AND by_provider", user)
+        rows = self._database.rows("SELECT group_name FROM memberships WHERE user = ? AND by_provider = 1", user)
         return frozenset(str(row[0]) for row in rows)
 
     def take_groups(self, user: str, groups: frozenset[str]) -> None:
@@ -142,21 +143,21 @@ class ProviderLinks:
         return True
 
 
-def _take_groups(connection: sqlite3.Connection, user: str, groups: frozenset[str]) -> None:
+def _take_groups(connection: Connection, user: str, groups: frozenset[str]) -> None:
     _forget_said(connection, user)
     connection.executemany(
         # One given here that the provider names too is its own from now on: with its word it ends.
         "INSERT INTO memberships (user, group_name, by_provider) VALUES (?, ?, 1)"
-        " ON CONFLICT DO UPDATE SET by_provider = 1",
+        " ON CONFLICT (user, group_name) DO UPDATE SET by_provider = 1",
         [(user, group) for group in sorted(groups)],
     )
 
 
-def _forget_said(connection: sqlite3.Connection, user: str) -> None:
-    connection.execute("DELETE FROM memberships WHERE user = ? AND by_provider", (user,))
+def _forget_said(connection: Connection, user: str) -> None:
+    connection.execute("DELETE FROM memberships WHERE user = ? AND by_provider = 1", (user,))
 
 
-def _is_still(connection: sqlite3.Connection, link: ProviderLink) -> bool:
+def _is_still(connection: Connection, link: ProviderLink) -> bool:
     row = connection.execute("SELECT * FROM provider_links WHERE user = ?", (link.user,)).fetchone()
     return row is not None and _link(row) == link
 

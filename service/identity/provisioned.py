@@ -7,14 +7,13 @@ administrator alone.
 
 from __future__ import annotations
 
-import sqlite3
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from argot.clock import timestamp
+from argot.databases import Connection, Database, Row
 from argot.errors import Conflict, NotFound
-from argot.service.storage.shared_database import Database
 
 TABLES = """
     CREATE TABLE provisioned_people (
@@ -227,7 +226,7 @@ class Provisioned:
             connection.execute("DELETE FROM provisioned_groups WHERE id = ?", (id_,))
 
 
-def _take_out(connection: sqlite3.Connection, group: str, users: Iterable[str]) -> None:
+def _take_out(connection: Connection, group: str, users: Iterable[str]) -> None:
     """Unless another group that was sent has the same name here, and them in it."""
     here = _here(connection, group)
     for user in users:
@@ -240,17 +239,17 @@ def _take_out(connection: sqlite3.Connection, group: str, users: Iterable[str]) 
         )
 
 
-def _here(connection: sqlite3.Connection, group: str) -> str:
+def _here(connection: Connection, group: str) -> str:
     row = connection.execute("SELECT group_name FROM provisioned_groups WHERE id = ?", (group,)).fetchone()
     return str(row[0])
 
 
-def _members(connection: sqlite3.Connection, group: str) -> list[str]:
+def _members(connection: Connection, group: str) -> list[str]:
     found = connection.execute("SELECT user FROM provisioned_members WHERE group_id = ?", (group,))
     return [str(row[0]) for row in found]
 
 
-def _users(connection: sqlite3.Connection, ids: Iterable[str]) -> list[str]:
+def _users(connection: Connection, ids: Iterable[str]) -> list[str]:
     found = []
     for id_ in dict.fromkeys(ids):
         row = connection.execute(
@@ -262,14 +261,14 @@ def _users(connection: sqlite3.Connection, ids: Iterable[str]) -> list[str]:
     return found
 
 
-def _person(row: sqlite3.Row, groups: Sequence[tuple[str, str]]) -> ProvisionedPerson:
+def _person(row: Row, groups: Sequence[tuple[str, str]]) -> ProvisionedPerson:
     return ProvisionedPerson(
         row["id"], row["user"], row["external_id"], row["created_at"], row["changed_at"], row["inactive_at"],
         row["display_name"], tuple(groups),
     )  # fmt: skip
 
 
-def _group(connection: sqlite3.Connection, row: sqlite3.Row) -> ProvisionedGroup:
+def _group(connection: Connection, row: Row) -> ProvisionedGroup:
     members = connection.execute(
         "SELECT p.id, p.user FROM provisioned_members AS m JOIN provisioned_people AS p ON p.user = m.user"
         " WHERE group_id = ? AND removed_at IS NULL ORDER BY p.user",

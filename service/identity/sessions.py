@@ -10,13 +10,12 @@ is taken to begin now, so that none outlives its time by as much as the clock wa
 from __future__ import annotations
 
 import secrets
-import sqlite3
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from argot.databases import Connection, Database, Row
 from argot.service.identity.secret_tokens import new_token, token_hash
-from argot.service.storage.shared_database import Database
 
 HOUR = 3600
 DAY = 24 * HOUR
@@ -68,6 +67,7 @@ class Sessions:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._database = database
+        self._began = database.dialect.least("created_at", "?")
         self.lifetimes = lifetimes
         self.clock = clock
         self._ended = ended
@@ -110,22 +110,21 @@ class Sessions:
     def note(self, session: Session) -> None:
         """Write down that it is in use, and begin it anew if the clock was ahead when it began."""
         at = int(self.clock())
-        # `min`: a beginning in the future would let the session outlive its time.
-        self._database.write(
-            "UPDATE sessions SET seen_at = ?, created_at = min(created_at, ?) WHERE id = ?", at, at, session.id
-        )
+        # The least: a beginning in the future would let the session outlive its time.
+        sql = f"UPDATE sessions SET seen_at = ?, created_at = {self._began} WHERE id = ?"  # noqa: S608
+        self._database.write(sql, at, at, session.id)
 
     def end(self, user: str, *, only: str | None = None) -> int:
         """End the person's sessions, or only the one with this id; how many there were."""
         rows = self._database.write_returning(
-            "DELETE FROM sessions WHERE user = ? AND (? IS NULL OR id = ?) RETURNING id", user, only, only
+            "DELETE FROM sessions WHERE user = ? AND (CAST(? AS TEXT) IS NULL OR id = ?) RETURNING id", user, only, only
         )
         gone = frozenset(str(row["id"]) for row in rows)
         if gone:
             self._ended(user, gone)
         return len(gone)
 
-    def _living(self, row: sqlite3.Row) -> Session | None:
+    def _living(self, row: Row) -> Session | None:
         now = self.clock()
         session = Session(*(row[name] for name in Session.__slots__))
         # What has run out is only passed over here; `_forget` drops it later, for the clock may be wrong today.
@@ -135,14 +134,14 @@ class Sessions:
             self.note(session)
         return session
 
-    def _forget(self, connection: sqlite3.Connection, user: str, at: int) -> None:
+    def _forget(self, connection: Connection, user: str, at: int) -> None:
         """Drop what ran out long ago, and the oldest of somebody who has very many."""
         idle, most = at - self.lifetimes.idle - KEPT_SECONDS, at - self.lifetimes.most - KEPT_SECONDS
         # When somebody signs in, so that it takes no job of its own.
         connection.execute("DELETE FROM sessions WHERE seen_at < ? OR created_at < ?", (idle, most))
         connection.execute(
-            "DELETE FROM sessions WHERE id IN"
-            " (SELECT id FROM sessions WHERE user = ? ORDER BY seen_at DESC LIMIT -1 OFFSET ?)",
+            "DELETE FROM sessions WHERE user = ? AND id NOT IN"
+            " (SELECT id FROM sessions WHERE user = ? ORDER BY seen_at DESC LIMIT ?)",
             # One fewer than the most, for the one that is about to begin.
-            (user, MOST_PER_USER - 1),
+            (user, user, MOST_PER_USER - 1),
         )

@@ -8,13 +8,12 @@ more, under whatever number, is known.
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
-from argot.service.storage.shared_database import Database
+from argot.databases import Database, Row
 
 TABLES = """
     CREATE TABLE slack_people (
@@ -111,7 +110,13 @@ class SlackStore:
     # -- people --------------------------------------------------------------------------------------------------------
 
     def link(self, team: str, slack_user: str, user: str) -> None:
-        self._database.write("INSERT OR REPLACE INTO slack_people VALUES (?, ?, ?)", team, slack_user, user)
+        self._database.write(
+            "INSERT INTO slack_people (team, slack_user, user) VALUES (?, ?, ?)"
+            " ON CONFLICT (team, slack_user) DO UPDATE SET user = excluded.user",
+            team,
+            slack_user,
+            user,
+        )
 
     def unlink(self, team: str, slack_user: str) -> bool:
         return self._database.write("DELETE FROM slack_people WHERE team = ? AND slack_user = ?", team, slack_user) > 0
@@ -130,8 +135,9 @@ class SlackStore:
 
     def set_channel(self, channel: Channel) -> None:
         self._database.write(
-            "INSERT OR REPLACE INTO slack_channels (channel, mode, replies, groups, context, profile)"
-            " VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO slack_channels (channel, mode, replies, groups, context, profile) VALUES (?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (channel) DO UPDATE SET mode = excluded.mode, replies = excluded.replies,"
+            " groups = excluded.groups, context = excluded.context, profile = excluded.profile",
             channel.channel,
             channel.mode,
             channel.replies,
@@ -174,22 +180,28 @@ class SlackStore:
 
     def keep_thread(self, thread: SlackThread) -> None:
         """Keep this conversation, in the place of one that was there for the same scope."""
-        self._database.write(
-            "INSERT OR REPLACE INTO slack_threads (team, channel, ts, scope, thread, owner, last_ts)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            thread.team,
-            thread.channel,
-            thread.ts,
-            thread.scope,
-            thread.thread,
-            thread.owner,
-            thread.last_ts,
-        )
+        place = (thread.team, thread.channel, thread.ts, thread.scope)
+        with self._database.transaction() as connection:
+            connection.execute(
+                # Each is unique: the Slack thread as one scope sees it, and the thread of ours.
+                "DELETE FROM slack_threads WHERE team = ? AND channel = ? AND ts = ? AND scope = ? OR thread = ?",
+                (*place, thread.thread),
+            )
+            connection.execute(
+                "INSERT INTO slack_threads (team, channel, ts, scope, thread, owner, last_ts)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (*place, thread.thread, thread.owner, thread.last_ts),
+            )
 
     def keep_view(self, channel: str, ts: str, viewed: str) -> None:
         """Which channel somebody looks at beside an assistant's thread."""
         self._database.write(
-            "INSERT OR REPLACE INTO slack_views VALUES (?, ?, ?, ?)", channel, ts, viewed, self.clock()
+            "INSERT INTO slack_views (channel, ts, viewed, at) VALUES (?, ?, ?, ?)"
+            " ON CONFLICT (channel, ts) DO UPDATE SET viewed = excluded.viewed, at = excluded.at",
+            channel,
+            ts,
+            viewed,
+            self.clock(),
         )
         # Cleared out on the way, so that it takes no job of its own.
         self._database.write("DELETE FROM slack_views WHERE at < ?", self.clock() - KEPT_SECONDS)
@@ -236,14 +248,14 @@ class SlackStore:
         with self._database.transaction() as connection:
             connection.execute(done, (self.clock() - KEPT_SECONDS,))
             # Tried once, as far as we know: an answer may be posted already, and is looked for.
-            connection.execute("UPDATE slack_events SET tries = max(tries, 1) WHERE state = 'open'")
+            connection.execute("UPDATE slack_events SET tries = 1 WHERE state = 'open' AND tries < 1")
 
     def next(self, busy: Collection[str]) -> Noted | None:
         """The open event that comes first among those whose lane is free and whose time has come."""
         rows = self._database.rows(
             # Events whose turn seems to be longer off than any wait were noted while the clock was ahead: they are due.
-            "SELECT * FROM slack_events AS e WHERE state = 'open' AND (due <= ? OR due > ?)"
-            " AND lane NOT IN (SELECT value FROM json_each(?))"
+            "SELECT * FROM slack_events AS e WHERE state = 'open' AND (due <= ? OR due > ?)"  # noqa: S608
+            f" AND lane NOT IN {self._database.dialect.texts}"
             " AND NOT EXISTS (SELECT 1 FROM slack_events AS other WHERE other.lane = e.lane AND other.state = 'open'"
             " AND (other.at, other.id) < (e.at, e.id)) ORDER BY noted_at, id LIMIT 1",
             self.clock(),
@@ -300,12 +312,12 @@ class SlackStore:
         return int(self._database.rows("SELECT count(*) AS n FROM slack_events WHERE state = 'open'")[0]["n"])
 
 
-def _channel(row: sqlite3.Row) -> Channel:
+def _channel(row: Row) -> Channel:
     groups = tuple(json.loads(row["groups"]))
     return Channel(row["channel"], row["mode"], row["replies"], groups, row["context"], row["profile"])
 
 
-def _noted(row: sqlite3.Row) -> Noted:
+def _noted(row: Row) -> Noted:
     answer = None if row["answer"] is None else json.loads(row["answer"])
     job = json.loads(row["job"])
     return Noted(row["id"], row["lane"], job, answer, row["sent"], row["stream"], row["tries"])

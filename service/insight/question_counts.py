@@ -1,12 +1,12 @@
-"""What is added up of a period's questions, by SQLite, over an index that holds every column it needs."""
+"""What is added up of a period's questions, by the database, over an index that holds every column it needs."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from argot.databases import Connection, Dialect
 from argot.service.insight.insight_results import (
     DayCount,
     ModelUse,
@@ -30,7 +30,7 @@ OUTCOMES: Mapping[str, OutcomeName] = {
 }
 _SUMS = """
 SELECT day, surface, status, count(*), sum(asked_back), sum(calls), sum(failed_calls), sum(sent), sum(received)
-FROM asked WHERE day BETWEEN :since AND :until GROUP BY day, surface, status
+FROM asked WHERE day BETWEEN :since AND :until GROUP BY day, surface, status ORDER BY day, surface, status
 """
 # How long it takes to greet back, or to fail, says nothing of answers. Two columns of floats: to rank them in SQLite
 # takes four times as long.
@@ -40,12 +40,12 @@ WHERE day BETWEEN :since AND :until AND status IN ('answered', 'abstained', 'que
 """
 _THUMBS = "SELECT value, count(*) FROM feedback WHERE value != 0 AND at >= :since AND at < :after GROUP BY value"
 _REASONS = """
-SELECT value, comment, coalesce(json_extract(nullif(trace, ''), '$.question'), ''), at FROM feedback
-WHERE value != 0 AND shared AND at >= :since AND at < :after ORDER BY at DESC LIMIT :most
+SELECT value, comment, coalesce({question}, ''), at FROM feedback
+WHERE value != 0 AND shared = 1 AND at >= :since AND at < :after ORDER BY at DESC LIMIT :most
 """
 
 
-def question_counts(connection: sqlite3.Connection, since: str, until: str) -> QuestionCounts:
+def question_counts(connection: Connection, since: str, until: str) -> QuestionCounts:
     """What was asked from one day to the other, both included."""
     period = {"since": since, "until": until}
     rows = connection.execute(_SUMS, period).fetchall()
@@ -69,15 +69,16 @@ def question_counts(connection: sqlite3.Connection, since: str, until: str) -> Q
     )
 
 
-def thumbs(connection: sqlite3.Connection, since: str, after: str, *, in_words: bool) -> Thumbs:
+def thumbs(connection: Connection, dialect: Dialect, since: str, after: str, *, in_words: bool) -> Thumbs:
     """The thumbs given from `since` on and before the day `after`; reasons only where they are to be told."""
     period: dict[str, Any] = {"since": since, "after": after, "most": MOST_REASONS}
     counts = dict(connection.execute(_THUMBS, period).fetchall())
-    reasons = [ThumbReason(*row) for row in connection.execute(_REASONS, period)] if in_words else []
+    told = _REASONS.format(question=dialect.member("nullif(trace, '')", "question"))
+    reasons = [ThumbReason(*row) for row in connection.execute(told, period)] if in_words else []
     return Thumbs(counts.get(1, 0), counts.get(-1, 0), reasons)
 
 
-def first_day(connection: sqlite3.Connection) -> str:
+def first_day(connection: Connection) -> str:
     """Of the first question that was noted; empty: none was."""
     return str(connection.execute("SELECT min(day) FROM asked").fetchone()[0] or "")
 
@@ -104,7 +105,7 @@ def _surfaces(rows: Iterable[Any]) -> Counter[str]:
     return counts
 
 
-def _waits(connection: sqlite3.Connection, period: Mapping[str, str]) -> tuple[Wait, Wait]:
+def _waits(connection: Connection, period: Mapping[str, str]) -> tuple[Wait, Wait]:
     """To the first word, and to the end."""
     import numpy
 

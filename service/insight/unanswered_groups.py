@@ -9,13 +9,13 @@ used it, and only if the manager may know the term.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
+from argot.databases import Connection
 from argot.service.insight.insight_results import Unanswered, UnansweredGroup
 from argot.tools.text.words import folded
 
@@ -35,7 +35,7 @@ one question are within 0.3, questions of one subject mostly within 0.5.
 
 _QUESTIONS = """
 SELECT a.day, a.question, a.terms, a.embedder, a.vector, a.thread, t.owner, EXISTS (
-    SELECT 1 FROM feedback AS f WHERE f.thread = a.thread AND f.turn = a.turn AND f.shared AND f.value != 0
+    SELECT 1 FROM feedback AS f WHERE f.thread = a.thread AND f.turn = a.turn AND f.shared = 1 AND f.value != 0
 )
 FROM asked AS a JOIN threads AS t ON t.id = a.thread
 WHERE a.question != '' AND a.day BETWEEN ? AND ? ORDER BY a.day DESC, a.id DESC LIMIT ?
@@ -58,7 +58,7 @@ class OpenQuestion:
 
 
 def open_questions(
-    connection: sqlite3.Connection,
+    connection: Connection,
     since: str,
     until: str,
     *,

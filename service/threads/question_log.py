@@ -25,14 +25,16 @@ INSERT INTO asked (
     question, terms, embedder, vector
 )
 SELECT
-    t.id, iif(t.id IS NULL, NULL, :turn), iif(t.id IS NULL, substr(:at, 1, 10), :at), substr(:at, 1, 10), :surface,
-    :status, :asked_back, :seconds, :first_word, :calls, :failed_calls, :sent, :received,
-    iif(t.id IS NULL, '', :question), iif(t.id IS NULL, '[]', :terms), iif(t.id IS NULL, '', :embedder),
-    iif(t.id IS NULL, NULL, :vector)
-FROM (SELECT 1) LEFT JOIN threads AS t ON t.id = :thread WHERE true
+    t.id, CASE WHEN t.id IS NULL THEN NULL ELSE CAST(:turn AS INTEGER) END,
+    CASE WHEN t.id IS NULL THEN substr(:at, 1, 10) ELSE :at END, substr(:at, 1, 10), :surface, :status, :asked_back,
+    :seconds, CAST(:first_word AS DOUBLE PRECISION), :calls, :failed_calls, :sent, :received,
+    CASE WHEN t.id IS NULL THEN '' ELSE :question END, CASE WHEN t.id IS NULL THEN '[]' ELSE :terms END,
+    CASE WHEN t.id IS NULL THEN '' ELSE :embedder END, CASE WHEN t.id IS NULL THEN NULL ELSE CAST(:vector AS BLOB) END
+FROM (SELECT 1) AS one LEFT JOIN threads AS t ON t.id = :thread WHERE true
 ON CONFLICT (thread, turn) DO UPDATE SET
-    status = excluded.status, asked_back = max(asked_back, excluded.asked_back),
-    seconds = seconds + excluded.seconds, first_word = coalesce(first_word, excluded.first_word),
+    status = excluded.status,
+    asked_back = CASE WHEN asked.asked_back = 1 THEN 1 ELSE excluded.asked_back END,
+    seconds = asked.seconds + excluded.seconds, first_word = coalesce(asked.first_word, excluded.first_word),
     calls = excluded.calls, failed_calls = excluded.failed_calls, sent = excluded.sent, received = excluded.received,
     question = excluded.question, terms = excluded.terms, embedder = excluded.embedder, vector = excluded.vector
 """

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-SCHEMA = """
+from argot.databases import PerEngine
+
+_TABLE = """
 CREATE TABLE asked (
     id INTEGER PRIMARY KEY,
     thread TEXT, turn INTEGER,
@@ -19,12 +21,24 @@ CREATE INDEX asked_by_day ON asked (
 );
 CREATE INDEX asked_in_words ON asked (day) WHERE question != '';
 CREATE INDEX feedback_by_time ON feedback (at, value, shared);
-CREATE TRIGGER asked_no_more BEFORE DELETE ON threads BEGIN
-    UPDATE asked SET thread = NULL, turn = NULL, at = day, question = '', terms = '[]', embedder = '', vector = NULL
-    WHERE thread = OLD.id;
-END
 """
 """`day` and `at` are UTC. `thread` NULL: the conversation was never kept, or is erased. `first_word`: seconds; NULL:
 none came. `sent`, `received`: tokens. Only of questions without an answer: `question`, the `terms` that were read in it
 (JSON), and its `vector` (float16) by `embedder`.
 """
+_FORGET = """
+    UPDATE asked SET thread = NULL, turn = NULL, at = day, question = '', terms = '[]', embedder = '', vector = NULL
+    WHERE thread = OLD.id;
+"""
+ASKED = PerEngine(
+    sqlite=f"{_TABLE} CREATE TRIGGER asked_no_more BEFORE DELETE ON threads BEGIN {_FORGET} END",
+    postgresql=f"""{_TABLE}
+CREATE FUNCTION forget_asked() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+    {_FORGET}
+    RETURN OLD;
+END $$;
+CREATE TRIGGER asked_no_more BEFORE DELETE ON threads FOR EACH ROW EXECUTE FUNCTION forget_asked()
+""",
+)
+"""The table, and what becomes of its rows when their thread is deleted."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from datetime import date, timedelta
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import AfterValidator
@@ -16,8 +14,8 @@ from argot.service.insight.question_counts import first_day, question_counts, th
 from argot.service.insight.unanswered_groups import by_subject, open_questions
 from argot.service.insight.used_documents import STEP, used_documents
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.threads.thread_store import Threads
 from argot.service.usecases.usecase_registry import Count, Text, usecase
-from argot.sqlite import damage_named, open_connection
 from argot.types import Principal
 
 __all__ = ["STEP", "DayCount", "Insight"]
@@ -60,10 +58,10 @@ async def insight(
     if since > until:
         raise InvalidInput(f"The period ends ({until}) before it begins ({since}). Give them the other way round.")
     threads = await kb.threads()
-    return await kb.blocking(_insight, kb, principal, threads.path, since, until, start)
+    return await kb.blocking(_insight, kb, principal, threads, since, until, start)
 
 
-def _insight(kb: KnowledgeBase, principal: Principal, path: Path, since: str, until: str, start: int) -> Insight:  # noqa: PLR0917
+def _insight(kb: KnowledgeBase, principal: Principal, threads: Threads, since: str, until: str, start: int) -> Insight:  # noqa: PLR0917
     after = (date.fromisoformat(until) + timedelta(days=1)).isoformat()
     misses = kb.glossary.misses
     queued = misses.shared_questions(principal)
@@ -74,8 +72,7 @@ def _insight(kb: KnowledgeBase, principal: Principal, path: Path, since: str, un
         senses = kb.glossary.lookup.senses(principal, terms)
         return {term for term in terms if senses.get(term)} | misses.missed_among(terms)
 
-    # A connection of its own, that only reads: it keeps no answer waiting.
-    with damage_named(path), closing(open_connection(path, mode="ro")) as connection:
+    with threads.reader() as connection:
         questions = open_questions(connection, since, until, reader=principal.name, judged=everywhere, queued=queued)
         return Insight(
             since=since,
@@ -83,7 +80,7 @@ def _insight(kb: KnowledgeBase, principal: Principal, path: Path, since: str, un
             counted_from=first_day(connection),
             counts=question_counts(connection, since, until),
             unanswered=by_subject(questions, lambda terms: known(list(terms))),
-            thumbs=thumbs(connection, since, after, in_words=everywhere),
+            thumbs=thumbs(connection, threads.dialect, since, after, in_words=everywhere),
             documents=used_documents(kb.document_store, principal, since, until, start),
             missed=[TermCount(*row) for row in misses.commonest(principal, since, after, MOST_MISSED)],
         )

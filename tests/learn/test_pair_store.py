@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
+from argot.databases import Stores
 from argot.errors import Conflict, InvalidInput, NotFound
 from argot.learn.store.pair_store import PairQuery, PairSet, PairStore, SetDocument, StoredPair
 from argot.learn.trainable_pairs import require_trainable
@@ -23,8 +23,8 @@ def stored(question: str, passage: str = "p1", **more: object) -> StoredPair:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[PairStore]:
-    with closing(PairStore(tmp_path / "learning.db")) as opened:
+def store(stores: Stores) -> Iterator[PairStore]:
+    with closing(PairStore(stores)) as opened:
         opened.create(SET)
         yield opened
 

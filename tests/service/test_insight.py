@@ -27,6 +27,7 @@ from argot.service.usecases.threads import feedback, thread_delete
 from argot.service.usecases.usecase_registry import answered
 from argot.settings import Settings
 from argot.sqlite import open_connection, open_database
+from argot.sqlite_database import SqliteStores
 from argot.types import Principal
 
 ADA = Principal("ada", sees_all=True)
@@ -228,7 +229,7 @@ async def test_a_store_of_the_version_before_goes_on(tmp_path: Path) -> None:
     open_database(path, MIGRATIONS[:3]).close()
     with open_connection(path) as old:
         old.execute("INSERT INTO threads (id, owner, title, created_at, updated_at) VALUES ('t1', 'ann', '', '', '')")
-    threads = await Threads.open(path)
+    threads = await Threads.open(SqliteStores(tmp_path))
     await note_asked(threads, AskedQuestion("t1", 0, "2027-01-01T10:11:12+00:00", "chat", "answered", 1.0))
     assert await threads.read("SELECT thread, day FROM asked", ()) == [("t1", "2027-01-01")]
     await threads.close()

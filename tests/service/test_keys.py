@@ -1,9 +1,7 @@
 """Keys: how they are kept, made on the command line and on one's own page, and when they end."""
 
-import os
 import re
 import shutil
-import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -12,12 +10,14 @@ import pytest
 import pytest_asyncio
 from api_site import URL, Site
 
+from argot.databases import Stores
 from argot.errors import InvalidInput, NotAllowed, NotFound
 from argot.service.identity.keys import MOST_PER_USER, PREFIX
 from argot.service.identity.people import Ended, People
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import catalogue
 from argot.settings import Settings
+from argot.sqlite_database import SqliteStores
 from argot.types import Principal
 from argot.ui.cli.main import main
 
@@ -25,8 +25,8 @@ ADMIN = Principal("local", sees_all=True)
 
 
 @pytest.fixture
-def people(tmp_path: Path) -> Iterator[People]:
-    people = People(tmp_path / "people.db")
+def people(stores: Stores) -> Iterator[People]:
+    people = People(stores)
     people.add("ann")
     people.add("bob")
     yield people
@@ -116,7 +116,7 @@ def test_keys_made_before_keys_could_end_go_on(tmp_path: Path) -> None:
         old.execute(
             "INSERT INTO keys (id, hash, user, name, created_at) VALUES ('k1', x'00', 'ann', 'old', '2026-01-01')"
         )
-    with closing(People(tmp_path / "people.db")) as people:
+    with closing(People(SqliteStores(tmp_path))) as people:
         (key,) = people.keys.of("ann")
         assert (key.id, key.ends_at, key.has_ended) == ("k1", None, False)
 
@@ -253,6 +253,6 @@ async def test_nobody_makes_or_sees_keys_of_others_but_an_admin(site: Site) -> N
 
 
 def test_the_table_of_keys_holds_no_more_than_it_must(people: People) -> None:
-    with sqlite3.connect(os.fspath(people.database.path)) as connection:
-        columns = {row[1] for row in connection.execute("PRAGMA table_info(keys)")}
+    people.keys.make("ann", "x")
+    columns = set(people.database.rows("SELECT * FROM keys")[0].keys())
     assert columns == {"id", "hash", "user", "name", "created_at", "used_at", "revoked_at", "ends_at"}

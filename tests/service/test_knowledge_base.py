@@ -16,12 +16,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from argot.databases import Stores
 from argot.errors import DamagedStore, InvalidInput, KnowledgeBaseBusy, NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.storage import home_folder as layout
 from argot.service.storage.damage import check_database
 from argot.service.threads.thread_store import Threads
 from argot.settings import Settings
+from argot.sqlite_database import SqliteStores
 from argot.ui.cli.main import app
 
 SETTINGS = Settings()
@@ -208,8 +210,8 @@ def test_pages_that_are_still_in_the_log_are_no_damage(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-async def threads(tmp_path: Path):
-    store = await Threads.open(tmp_path / "threads.db")
+async def threads(stores: Stores):
+    store = await Threads.open(stores)
     yield store
     await store.close()
 
@@ -242,8 +244,8 @@ async def test_feedback_is_replaced_by_later_feedback_and_goes_with_its_thread(t
 
     assert [(one.turn, one.value) for one in await threads.feedback("ann", thread.id)] == [(0, 1)]
     await threads.delete("ann", thread.id)
-    async with threads.saver.conn.execute("SELECT count(*) FROM feedback") as rows:
-        assert await rows.fetchone() == (0,)
+    (row,) = await threads.read("SELECT count(*) FROM feedback", ())
+    assert row[0] == 0
 
 
 async def test_long_titles_are_cut(threads: Threads) -> None:
@@ -257,8 +259,9 @@ START_THREADS = """
     import asyncio, sys
     from pathlib import Path
     from argot.service.threads.thread_store import Threads
+    from argot.sqlite_database import SqliteStores
     async def main():
-        threads = await Threads.open(Path(sys.argv[1]))
+        threads = await Threads.open(SqliteStores(Path(sys.argv[1]).parent))
         for number in range(1000):
             thread = await threads.start("ann", f"question {number}")
             print(thread.id, flush=True)
@@ -276,7 +279,7 @@ async def test_what_was_reported_is_there_after_a_kill(tmp_path: Path) -> None:
     reported = [one for one in reported if len(one) == len(reported[0])]
 
     check_database(tmp_path / "threads.db", thoroughly=True)
-    threads = await Threads.open(tmp_path / "threads.db")
+    threads = await Threads.open(SqliteStores(tmp_path))
     try:
         found = {thread.id for thread in await threads.of("ann")}
     finally:
@@ -309,7 +312,7 @@ async def test_a_checkpoint_is_data_and_runs_nothing(tmp_path: Path) -> None:
     calls = [("os", "system", f"touch {ran}"), ("os", "system", [f"touch {ran}"], {}, None)]
     payloads = [("pickle", pickle.dumps(Touch())), ("json", json.dumps(lc).encode())]
     payloads += [("msgpack", ormsgpack.packb(ormsgpack.Ext(n, ormsgpack.packb(c)))) for n in range(6) for c in calls]
-    threads = await Threads.open(tmp_path / "threads.db")
+    threads = await Threads.open(SqliteStores(tmp_path))
     for payload in payloads:
         with suppress(Exception):
             threads.saver.serde.loads_typed(payload)

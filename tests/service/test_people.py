@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from argot.databases import Stores
 from argot.errors import InvalidInput, NotAllowed, NotFound
 from argot.service.identity.people import People, local_principal
 from argot.service.knowledge_base import KnowledgeBase
@@ -15,8 +16,8 @@ from argot.types import Principal
 
 
 @pytest.fixture
-def people(tmp_path: Path):
-    store = People(tmp_path / "people.db")
+def people(stores: Stores):
+    store = People(stores)
     yield store
     store.close()
 
@@ -62,11 +63,11 @@ def test_names_in_other_scripts_are_names(people: People) -> None:
     assert people.add("Ünal Çelik", ("开发",)).groups == ("开发",)
 
 
-def test_what_was_added_is_there_after_opening_again(tmp_path: Path) -> None:
-    store = People(tmp_path / "people.db")
+def test_what_was_added_is_there_after_opening_again(stores: Stores) -> None:
+    store = People(stores)
     store.add("ann", ("hr",))
     # Not closed: as after a kill.
-    again = People(tmp_path / "people.db")
+    again = People(stores)
 
     assert again.principal("ann").groups == {"hr"}
     again.close()

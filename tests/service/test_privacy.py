@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from argot.databases import SQLITE
 from argot.errors import NotAllowed, NotFound
 from argot.jargon_db.store.privacy import ERASED
 from argot.service.identity import personal_rows
@@ -176,7 +177,7 @@ async def test_erasing_waits_for_the_answer_under_way(kb: KnowledgeBase) -> None
 async def test_every_table_of_people_is_known(tmp_path: Path) -> None:
     """A new one must be said to be personal (and in which column) or not: `service/identity/personal_rows.py`."""
     with closing(open_database(tmp_path / "people.db", MIGRATIONS)) as db:
-        found = personal_rows.tables_of(db)
+        found = personal_rows.tables_of(db, SQLITE)
         assert found - personal_rows.IMPERSONAL == personal_rows.PERSONAL.keys()
         for table, column in personal_rows.PERSONAL.items():
             assert column in {row[1] for row in db.execute(f"PRAGMA table_info({table})")}

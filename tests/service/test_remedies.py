@@ -17,6 +17,7 @@ from argot.remedies import damaged_store, reindex_command, store_error
 from argot.service.identity.people import People
 from argot.service.storage import home_folder as layout
 from argot.service.storage.damage import check_database
+from argot.sqlite_database import SqliteStores
 
 
 def error_of(path: Path, *statements: str) -> ArgotError:
@@ -56,7 +57,7 @@ def test_commands_can_be_typed_whatever_the_path(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "make", [lambda folder: Glossary.open(folder / "glossary.db"), lambda f: People(f / "people.db")]
+    "make", [lambda folder: Glossary.open(folder / "glossary.db"), lambda f: People(SqliteStores(f))]
 )
 def test_a_new_store_is_put_in_its_place_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Any) -> None:
     """With a write-ahead log, what a full disk kept from leaving the log would be lost with the old name."""

@@ -16,6 +16,7 @@ from argot.service.identity.people import People
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.conversations import converse
 from argot.service.usecases.questions import ask
+from argot.sqlite_database import SqliteStores
 from argot.ui.server import application
 from argot.ui.web.authentication import Authenticator
 from argot.ui.web.authorization import Addresses
@@ -30,7 +31,7 @@ VAULT = "How often is the vault combination rotated?"
 def with_readers(tiny_home: Path, folder: Path) -> Path:
     """A copy of the small knowledge base in which ann asks, and vera may read the vault handbook too."""
     home = Path(shutil.copytree(tiny_home, folder / "kb"))
-    people = People(home / "people.db")
+    people = People(SqliteStores(home))
     people.add("ann")
     people.add("vera", ("vault",))
     people.close()

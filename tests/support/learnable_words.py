@@ -5,6 +5,7 @@ from pathlib import Path
 
 from argot.learn.store.pair_store import PairSet, PairStore, SetDocument, StoredPair
 from argot.learn.training_pairs import PARTS, Part, pair_id
+from argot.sqlite_database import SqliteStores
 
 COUNT, PASSAGES = 24, 60
 ASKED = [
@@ -46,7 +47,7 @@ def word_pairs(home: Path, passages: dict[str, tuple[str, str]], name: str = "wo
         for _ in range(3):
             question = " ".join(ASKED[place] for place in chance.sample(places, 4)) + " ?"
             pairs.append(StoredPair(pair_id(question, passage), question, "", passage, document, "heading", part))
-    store = PairStore(home / "learning.db")
+    store = PairStore(SqliteStores(home))
     store.create(PairSet(name, "2026-11-23T20:00:00+00:00", "mia", 7))
     store.add(name, pairs, documents)
     store.finish(name)

@@ -16,6 +16,7 @@ from argot.errors import ArgotError, InvalidSettings, NotAllowed, NotFound
 from argot.service.identity.people import People
 from argot.service.knowledge_base import KnowledgeBase
 from argot.settings import Settings
+from argot.sqlite_database import SqliteStores
 from argot.ui.api.http_client import Remote
 from argot.ui.api.retriever import ArgotRetriever
 
@@ -90,7 +91,7 @@ async def test_over_a_knowledge_base_of_this_machine(tiny_home: Path, tmp_path: 
     from langchain_core.runnables import RunnableParallel
 
     home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
-    people = People(home / "people.db")
+    people = People(SqliteStores(home))
     people.add("ann")
     people.close()
     retriever = ArgotRetriever(home=home, as_user="ann")

@@ -19,6 +19,7 @@ from serving import Served
 from slack_service import VOLTAGE, Service, copied, served, words
 
 from argot.service.identity.people import People
+from argot.sqlite_database import SqliteStores
 from argot.ui.slack import inbox as inbox_module
 
 pytest_plugins = ("slack_fixtures",)
@@ -196,7 +197,7 @@ async def test_what_an_older_backup_takes_for_open_is_not_answered_twice(
 
 
 async def test_an_event_waits_for_no_clock_and_a_week_at_most(tmp_path: Path) -> None:
-    people, now = People(tmp_path / "people.db"), [1_000_000.0]
+    people, now = People(SqliteStores(tmp_path)), [1_000_000.0]
     store = people.slack
     store.clock = lambda: now[0]
     assert store.note("e1", "p1", "lane", "1.0", {"text": "one"})

@@ -15,6 +15,7 @@ from playwright.sync_api import expect
 from repository import ROOT
 
 from argot.service.identity.people import People
+from argot.sqlite_database import SqliteStores
 from argot.ui.pages.account_pages import own_page
 
 GOOD = "tilted copper llama 9"
@@ -293,7 +294,7 @@ def test_an_answer_being_written_stops_when_its_asker_is_suspended(
     chromium: Any, tiny_home: Path, tmp_path: Path, scripted_model: Any
 ) -> None:
     home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
-    people = People(home / "people.db")
+    people = People(SqliteStores(home))
     people.add("ann")
     people.set_password("ann", GOOD)
     people.close()
@@ -325,7 +326,7 @@ def test_screenshots(chromium: Any, served: Served, scheme: str) -> None:
 
 
 def _people(home: Path, name: str) -> int:
-    people = People(home / "people.db")
+    people = People(SqliteStores(home))
     try:
         return len(people.sessions.of(name))
     finally:

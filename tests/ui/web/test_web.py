@@ -27,6 +27,7 @@ from argot.service.identity.people import LOCAL_NAME, People
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.attachments import MOST_BYTES, MOST_FILES
 from argot.settings import Settings
+from argot.sqlite_database import SqliteStores
 from argot.ui.chat.chainlit_setup import lay_out, self_hosted_page, settings_toml
 from argot.ui.server import bind, require_consistent
 from argot.ui.web.asker_identity import asker, current_principal, signing_secret
@@ -110,7 +111,7 @@ class Site:
 @pytest.fixture
 def make_site(tmp_path: Path) -> Iterator[Callable[..., Site]]:
     """Sites over one people.db, in which ann has a password unless `alone`."""
-    people = People(tmp_path / "people.db")
+    people = People(SqliteStores(tmp_path))
     people.add("ann")
 
     def make(*, alone: bool = False, secluded: bool = True, **settings: Any) -> Site:

@@ -1,4 +1,4 @@
-"""A store of the service that several threads share."""
+"""A store in a SQLite file that several threads share."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from argot.sqlite import Migration, damage_named, open_database
+from argot.databases import SQLITE, StoreMigration
+from argot.sqlite import damage_named, open_database
 from argot.sqlite import transaction as in_transaction
 
 
-class Database:
+class SqliteDatabase:
     """One connection writes, another reads, so that no read waits for a write.
 
     Args:
@@ -23,12 +24,18 @@ class Database:
         DamagedStore, StoreUnavailable: by every method, as `damage_named` says.
     """
 
-    def __init__(self, path: Path, migrations: Sequence[Migration]) -> None:
+    dialect = SQLITE
+
+    def __init__(self, path: Path, migrations: Sequence[StoreMigration]) -> None:
         self.path = path
         # The locks are for the threads of this process; other processes wait in SQLite itself.
         self._writer, self._writing = open_database(path, migrations), threading.Lock()
         self._reader, self._reading = open_database(path, migrations), threading.Lock()
         self._writer.row_factory = self._reader.row_factory = sqlite3.Row
+
+    @property
+    def name(self) -> str:
+        return str(self.path)
 
     def rows(self, sql: str, *parameters: object) -> list[sqlite3.Row]:
         with self.reader() as connection:
@@ -51,6 +58,17 @@ class Database:
             yield self._reader
 
     @contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        """The connection that reads, within one state."""
+        with self.reader() as connection:
+            # Deferred: it takes no lock that a writer would wait for.
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                connection.execute("COMMIT")
+
+    @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """The connection that writes, for one thread: all of what is written comes to pass, or nothing."""
         with self._writing, damage_named(self.path), in_transaction(self._writer):
@@ -69,3 +87,17 @@ class Database:
     def close(self) -> None:
         self._writer.close()
         self._reader.close()
+
+
+class SqliteStores:
+    """The stores of a knowledge base as files of its folder."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+
+    def open(self, name: str, migrations: Sequence[StoreMigration]) -> SqliteDatabase:
+        """`people` is in `people.db`."""
+        return SqliteDatabase(self.home / f"{name}.db", migrations)
+
+    def close(self) -> None:
+        """Nothing is held open beside the stores."""

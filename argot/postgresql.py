@@ -1,0 +1,300 @@
+"""PostgreSQL as every store uses it: one pool of connections, and one schema, for each knowledge base.
+
+A store's migrations are numbered as in SQLite, and noted in the table `store_migrations`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import Any
+
+import psycopg
+from psycopg import sql as pgsql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from argot.clock import timestamp
+from argot.databases import POSTGRESQL, Additive, PerEngine, StoreMigration
+from argot.errors import DamagedStore, InvalidSettings, StoreUnavailable
+from argot.postgresql_connection import PostgresqlConnection, connection_options
+from argot.postgresql_errors import is_lost, postgresql_named
+from argot.postgresql_translation import translated_schema
+from argot.remedies import UPDATE
+
+CONNECT_SECONDS = 5
+"""How long one try to connect takes at most."""
+WAIT_SECONDS = 10.0
+"""How long a statement waits for a connection: for a free one, or for a server that restarts."""
+LOCK_SECONDS = 30
+"""How long a statement waits for another writer."""
+STATEMENT_SECONDS = 120
+"""The longest that one statement may take."""
+IDLE_SECONDS = 600
+"""How long a transaction may go without a statement before PostgreSQL takes its locks away."""
+MOST_CONNECTIONS = 10
+OLDEST_SERVER = 130_000
+DEFAULT_SCHEMA = "argot"
+_SCHEMA_NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
+_MIGRATIONS = """
+    CREATE TABLE IF NOT EXISTS store_migrations (
+        store TEXT COLLATE "C" NOT NULL, number BIGINT NOT NULL, additive BOOLEAN NOT NULL, at TEXT NOT NULL,
+        PRIMARY KEY (store, number)
+    )
+"""
+
+
+# -- one knowledge base -----------------------------------------------------------------------------------------------
+
+
+class PostgresqlStores:
+    """The stores of a knowledge base as tables of one schema: several knowledge bases share a database so.
+
+    Args:
+        url: `postgresql://USER:PASSWORD@HOST:PORT/DATABASE`, as libpq takes it; its password is in no message.
+        schema: of small letters, digits and `_`.
+
+    Raises:
+        InvalidSettings: the URL or the schema is none.
+        StoreUnavailable: the server does not answer, or does not let its user make the schema.
+    """
+
+    def __init__(self, url: str, schema: str = DEFAULT_SCHEMA, *, most_connections: int = MOST_CONNECTIONS) -> None:
+        self.schema = _checked_schema(schema)
+        self.conninfo, self.name = _address(url, self.schema)
+        self.options = connection_options()
+        with postgresql_named(self.name):
+            self._make_schema()
+            # Opened when it is known that the server answers: the pool itself would only say that it waited in vain.
+            self._pool = ConnectionPool(
+                self.conninfo,
+                kwargs=self.options,
+                min_size=1,
+                max_size=most_connections,
+                timeout=WAIT_SECONDS,
+                open=True,
+                name=f"argot {self.schema}",
+            )
+
+    def open(self, name: str, migrations: Sequence[StoreMigration]) -> PostgresqlDatabase:
+        """
+        Raises:
+            DamagedStore: a newer Argot wrote it.
+            StoreUnavailable
+        """
+        database = PostgresqlDatabase(self, name)
+        with postgresql_named(self.name), self.connection() as connection:
+            _migrate(connection, self, name, migrations)
+        return database
+
+    @contextmanager
+    def connection(self) -> Iterator[psycopg.Connection[Any]]:
+        """One of the pool's, in auto-commit mode. It may be one whose server is gone."""
+        try:
+            taken = self._pool.getconn()
+        except PoolTimeout as error:
+            # The pool only says that it waited in vain; one more try says why.
+            psycopg.connect(self.conninfo, **self.options).close()
+            raise PoolTimeout(f"all {self._pool.max_size} connections were in use for {WAIT_SECONDS:.0f} s") from error
+        try:
+            yield taken
+        finally:
+            self._pool.putconn(taken)
+
+    def renew(self) -> None:
+        """After a connection was lost: replace every idle one that is lost as well, as after a restart all are."""
+        self._pool.check()
+
+    def lock_number(self, name: str) -> int:
+        """The number by which PostgreSQL locks this store, in whatever process."""
+        digest = hashlib.blake2b(f"{self.schema}/{name}".encode(), digest_size=8).digest()
+        return int.from_bytes(digest, "big", signed=True)
+
+    def close(self) -> None:
+        self._pool.close()
+
+    def _make_schema(self) -> None:
+        with psycopg.connect(self.conninfo, **self.options) as connection:
+            if connection.info.server_version < OLDEST_SERVER:
+                raise StoreUnavailable(
+                    f"{self.name} cannot be used: PostgreSQL {connection.info.server_version // 10_000} is too old."
+                    " Use 13 or newer."
+                )
+            with _locked(connection, self.lock_number("")):
+                # Looked for first: who may use a schema need not be let make one.
+                there = connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = $1", (self.schema,)).fetchone()
+                if not there:
+                    connection.execute(pgsql.SQL("CREATE SCHEMA {}").format(pgsql.Identifier(self.schema)))
+                if connection.execute("SELECT to_regclass('store_migrations')").fetchone()[0] is None:
+                    connection.execute(_MIGRATIONS)
+
+
+@contextmanager
+def _locked(connection: psycopg.Connection[Any], number: int) -> Iterator[None]:
+    """A transaction that begins with the lock of a store. It may take long: others wait for a migration's end."""
+    with connection.transaction():
+        connection.execute("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0", prepare=False)
+        connection.execute("SELECT pg_advisory_xact_lock($1::bigint)", (number,))
+        yield
+
+
+def _migrate(
+    connection: psycopg.Connection[Any], stores: PostgresqlStores, name: str, migrations: Sequence[StoreMigration]
+) -> None:
+    while (seen := _seen(connection, stores, name, len(migrations))) < len(migrations):
+        with _locked(connection, stores.lock_number(name)):
+            if _seen(connection, stores, name, len(migrations)) == seen:  # else another process was faster
+                additive = _apply(connection, migrations[seen])
+                connection.execute(
+                    "INSERT INTO store_migrations (store, number, additive, at) VALUES ($1, $2, $3::int::boolean, $4)",
+                    (name, seen + 1, additive, timestamp()),
+                )
+
+
+def _seen(connection: psycopg.Connection[Any], stores: PostgresqlStores, name: str, known: int) -> int:
+    """How many migrations the store has seen.
+
+    Raises:
+        DamagedStore: it has seen one of a newer Argot that this one cannot live with.
+    """
+    sql = "SELECT number, additive FROM store_migrations WHERE store = $1 ORDER BY number"
+    rows = connection.execute(sql, (name,)).fetchall()
+    if any(row["number"] > known and not row["additive"] for row in rows):
+        raise DamagedStore(f"The store '{name}' in {stores.name} was written by a newer Argot. {UPDATE}")
+    return len(rows)
+
+
+def _apply(connection: psycopg.Connection[Any], migration: StoreMigration) -> bool:
+    """Whether an Argot that does not know the migration can live with it."""
+    script = migration.script if isinstance(migration, Additive) else migration
+    if callable(script):
+        raise TypeError("A migration that is a function is for SQLite alone: PerEngine says it for both.")
+    words = translated_schema(script.postgresql if isinstance(script, PerEngine) else script)
+    connection.execute(words or "SELECT 1", prepare=False)
+    return isinstance(migration, Additive)
+
+
+# -- one store --------------------------------------------------------------------------------------------------------
+
+
+class PostgresqlDatabase:
+    """The tables of one store. Closing it leaves the pool to the others."""
+
+    dialect = POSTGRESQL
+
+    def __init__(self, stores: PostgresqlStores, name: str) -> None:
+        self.stores = stores
+        self.name = f"The store '{name}' in {stores.name}"
+        self._lock = stores.lock_number(name)
+
+    def rows(self, sql: str, *parameters: object) -> list[Any]:
+        with postgresql_named(self.name):
+            with self.stores.connection() as connection:
+                try:
+                    return PostgresqlConnection(connection).execute(sql, parameters).fetchall()
+                except psycopg.Error as error:
+                    if not is_lost(error, connection):
+                        raise
+            self.stores.renew()
+            with self.stores.connection() as connection:
+                return PostgresqlConnection(connection).execute(sql, parameters).fetchall()
+
+    def write(self, sql: str, *parameters: object) -> int:
+        with self._block(self._begin("pg_advisory_xact_lock_shared")) as connection:
+            return connection.execute(sql, parameters).rowcount
+
+    def write_returning(self, sql: str, *parameters: object) -> list[Any]:
+        with self._block(self._begin("pg_advisory_xact_lock_shared")) as connection:
+            return connection.execute(sql, parameters).fetchall()
+
+    def reader(self) -> AbstractContextManager[PostgresqlConnection]:
+        return self._block("BEGIN READ ONLY")
+
+    def snapshot(self) -> AbstractContextManager[PostgresqlConnection]:
+        return self._block("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+    def transaction(self) -> AbstractContextManager[PostgresqlConnection]:
+        return self._block(self._begin("pg_advisory_xact_lock"))
+
+    def scrub(self) -> bool:
+        """PostgreSQL itself takes deleted rows out of its files, by autovacuum, and out of its log in time."""
+        return True
+
+    def close(self) -> None:
+        """Nothing is held open beside the pool."""
+
+    def _begin(self, lock: str) -> str:
+        # One statement to the server: a transaction, and within it the lock, before anything is read.
+        return f"BEGIN; SELECT {lock}({self._lock})"
+
+    @contextmanager
+    def _block(self, begin: str) -> Iterator[PostgresqlConnection]:
+        """A transaction that ends with the block. It begins on another connection where the first one is lost."""
+        with postgresql_named(self.name), ExitStack() as stack:
+            connection = stack.enter_context(self.stores.connection())
+            try:
+                try:
+                    connection.execute(begin, prepare=False)
+                except psycopg.OperationalError as error:
+                    # Nothing was done yet.
+                    if not is_lost(error, connection):
+                        raise
+                    stack.close()
+                    self.stores.renew()
+                    connection = stack.enter_context(self.stores.connection())
+                    connection.execute(begin, prepare=False)
+                yield PostgresqlConnection(connection)
+                _commit(connection)
+            except BaseException as error:
+                if isinstance(error, psycopg.Error) and is_lost(error, connection):
+                    connection.close()
+                if not connection.closed:
+                    connection.execute("ROLLBACK", prepare=False)
+                raise
+
+
+def _commit(connection: psycopg.Connection[Any]) -> None:
+    # Where a statement failed and somebody caught its error, PostgreSQL takes all back and calls that no error.
+    if connection.execute("COMMIT", prepare=False).statusmessage != "COMMIT":
+        raise psycopg.errors.InFailedSqlTransaction("a statement failed before, and the transaction with it")
+
+
+def _checked_schema(schema: str) -> str:
+    if not _SCHEMA_NAME.fullmatch(schema) or schema.startswith("pg_"):
+        raise InvalidSettings(
+            f"{schema!r} cannot be the schema of a knowledge base. Use 1 to 48 small letters, digits and '_',"
+            " beginning with a letter, and not with pg_."
+        )
+    return schema
+
+
+def _address(url: str, schema: str) -> tuple[str, str]:
+    """What libpq connects by, and how messages name it: without user and password."""
+    if not url.startswith(("postgresql://", "postgres://")):
+        raise InvalidSettings(
+            "The address of PostgreSQL begins with postgresql://, as in postgresql://USER@HOST/DATABASE."
+        )
+    try:
+        given = conninfo_to_dict(url)
+    except psycopg.Error:
+        # Without its words: they hold the part that could not be read, and that may be the password.
+        raise InvalidSettings(
+            "The address of PostgreSQL cannot be read. It is postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with"
+            " %-codes for signs like @ / : in the password."
+        ) from None
+    limits = {
+        "search_path": schema,
+        "lock_timeout": f"{LOCK_SECONDS}s",
+        "statement_timeout": f"{STATEMENT_SECONDS}s",
+        "idle_in_transaction_session_timeout": f"{IDLE_SECONDS}s",
+    }
+    options = " ".join([*(f"-c {name}={value}" for name, value in limits.items()), str(given.get("options") or "")])
+    ours = {"connect_timeout": CONNECT_SECONDS, "tcp_user_timeout": 30_000, "keepalives_idle": 30}
+    # What somebody says in the address wins over ours, but for the schema.
+    conninfo = make_conninfo(**{
+        "application_name": "argot", **ours, **given, "options": options.strip(), "client_encoding": "UTF8",
+    })  # fmt: skip
+    place = f"{given.get('host') or 'this machine'}{f':{port}' if (port := given.get('port')) else ''}"
+    return conninfo, f"PostgreSQL on {place} (database {given.get('dbname') or 'of its user'}, schema {schema})"

@@ -1,0 +1,98 @@
+"""A connection to PostgreSQL that takes our SQL, and gives rows as SQLite's are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import psycopg
+from psycopg.adapt import AdaptersMap, Dumper, Loader
+from psycopg.types.string import StrDumper
+
+from argot.databases import Parameters
+from argot.postgresql_translation import translated
+
+
+class _BoolAsNumber(Dumper):
+    """As in SQLite, whose stores keep 0 and 1."""
+
+    oid = psycopg.adapters.types["int8"].oid
+
+    def dump(self, obj: bool) -> bytes:
+        return b"1" if obj else b"0"
+
+
+class _NumberLoader(Loader):
+    """`numeric` is what PostgreSQL makes of a sum or mean of whole numbers; SQLite makes int and float."""
+
+    def load(self, data: Any) -> int | float:
+        text = bytes(data).decode()
+        return float(text) if "." in text or text == "NaN" else int(text)
+
+
+def _adapters() -> AdaptersMap:
+    adapters = AdaptersMap(psycopg.adapters)
+    # As text, and not as "unknown": what a parameter is must not depend on where it stands.
+    adapters.register_dumper(str, StrDumper)
+    adapters.register_dumper(bool, _BoolAsNumber)
+    adapters.register_loader("numeric", _NumberLoader)
+    return adapters
+
+
+class PostgresqlRow:
+    """As `sqlite3.Row`."""
+
+    __slots__ = ("_places", "_values")
+
+    def __init__(self, places: dict[str, int], values: Sequence[Any]) -> None:
+        self._places = places
+        self._values = tuple(values)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._values[self._places[key] if isinstance(key, str) else key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PostgresqlRow) and (self._places, self._values) == (other._places, other._values)
+
+    def __hash__(self) -> int:
+        return hash(self._values)
+
+    def keys(self) -> list[str]:
+        return list(self._places)
+
+
+def _row_factory(cursor: Any) -> Callable[[Sequence[Any]], PostgresqlRow]:
+    places = {column.name: place for place, column in enumerate(cursor.description or ())}
+    return lambda values: PostgresqlRow(places, values)
+
+
+class PostgresqlConnection:
+    """A connection that takes our SQL."""
+
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self._connection = connection
+
+    def execute(self, sql: str, parameters: Parameters = ()) -> psycopg.Cursor[Any]:
+        statement = translated(sql)
+        return self._connection.cursor().execute(statement.sql, statement.bound(parameters))  # type: ignore[call-overload,no-any-return]
+
+    def executemany(self, sql: str, parameters: Iterable[Parameters]) -> psycopg.Cursor[Any]:
+        statement, cursor = translated(sql), self._connection.cursor()
+        cursor.executemany(statement.sql, [statement.bound(one) or () for one in parameters])  # type: ignore[arg-type]
+        return cursor
+
+
+def connection_options() -> dict[str, Any]:
+    """What `psycopg.connect` is told beside the address."""
+    return {
+        "autocommit": True,
+        "row_factory": _row_factory,
+        "cursor_factory": psycopg.RawCursor,
+        "context": _adapters(),
+    }

@@ -1,0 +1,83 @@
+"""What an error of PostgreSQL means for whoever runs Argot: each of ours names the remedy, and none a password."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from psycopg import errors as pg
+from psycopg_pool import PoolClosed, PoolTimeout
+
+from argot.errors import ArgotError, DamagedStore, InvalidInput, StoreUnavailable
+
+_RESTORE = "Restore the database from a backup of PostgreSQL's, as its handbook says (pg_restore, or point in time)"
+_START = "Start PostgreSQL, or see that this machine reaches it"
+_REMEDIES: tuple[tuple[type[psycopg.Error], str], ...] = (
+    (pg.DiskFull, "Free some space on the disk of PostgreSQL"),
+    (pg.OutOfMemory, "Free some memory on the machine of PostgreSQL"),
+    (pg.TooManyConnections, "Raise max_connections of PostgreSQL, or run fewer processes on it"),
+    (pg.ReadOnlySqlTransaction, "Name the primary server, or let this user write (default_transaction_read_only)"),
+    (pg.InsufficientPrivilege, "Let its user make a schema and tables there (GRANT CREATE ON DATABASE)"),
+    (pg.InvalidPassword, "Give the password of its user"),
+    (pg.InvalidAuthorizationSpecification, "Let its user in (pg_hba.conf), or name another"),
+    (pg.InvalidCatalogName, "Make the database (createdb), or name another"),
+    (pg.UndefinedTable, "Restore it from a backup of PostgreSQL's: tables are missing"),
+    (pg.LockNotAvailable, "Wait for the program that writes there, or end that one"),
+    (pg.QueryCanceled, "Wait for the program that writes there, or see what keeps PostgreSQL busy"),
+    (pg.IdleInTransactionSessionTimeout, "See what kept this process busy"),
+    (pg.DeadlockDetected, "Wait a moment"),
+    (pg.SerializationFailure, "Wait a moment"),
+    (pg.FeatureNotSupported, "Wait a moment"),
+    (PoolTimeout, _START),
+    (psycopg.OperationalError, _START),
+)
+"""The first that fits; the last one is the connection that is lost, or never was."""
+_DAMAGE = (pg.DataCorrupted, pg.IndexCorrupted)
+
+
+def is_lost(error: psycopg.Error, connection: psycopg.Connection[Any]) -> bool:
+    """Whether the connection is of no more use, and its statement was not run."""
+    # The second is what a connection has prepared before a newer Argot changed the table.
+    outdated = isinstance(error, pg.FeatureNotSupported) and "cached plan" in str(error)
+    gone = isinstance(error, pg.AdminShutdown | pg.CrashShutdown | pg.CannotConnectNow)
+    return connection.closed or gone or outdated
+
+
+def postgresql_error(name: str, error: psycopg.Error) -> ArgotError | None:
+    """What an error means; None where a statement of ours is at fault.
+
+    Args:
+        name: the server and schema, without a password.
+    """
+    if isinstance(error, _DAMAGE):
+        return DamagedStore(f"{name} is damaged: {_line(error)}. {_RESTORE}.")
+    if isinstance(error, psycopg.DataError) and "NUL" in str(error):
+        return InvalidInput("There is a NUL character in the text, which PostgreSQL keeps none of. Take it out.")
+    for kind, remedy in _REMEDIES:
+        if isinstance(error, kind):
+            return StoreUnavailable(f"{name} cannot be used: {_line(error)}. {remedy}, and try again.", remedy)
+    return None
+
+
+@contextmanager
+def postgresql_named(name: str) -> Iterator[None]:
+    """Turn PostgreSQL's errors of the server, the disk or the network into ones with a remedy.
+
+    Raises:
+        DamagedStore, StoreUnavailable, InvalidInput
+    """
+    try:
+        yield
+    except PoolClosed:
+        raise StoreUnavailable(f"{name} cannot be used: the store is closed.") from None
+    except psycopg.Error as error:
+        if found := postgresql_error(name, error):
+            raise found from error
+        raise
+
+
+def _line(error: psycopg.Error) -> str:
+    # On one line, and without its last stop: libpq says one line for each address that it tried.
+    return " ".join(str(error).split()).rstrip(".") or type(error).__name__

@@ -1,0 +1,94 @@
+"""The checkpoints of threads on PostgreSQL, by LangGraph's own saver, with errors as ours.
+
+What is stored, and when, is as in `checkpointer.py`; a checkpoint is durable as soon as it is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import WRITES_IDX_MAP
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from langgraph.checkpoint.serde.base import SerializerProtocol
+from psycopg import AsyncConnection, AsyncCursor
+from psycopg.rows import DictRow, dict_row
+from psycopg_pool import AsyncConnectionPool
+
+from argot.databases import StoreMigration
+from argot.postgresql import WAIT_SECONDS
+from argot.postgresql_errors import postgresql_named
+
+if TYPE_CHECKING:
+    from argot.postgresql import PostgresqlStores
+
+_LEAST_CONNECTIONS, _MOST_CONNECTIONS = 1, 4
+
+Pool = AsyncConnectionPool[AsyncConnection[DictRow]]
+
+
+def checkpoint_migrations() -> tuple[StoreMigration, ...]:
+    """LangGraph's own, as migrations of ours: all that `setup` would run, under the lock and in transactions."""
+    from argot.databases import PerEngine
+
+    # Built beside whoever writes, an index takes no transaction; here nobody writes yet.
+    scripts = (script.replace("CONCURRENTLY", "") for script in AsyncPostgresSaver.MIGRATIONS)
+    noted = "INSERT INTO checkpoint_migrations (v) VALUES ({}) ON CONFLICT DO NOTHING"
+    return tuple(
+        PerEngine("", f"{script.rstrip().rstrip(';')}; {noted.format(number)}") for number, script in enumerate(scripts)
+    )
+
+
+async def open_saver(stores: PostgresqlStores, serde: SerializerProtocol) -> PostgresqlTurnSaver:
+    """
+    Raises:
+        StoreUnavailable, DamagedStore
+    """
+    import asyncio
+
+    await asyncio.to_thread(stores.open, "checkpoints", checkpoint_migrations())
+    pool: Pool = AsyncConnectionPool(
+        stores.conninfo,
+        # `prepare_threshold`: as LangGraph's own `from_conn_string` sets it.
+        kwargs={"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row},
+        min_size=_LEAST_CONNECTIONS,
+        max_size=_MOST_CONNECTIONS,
+        timeout=WAIT_SECONDS,
+        # A step of a question cannot be done twice: a connection that was lost is found before it is used.
+        check=AsyncConnectionPool.check_connection,
+        open=False,
+        name=f"argot checkpoints {stores.schema}",
+    )
+    await pool.open()
+    return PostgresqlTurnSaver(pool, stores.name, serde)
+
+
+class PostgresqlTurnSaver(AsyncPostgresSaver):
+    """LangGraph's saver, over a pool that it owns.
+
+    Raises:
+        StoreUnavailable, DamagedStore: by every method.
+    """
+
+    def __init__(self, pool: Pool, name: str, serde: SerializerProtocol) -> None:
+        super().__init__(pool, serde=serde)
+        self.pool = pool
+        self.name = name
+
+    async def close(self) -> None:
+        await self.pool.close()
+
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Stores what a choice waits for and what it is answered with, as `TurnSaver` does, and for its reason."""
+        if any(channel in WRITES_IDX_MAP for channel, _ in writes):
+            await super().aput_writes(config, writes, task_id, task_path)
+
+    @asynccontextmanager
+    async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[AsyncCursor[DictRow]]:
+        with postgresql_named(self.name):
+            async with super()._cursor(pipeline=pipeline) as cursor:
+                yield cursor

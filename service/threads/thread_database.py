@@ -1,0 +1,189 @@
+"""The database of the conversations: their tables and LangGraph's checkpoints, on either engine.
+
+Everything of SQLite goes through the saver's own connection and lock: a second connection that waits for a write lock
+on the event loop would stop the loop that has to release it. PostgreSQL is asked by the store's pool in worker threads,
+and by a pool of the saver's own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from argot.databases import SQLITE, Connection, Database, Dialect, StoreMigration, Stores
+from argot.sqlite import damage_named, open_connection, open_database
+from argot.sqlite_database import SqliteStores
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.base import BaseCheckpointSaver
+
+    from argot.graph.checkpoints.checkpointer import TurnSaver
+    from argot.graph.checkpoints.postgresql_checkpointer import PostgresqlTurnSaver
+    from argot.postgresql import PostgresqlStores
+
+_ROWS_AT_ONCE = 64
+"""Read from the connection's own thread in one go, as `aiosqlite.connect` does."""
+STORE = "threads"
+
+
+class ThreadDatabase(Protocol):
+    """Bound to the event loop it was opened in.
+
+    Raises:
+        DamagedStore, StoreUnavailable: by every method.
+    """
+
+    saver: BaseCheckpointSaver[Any]
+    dialect: Dialect
+
+    async def rows(self, sql: str, parameters: Sequence[Any]) -> list[Any]: ...
+
+    async def write(self, sql: str, parameters: Sequence[Any]) -> None:
+        """One statement that is on the disk when this returns, and with it every checkpoint written before."""
+
+    async def note(self, sql: str, values: Mapping[str, Any]) -> None:
+        """One statement that a loss of power may take back."""
+
+    def reader(self) -> AbstractContextManager[Connection]:
+        """A connection of its own to read by, in another thread than the loop's: it keeps no answer waiting."""
+
+    async def scrub(self) -> bool: ...
+
+    async def close(self) -> None: ...
+
+
+async def open_thread_database(stores: Stores, migrations: Sequence[StoreMigration]) -> ThreadDatabase:
+    # Checkpoints are data: unpickling or naming classes in them must not run code.
+    os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
+    if isinstance(stores, SqliteStores):
+        return await _open_sqlite(stores.home / f"{STORE}.db", migrations)
+    from argot.postgresql import PostgresqlStores
+
+    if not isinstance(stores, PostgresqlStores):
+        raise TypeError(f"There is no checkpointer for {type(stores).__name__}.")
+    return await _open_postgresql(stores, migrations)
+
+
+def _serializer() -> Any:
+    from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+    # Said once more, for langgraph reads the variable when it is first imported, by whomever.
+    return JsonPlusSerializer(allowed_msgpack_modules=None)
+
+
+# -- SQLite -----------------------------------------------------------------------------------------------------------
+
+
+async def _open_sqlite(path: Path, migrations: Sequence[StoreMigration]) -> SqliteThreadDatabase:
+    import aiosqlite
+
+    from argot.graph.checkpoints.checkpointer import TurnSaver
+
+    open_database(path, migrations).close()
+    # "NORMAL" for checkpoints; `write` makes what has to last durable.
+    connection = await aiosqlite.Connection(lambda: open_connection(path, synchronous="NORMAL"), _ROWS_AT_ONCE)
+    saver = TurnSaver(connection, serde=_serializer())
+    try:
+        with damage_named(path):
+            await saver.setup()
+    except BaseException:
+        await connection.close()
+        raise
+    return SqliteThreadDatabase(saver, path)
+
+
+class SqliteThreadDatabase:
+    """threads.db, by the saver's connection."""
+
+    dialect = SQLITE
+
+    def __init__(self, saver: TurnSaver, path: Path) -> None:
+        self.saver = saver
+        self.path = path
+
+    async def rows(self, sql: str, parameters: Sequence[Any]) -> list[Any]:
+        with damage_named(self.path):
+            async with self.saver.lock:
+                return list(await self.saver.conn.execute_fetchall(sql, parameters))
+
+    async def write(self, sql: str, parameters: Sequence[Any]) -> None:
+        connection = self.saver.conn
+        with damage_named(self.path):
+            async with self.saver.lock:
+                # Left by a write whose asker went away: it would hold the lock on the file.
+                if connection.in_transaction:
+                    await connection.rollback()
+                # Only here: the checkpoints of a question's dozen steps are not flushed one by one. No kill can lose
+                # them, and until the question is answered nothing is promised that a loss of power could break.
+                await connection.execute("PRAGMA synchronous = FULL")
+                try:
+                    await connection.execute(sql, parameters)
+                finally:
+                    await connection.execute("PRAGMA synchronous = NORMAL")
+
+    async def note(self, sql: str, values: Mapping[str, Any]) -> None:
+        with damage_named(self.path):
+            async with self.saver.lock:
+                if self.saver.conn.in_transaction:
+                    await self.saver.conn.rollback()
+                await self.saver.conn.execute(sql, values)
+
+    @contextmanager
+    def reader(self) -> Iterator[Connection]:
+        with damage_named(self.path), closing(open_connection(self.path, mode="ro")) as connection:
+            yield connection
+
+    async def scrub(self) -> bool:
+        """Take what was deleted out of the write-ahead log as well; False if somebody reads an earlier state now."""
+        rows = await self.rows("PRAGMA wal_checkpoint(TRUNCATE)", ())
+        # The first column says whether a reader kept the log from being cut.
+        return not rows[0][0]
+
+    async def close(self) -> None:
+        await self.saver.conn.close()
+
+
+# -- PostgreSQL -------------------------------------------------------------------------------------------------------
+
+
+async def _open_postgresql(stores: PostgresqlStores, migrations: Sequence[StoreMigration]) -> PostgresqlThreadDatabase:
+    from argot.graph.checkpoints.postgresql_checkpointer import open_saver
+
+    database = await asyncio.to_thread(stores.open, STORE, migrations)
+    return PostgresqlThreadDatabase(await open_saver(stores, _serializer()), database)
+
+
+class PostgresqlThreadDatabase:
+    """The store `threads`, by its pool, in worker threads."""
+
+    def __init__(self, saver: PostgresqlTurnSaver, database: Database) -> None:
+        self.saver = saver
+        self.database = database
+        self.dialect = database.dialect
+
+    async def rows(self, sql: str, parameters: Sequence[Any]) -> list[Any]:
+        return await asyncio.to_thread(self.database.rows, sql, *parameters)
+
+    async def write(self, sql: str, parameters: Sequence[Any]) -> None:
+        await asyncio.to_thread(self.database.write, sql, *parameters)
+
+    async def note(self, sql: str, values: Mapping[str, Any]) -> None:
+        await asyncio.to_thread(self._note, sql, values)
+
+    def _note(self, sql: str, values: Mapping[str, Any]) -> None:
+        with self.database.transaction() as connection:
+            connection.execute(sql, values)
+
+    def reader(self) -> AbstractContextManager[Connection]:
+        return self.database.reader()
+
+    async def scrub(self) -> bool:
+        return self.database.scrub()
+
+    async def close(self) -> None:
+        await self.saver.close()
+        await asyncio.to_thread(self.database.close)

@@ -1,0 +1,126 @@
+"""What is kept of people beside who they are, on SQLite and on PostgreSQL: notices, links to the provider, Slack."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from argot.databases import Stores
+from argot.errors import Conflict
+from argot.service.identity.people import People
+from argot.service.identity.provider_links import Confirmed
+from argot.service.identity.slack_store import MOST_WAIT, Channel, SlackThread
+
+ISSUER = "https://id.example.org"
+
+
+@pytest.fixture
+def people(stores: Stores) -> Iterator[People]:
+    opened = People(stores)
+    for name in ("ann", "bob"):
+        opened.add(name, ("hr",))
+    yield opened
+    opened.close()
+
+
+def test_somebody_is_told_once(people: People) -> None:
+    said = [people.notices.claim(*one) for one in (("ann", "t1", "ka"), ("ann", "t1", "ka"), ("bob", "t1", "ka"))]
+    assert said == [True, False, True]
+    people.notices.forget("ann", "t1")
+    assert people.notices.claim("ann", "t1", "ka")
+
+
+def test_an_account_is_one_persons(people: People) -> None:
+    people.link("ann", ISSUER, "s1")
+    with pytest.raises(Conflict, match="linked with ann"):
+        people.link("bob", ISSUER, "s1")
+    assert people.link("ann", ISSUER, "s2").linked
+    found = people.links.find(ISSUER, "s2")
+    assert found is not None and found.user == "ann" and found == people.links.of("ann")
+    assert people.links.find(ISSUER, "s1") is None and people.links.find(ISSUER, "") is None
+
+
+def test_what_the_provider_says_replaces_what_it_said(people: People) -> None:
+    people.link("ann", ISSUER, "s1")
+    link = people.links.of("ann")
+    assert link is not None and people.links.in_force() == []
+    assert people.links.confirm(link, Confirmed(frozenset({"hr", "legal"}), True, "token"))
+    assert people.user("ann").groups == ("hr", "legal") and people.user("ann").admin
+    assert people.links.groups_of("ann") == {"hr", "legal"}
+    # It is another one by now.
+    assert not people.links.confirm(link, Confirmed(frozenset(), None, None))
+    (now,) = people.links.in_force()
+    assert people.lapse("ann", expecting=now) and not people.lapse("ann", expecting=now)
+    assert people.user("ann").groups == () and people.user("ann").lapsed_at
+    people.links.take_groups("bob", frozenset({"proxy"}))
+    assert people.user("bob").groups == ("hr", "proxy")
+
+
+def test_every_row_of_somebody_is_shown_and_erased(people: People) -> None:
+    people.set_role("ann", "manager", ["sales"])
+    people.sessions.begin("ann")
+    people.keys.make("ann", "x")
+    people.notices.claim("ann", "t1", "ka")
+    people.slack.link("T1", "U1", "ann")
+    people.slack.keep_thread(SlackThread("T1", "C1", "1.0", "U1", "t1", "ann"))
+    kept = people.kept_of(["ann"])
+    assert set(kept) == {
+        "users", "memberships", "managed", "sessions", "keys", "notices", "slack_people", "slack_threads",
+    }  # fmt: skip
+    assert all(not {"hash", "password"} & row.keys() for rows in kept.values() for row in rows)
+    # Those that hang on the user alone go with it; here they are counted, for they go first.
+    assert people.erase(["ann"]) == 8
+    assert people.kept_of(["ann"]) == {} and people.kept_of(["bob"]).keys() == {"users", "memberships"}
+
+
+def test_channels_links_and_views_in_slack(people: People) -> None:
+    slack = people.slack
+    for mode in ("all", "off"):
+        slack.set_channel(Channel("C1", mode, "thread", ("hr",), "sales", "quick"))  # type: ignore[arg-type]
+    assert slack.channel("C1") == Channel("C1", "off", "thread", ("hr",), "sales", "quick") == slack.channels()[0]
+    assert slack.channel("C2") == Channel("C2")
+    assert [slack.forget_channel("C1") for _ in range(2)] == [True, False]
+    for user in ("ann", "bob"):
+        slack.link("T1", "U1", user)
+    assert slack.linked("T1", "U1") == "bob" and slack.links() == [("T1", "U1", "bob")]
+    assert [slack.unlink("T1", "U1") for _ in range(2)] == [True, False]
+    for viewed in ("C1", "C2"):
+        slack.keep_view("D1", "1.0", viewed)
+    assert slack.view("D1", "1.0") == "C2" and slack.view("D1", "2.0") == ""
+
+
+def test_a_conversation_in_slack_is_kept_once(people: People) -> None:
+    slack = people.slack
+    first = SlackThread("T1", "C1", "1.0", "public", "t1", "slack")
+    for one in (first, SlackThread("T1", "C1", "1.0", "public", "t2", "slack", "3.0")):
+        slack.keep_thread(one)
+    assert slack.thread("T1", "C1", "1.0", "public") == slack.thread_named("t2")
+    assert slack.thread_named("t1") is None
+    slack.keep_thread(SlackThread("T1", "C9", "1.0", "public", "t2", "slack"))
+    assert slack.threads_of("slack") == {"t2": SlackThread("T1", "C9", "1.0", "public", "t2", "slack")}
+    assert slack.owners() == ["slack"]
+
+
+def test_events_of_slack_are_taken_by_lane_and_time(people: People) -> None:
+    slack, now = people.slack, [1_000.0]
+    slack.clock = lambda: now[0]
+    assert slack.note("e1", "p1", "lane 1", "2.0", {"say": "one"})
+    assert not slack.note("e1", "p9", "lane 1", "2.0", {}) and not slack.note("e9", "p1", "lane 1", "2.0", {})
+    slack.note("e2", "p2", "lane 1", "1.0", {"say": "earlier"})
+    slack.note("e3", "p3", "lane 2", "1.0", {"say": "two"})
+    found = slack.next([])
+    assert found is not None and found.job == {"say": "earlier"} and slack.waiting() == 3
+    other = slack.next(["lane 1", "lane '"])
+    assert other is not None and other.job == {"say": "two"}
+    slack.later(other.id, 10)
+    assert slack.next(["lane 1"]) is None and slack.next_due() == 10.0
+    slack.later(other.id, MOST_WAIT * 2)  # as of a clock that was ahead
+    assert slack.next(["lane 1"]) is not None
+    slack.begin(found.id)
+    slack.keep_answer(found.id, [{"text": "an answer"}])
+    slack.keep_sent(found.id, 1)
+    slack.take_over()
+    again = slack.next([])
+    assert again is not None and (again.tries, again.sent, again.answer) == (1, 1, [{"text": "an answer"}])
+    slack.done(found.id)
+    slack.withdraw("p3")
+    assert not slack.is_open(found.id) and slack.waiting() == 1

@@ -1,0 +1,108 @@
+"""A PostgreSQL of the tests' own: in a temporary folder, on a free port of this machine, ended with the session.
+
+As Debian installs it (`apt-get install postgresql`). It refuses to run as root: then it runs as `postgres`.
+"""
+
+import contextlib
+import os
+import pwd
+import secrets
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+from psycopg import sql
+
+MISSING = "PostgreSQL is not installed: apt-get install postgresql"
+
+
+def programs() -> Path | None:
+    """The folder of `initdb` and `pg_ctl`: the newest that Debian has, or the one on the path."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+    if found:
+        return found[-1].parent
+    there = shutil.which("initdb")
+    return Path(there).resolve().parent if there else None
+
+
+class PostgresqlServer:
+    """A running server, and databases on it. `start` and `stop` may follow each other."""
+
+    def __init__(self, folder: Path) -> None:
+        bin_folder = programs()
+        assert bin_folder is not None, MISSING
+        self.programs, self.folder, self.port = bin_folder, folder, _free_port()
+        self.data = folder / "data"
+        folder.mkdir(parents=True, exist_ok=True)
+        if os.geteuid() == 0:
+            # Each folder above it, too, has to let that user through.
+            shutil.chown(folder, _unprivileged().pw_uid)
+        # With a locale that orders texts otherwise than by their bytes: stores must not depend on it.
+        locale = ["--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en-US"]
+        self._run("initdb", "-D", self.data, "-U", "argot", "--auth=trust", "--no-sync", "-E", "UTF8", *locale)
+
+    def start(self) -> None:
+        limits = "-c max_connections=200 -c shared_buffers=32MB -c fsync=off -c autovacuum=off"
+        options = f"-c listen_addresses=127.0.0.1 -c port={self.port} -c unix_socket_directories='' {limits}"
+        self._run("pg_ctl", "-D", self.data, "-w", "-t", "300", "-l", self.folder / "log", "-o", options, "start")
+
+    def stop(self, manner: str = "immediate") -> None:
+        """`immediate` is what a crash leaves: connections are cut, and the log is read at the next start."""
+        self._run("pg_ctl", "-D", self.data, "-w", "-t", "300", "-m", manner, "stop")
+
+    def url(self, database: str) -> str:
+        return f"postgresql://argot:secret-of-tests@127.0.0.1:{self.port}/{database}"
+
+    @contextlib.contextmanager
+    def database(self) -> Iterator[str]:
+        """The address of a fresh database."""
+        name = f"t{secrets.token_hex(6)}"
+        self.execute(f"CREATE DATABASE {name}")
+        yield self.url(name)
+        with contextlib.suppress(psycopg.OperationalError):
+            self.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+    def execute(self, statement: str, database: str = "postgres") -> list[tuple[object, ...]]:
+        with psycopg.connect(self.url(database), autocommit=True) as connection:
+            cursor = connection.execute(sql.SQL(statement))  # type: ignore[arg-type]
+            return cursor.fetchall() if cursor.description else []
+
+    def _run(self, program: str, *arguments: object) -> None:
+        command = [str(self.programs / program), *map(str, arguments)]
+        if os.geteuid() == 0:
+            user = _unprivileged()
+            command = ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups", *command]
+        log = self.folder.parent / f"{self.folder.name}.{program}.log"
+        # Into a file: a pipe would stay open as long as the server that `pg_ctl` leaves behind.
+        with log.open("w") as file:
+            done = subprocess.run(
+                command, cwd="/", stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, check=False
+            )
+        assert done.returncode == 0, log.read_text()
+
+
+@contextlib.contextmanager
+def running(folder: Path) -> Iterator[PostgresqlServer]:
+    server = PostgresqlServer(folder)
+    server.start()
+    try:
+        yield server
+    finally:
+        if (server.data / "postmaster.pid").exists():
+            server.stop()
+
+
+def _unprivileged() -> pwd.struct_passwd:
+    for name in ("postgres", "nobody"):
+        with contextlib.suppress(KeyError):
+            return pwd.getpwnam(name)
+    raise AssertionError("there is no user 'postgres' and no 'nobody' to run PostgreSQL as")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -56,7 +56,6 @@ class ScimMember(ComplexAttribute):
     ref: Annotated[Reference["User"] | None, Mutability.immutable] = Field(  # noqa: F821, UP037  by its name
         None, serialization_alias="$ref", validation_alias="$ref"
     )
-    type: Annotated[str | None, Mutability.immutable] = None
 
 
 class ScimGroup(Resource[Any]):
@@ -116,7 +115,7 @@ def scim_group(group: ProvisionedGroup, root: str) -> ScimGroup:
         external_id=group.external_id,
         meta=_meta("Group", f"{root}/Groups/{group.id}", group.created_at, group.changed_at),
         display_name=group.display_name,
-        members=[ScimMember(value=id_, ref=f"{root}/Users/{id_}", type="User") for id_, _ in group.members] or None,
+        members=[ScimMember(value=id_, ref=f"{root}/Users/{id_}") for id_, _ in group.members] or None,
     )
 
 

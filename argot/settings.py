@@ -210,6 +210,11 @@ class Settings(BaseSettings):
     trace_contents: bool = Field(
         False, description="traces hold what was asked, found and answered; else names of stages, counts and times"
     )
+    metric_endpoint: str = Field(
+        "",
+        pattern=r"^(https?://[^/\s]+\S*)?$",
+        description="where metrics are sent by OpenTelemetry (OTLP over HTTP), besides /metrics; empty: nowhere",
+    )
     log_level: str = Field(
         "WARNING", pattern="^(DEBUG|INFO|WARNING|ERROR)$", description="DEBUG, INFO, WARNING or ERROR"
     )

@@ -127,6 +127,7 @@ def is_secluded(address: str) -> bool:
 
 
 async def _serve(home: Path, settings: Settings) -> None:
+    from argot.service.observability.metric_export import export_metrics
     from argot.service.observability.metrics import Metrics
     from argot.ui.slack.lifecycle import slack
     from argot.ui.web.observability import RequestObserver
@@ -146,6 +147,7 @@ async def _serve(home: Path, settings: Settings) -> None:
                 serving(kb),
                 beside(
                     kb.metrics.watch_loop(),
+                    export_metrics(kb.metrics, settings),
                     keep_clean(kb),
                     keep_in_step(kb),
                     derive_unasked(kb),
@@ -240,6 +242,7 @@ def application(kb: KnowledgeBase, authenticator: Authenticator) -> FastAPI:
     from argot.service.sign_in.provider_sign_in import ProviderSignIn
     from argot.service.storage.damage import require_readable
     from argot.ui.api.api_routes import api_routes
+    from argot.ui.api.scim_routes import scim_routes
     from argot.ui.pages.account_pages import Confirmation, sign_in_pages
     from argot.ui.pages.page_routes import glossary_pages
     from argot.ui.pages.people_pages import people_pages
@@ -286,6 +289,7 @@ def application(kb: KnowledgeBase, authenticator: Authenticator) -> FastAPI:
     app.include_router(glossary_pages(kb))
     app.include_router(people_pages(kb, confirmation))
     app.include_router(api_routes(kb))
+    app.include_router(scim_routes(kb))
     app.include_router(slack_routes(kb))
     return app
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from argot.clock import timestamp
 from argot.databases import Row, StoreMigration, Stores
 from argot.errors import InvalidInput, NotAllowed, NotFound
-from argot.service.identity import keys, passwords, personal_rows, provider_links, slack_store
+from argot.service.identity import keys, passwords, personal_rows, provider_links, provisioned, slack_store
 from argot.service.identity.notices import Notices
 from argot.service.identity.sessions import Lifetimes, Sessions
 from argot.types import MANAGERS, Principal
@@ -64,6 +64,7 @@ MIGRATIONS: tuple[StoreMigration, ...] = (
     slack_store.TABLES,
     keys.ENDS,
     provider_links.TABLES,
+    provisioned.TABLES,
 )
 
 _USERS = """
@@ -142,6 +143,7 @@ class People:
         self.keys = keys.Keys(self.database, ended=self._tell_of_some)
         self.notices = Notices(self.database)
         self.links = provider_links.ProviderLinks(self.database)
+        self.provisioned = provisioned.Provisioned(self.database)
         self.slack = slack_store.SlackStore(self.database)
 
     def close(self) -> None:

@@ -19,11 +19,13 @@ PERSONAL: dict[str, str] = {
     "notices": "person",
     "keys": "user",
     "provider_links": "user",
+    "provisioned_people": "user",
+    "provisioned_members": "user",
     "slack_people": "user",
     "slack_threads": "owner",
 }
 """Table and column. `users` last of all in erasing, for others refer to it."""
-IMPERSONAL = frozenset({"slack_channels", "slack_views", "slack_events", "sqlite_sequence"})
+IMPERSONAL = frozenset({"provisioned_groups", "slack_channels", "slack_views", "slack_events", "sqlite_sequence"})
 """Tables that name nobody, or only until the thing they wait for is done."""
 _SECRET = frozenset({"hash", "password", "refresh_token"})
 

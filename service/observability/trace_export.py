@@ -15,12 +15,18 @@ import threading
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from argot import __version__
 from argot.errors import MissingExtra
 from argot.service.observability.instrumentation import Watched
 from argot.service.observability.logs import Cleaner, secrets_of
+from argot.service.observability.otlp_endpoint import (
+    SEND_SECONDS,
+    STOP_SECONDS,
+    Reachability,
+    otlp_url,
+    quiet_libraries,
+)
 from argot.settings import Settings
 from argot.tracing import Trace, TracedStep, begin_trace
 
@@ -35,19 +41,13 @@ QUEUED = 4096
 """Spans that wait to be sent; a question has about twenty."""
 AT_ONCE = 512
 EVERY_MS = 2000
-SEND_SECONDS = 5
-STOP_SECONDS = 3.0
-"""A stop waits no longer for what is still to be sent."""
 MOST_CHARS = 20_000
 """Of a text in a span."""
 _PATH = "/v1/traces"
-# What they say of each failure is said here, once.
-_LIBRARY_LOGS = ("opentelemetry.exporter.otlp", "opentelemetry.sdk")
 
 
 def traces_url(endpoint: str) -> str:
-    """The address that traces are sent to: that of the setting, with the usual path where it has none."""
-    return endpoint if urlsplit(endpoint).path.strip("/") else endpoint.rstrip("/") + _PATH
+    return otlp_url(endpoint, _PATH)
 
 
 def export_of(settings: Settings) -> TraceExport | None:
@@ -70,12 +70,11 @@ class TraceExport:
             from opentelemetry.sdk.trace.export import BatchSpanProcessor
         except ImportError as error:
             raise MissingExtra("Traces", "traces") from error
-        for name in _LIBRARY_LOGS:
-            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+        quiet_libraries()
         self.contents = settings.trace_contents
         self._cleaner = Cleaner(secrets_of(settings))
         url = traces_url(settings.trace_endpoint)
-        self._sender = _sender(OTLPSpanExporter(endpoint=url, timeout=SEND_SECONDS), urlsplit(url).netloc)
+        self._sender = _sender(OTLPSpanExporter(endpoint=url, timeout=SEND_SECONDS), Reachability("traces", url))
         about = Resource({"service.name": "argot", "service.version": __version__})
         # Not by `atexit`, which would wait for an endpoint that is down.
         self._provider = TracerProvider(resource=about, shutdown_on_exit=False)
@@ -175,28 +174,23 @@ def _fail(span: Span | Any, what: str) -> None:
     span.set_status(Status(StatusCode.ERROR, what))
 
 
-def _sender(exporter: SpanExporter, where: str) -> Any:
+def _sender(exporter: SpanExporter, reached: Reachability) -> Any:
     """The exporter, which says once that it fails, and once that it works again."""
     from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
     class Sender(SpanExporter):
         closing = False
-        failing = False
 
         def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
             # A stop does not wait for one that is down.
-            if self.closing and self.failing:
+            if self.closing and reached.failing:
                 return SpanExportResult.FAILURE
             try:
                 sent = exporter.export(spans) is SpanExportResult.SUCCESS
             # Whatever the library raises: the thread that sends goes on.
             except Exception:
                 sent = False
-            if not sent and not self.failing:
-                logger.warning("traces do not reach %s: they are dropped until they do. Questions go on", where)
-            elif sent and self.failing:
-                logger.warning("traces reach %s again", where)
-            self.failing = not sent
+            reached.told(sent=sent)
             return SpanExportResult.SUCCESS if sent else SpanExportResult.FAILURE
 
         def shutdown(self) -> None:

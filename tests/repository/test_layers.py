@@ -161,6 +161,7 @@ BESIDE_THE_USE_CASES = {
     "service.transport": "how a command reaches the process that owns the knowledge base",
     "service.sign_in": "before it there is nobody on whose behalf to ask",
     "service.identity.people": "who is asking: names and roles, before there is a principal",
+    "service.identity.provisioned": "what an identity provider has sent, which SCIM shows in its own form",
     "service.identity.sessions": "by what a browser signs in",
     "service.identity.keys": "by what a program signs in",
     "service.identity.slack_store": "the Slack app's own store: its inbox, and which threads are whose",

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from argot.databases import Stores
-from argot.errors import Conflict
+from argot.errors import Conflict, NotFound
 from argot.service.identity.people import People
 from argot.service.identity.provider_links import Confirmed
 from argot.service.identity.slack_store import MOST_WAIT, Channel, SlackThread
@@ -53,6 +53,29 @@ def test_what_the_provider_says_replaces_what_it_said(people: People) -> None:
     assert people.user("ann").groups == () and people.user("ann").lapsed_at
     people.links.take_groups("bob", frozenset({"proxy"}))
     assert people.user("bob").groups == ("hr", "proxy")
+
+
+def test_a_group_that_was_sent_has_a_name_here_and_members(people: People) -> None:
+    sent = people.provisioned
+    ann, bob = sent.take_person("ann", "e-1"), sent.take_person("bob", None)
+    with pytest.raises(Conflict, match=ann):
+        sent.take_person("ann", None)
+    crew = sent.put_group(None, "Crew", "crew", "g-1", [ann, bob, ann])
+    assert sent.group(crew).members == ((ann, "ann"), (bob, "bob")) and sent.person(bob).groups == ((crew, "Crew"),)
+    with pytest.raises(Conflict, match=crew):
+        sent.put_group(None, "CREW", "crew", None, [])
+    with pytest.raises(NotFound, match="nobody"):
+        sent.put_group(crew, "Crew", "crew", None, ["nobody"])
+    sent.put_group(crew, "Night crew", "night", "g-1", [bob])
+    assert people.user("ann").groups == ("hr",) and people.user("bob").groups == ("hr", "night")
+    sent.set_active(ann, active=False)
+    sent.change_person(ann, "e-2", "Ann A.")
+    (first, second) = sent.people()
+    assert {first.id, second.id} == {ann, bob} and sent.person(ann).inactive_at and people.user("ann").display_name
+    sent.remove_person(bob)
+    assert people.user("bob").groups == ("hr",) and [one.id for one in sent.people()] == [ann]
+    sent.remove_group(crew)
+    assert sent.groups() == []
 
 
 def test_every_row_of_somebody_is_shown_and_erased(people: People) -> None:

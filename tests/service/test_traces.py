@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from argot.errors import InvalidInput, InvalidSettings
 from argot.results import AskResult
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.maintenance.trace_check import trace_findings
+from argot.service.maintenance.telemetry_check import telemetry_findings
 from argot.service.observability.trace_export import traces_url
 from argot.service.usecases.questions import ask
 from argot.service.usecases.usecase_registry import answered
@@ -181,7 +181,7 @@ def test_the_address_and_its_check(receiver: Receiver) -> None:
         load_settings(trace_endpoint="collector:4318")
 
     def found(endpoint: str) -> tuple[bool, str]:
-        (one,) = trace_findings(Settings(trace_endpoint=endpoint))
+        one, _ = telemetry_findings(Settings(trace_endpoint=endpoint))
         return one["ok"], one["detail"]
 
     assert found("") == (True, "sent nowhere (docs/insight.md)")

@@ -1,4 +1,4 @@
-"""What takes in traces by OTLP over HTTP, in a thread: real HTTP, real protobuf."""
+"""What takes in traces and metrics by OTLP over HTTP, in a thread: real HTTP, real protobuf."""
 
 import threading
 from collections.abc import Iterator
@@ -26,6 +26,17 @@ class Receiver:
         for body in self.bodies:
             sent = ExportTraceServiceRequest.FromString(body)
             found += [span for one in sent.resource_spans for scope in one.scope_spans for span in scope.spans]
+        return found
+
+    @property
+    def metrics(self) -> dict[str, Any]:
+        """The latest of each name."""
+        from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
+
+        found = {}
+        for body in self.bodies:
+            sent = ExportMetricsServiceRequest.FromString(body)
+            found |= {m.name: m for one in sent.resource_metrics for scope in one.scope_metrics for m in scope.metrics}
         return found
 
 

@@ -128,7 +128,9 @@ def _bounded(request: Request, taken: Takes) -> Request:
     length = request.headers.get("content-length", "")
     empty = length == "0" or (not length and "transfer-encoding" not in request.headers)
     # Without a body no kind need be named: some use cases have no required parameter.
-    if kind != taken.kind and (kind or not empty):
+    # What is JSON of a certain form may be called JSON.
+    plain = JSON if taken.kind.endswith("+json") else taken.kind
+    if kind not in (taken.kind, plain) and (kind or not empty):
         raise HTTPException(415, f"Send the body as {taken.kind}, and say so in the header Content-Type.")
     return Request(request.scope, limited(request.receive, taken.most))
 

@@ -51,7 +51,7 @@ VISITOR = "argot.visitor"
 """Where in a request's scope the visitor stands; None for somebody who is not signed in."""
 ENTRY = "argot.entry"
 _DECLARED = "__argot_access__"
-PROGRAMS = ("/v1/", "/api/")
+PROGRAMS = ("/v1/", "/api/", "/scim/")
 PAGE_ROOTS = ("/documents", "/library", "/glossary", "/ratings", "/insight", "/workbench", "/people", "/account")
 """Where our own pages begin, each with a page of its own. The chat window has all other addresses."""
 """Addresses that begin so are for programs: refusals and errors there are JSON."""

@@ -1,0 +1,162 @@
+"""Metrics to whoever set an endpoint (`metric_endpoint`), by OpenTelemetry's protocol over HTTP.
+
+They are those of `/metrics` (`metrics.py`) under the same names, read from the same registry: nothing is counted twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from argot import __version__
+from argot.errors import MissingExtra
+from argot.service.observability.metrics import Metrics
+from argot.service.observability.otlp_endpoint import (
+    SEND_SECONDS,
+    STOP_SECONDS,
+    Reachability,
+    otlp_url,
+    quiet_libraries,
+)
+from argot.settings import Settings
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.metrics.export import HistogramDataPoint, Metric, MetricsData, NumberDataPoint
+    from prometheus_client import CollectorRegistry
+    from prometheus_client.samples import Sample
+
+EVERY_SECONDS = 15.0
+_PATH = "/v1/metrics"
+_DESCRIBED = {"_total": "", "_seconds": "s", "_bytes": "By"}
+"""How a name ends: the unit as OpenTelemetry writes it."""
+
+logger = logging.getLogger(__name__)
+
+
+def metrics_url(endpoint: str) -> str:
+    return otlp_url(endpoint, _PATH)
+
+
+async def export_metrics(metrics: Metrics, settings: Settings, every: float = EVERY_SECONDS) -> None:
+    """Send the metrics for ever, `every` so many seconds, and once more when it is cancelled; none where no endpoint
+    is set.
+
+    Raises:
+        MissingExtra: OpenTelemetry is not installed.
+    """
+    if not settings.metric_endpoint:
+        return
+    export = MetricExport(metrics, settings)
+    try:
+        while True:
+            await asyncio.sleep(every)
+            await asyncio.to_thread(export.send)
+    finally:
+        export.close()
+
+
+class MetricExport:
+    """Where the metrics of one process are sent to."""
+
+    def __init__(self, metrics: Metrics, settings: Settings) -> None:
+        try:
+            from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+        except ImportError as error:
+            raise MissingExtra("Metrics by OpenTelemetry", "traces") from error
+        quiet_libraries()
+        url = metrics_url(settings.metric_endpoint)
+        self._registry, self._began = metrics.registry, time.time_ns()
+        self._exporter = OTLPMetricExporter(endpoint=url, timeout=SEND_SECONDS)
+        self._reached = Reachability("metrics", url)
+
+    def send(self) -> None:
+        """Send what the counters say now. Blocks; one that fails is left out, and the next says all."""
+        from opentelemetry.sdk.metrics.export import MetricExportResult
+
+        try:
+            sent = self._exporter.export(metrics_data(self._registry, self._began)) is MetricExportResult.SUCCESS
+        # Whatever the library raises: the service goes on.
+        except Exception:
+            sent = False
+        self._reached.told(sent=sent)
+
+    def close(self) -> None:
+        """Send the last counts, for a moment at most."""
+        if not self._reached.failing:
+            # A daemon: whatever hangs in it does not keep the process.
+            last = threading.Thread(target=self.send, daemon=True)
+            last.start()
+            last.join(STOP_SECONDS)
+
+
+def metrics_data(registry: CollectorRegistry, began: int) -> MetricsData:
+    """What a registry of prometheus-client holds now, as OpenTelemetry's data.
+
+    Args:
+        began: since when the counters count, in nanoseconds since 1970.
+    """
+    from opentelemetry.sdk.metrics.export import MetricsData, ResourceMetrics, ScopeMetrics
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+
+    now = time.time_ns()
+    found = [_metric(family, began, now) for family in registry.collect()]
+    scope = ScopeMetrics(InstrumentationScope("argot", __version__), found, "")
+    about = Resource({"service.name": "argot", "service.version": __version__})
+    return MetricsData([ResourceMetrics(about, [scope], "")])
+
+
+def _metric(family: Any, began: int, now: int) -> Metric:
+    from opentelemetry.sdk.metrics.export import AggregationTemporality, Gauge, Histogram, Metric, Sum
+
+    unit = next((unit for end, unit in _DESCRIBED.items() if family.name.endswith(end)), "")
+    since_start = AggregationTemporality.CUMULATIVE
+    if family.type == "histogram":
+        data: Any = Histogram(_histogram_points(family.samples, began, now), since_start)
+    elif family.type == "counter":
+        counts = (one for one in family.samples if one.name.endswith("_total"))
+        data = Sum(_number_points(counts, began, now), since_start, is_monotonic=True)
+    else:
+        data = Gauge(_number_points(family.samples, began, now))
+    return Metric(family.name, family.documentation, unit, data)
+
+
+def _number_points(samples: Iterable[Sample], began: int, now: int) -> list[NumberDataPoint]:
+    from opentelemetry.sdk.metrics.export import NumberDataPoint
+
+    return [NumberDataPoint(dict(one.labels), began, now, one.value) for one in samples]
+
+
+def _histogram_points(samples: Iterable[Sample], began: int, now: int) -> list[HistogramDataPoint]:
+    """One for each set of labels. Prometheus' buckets hold all that is below their bound, OpenTelemetry's what is
+    between it and the one before.
+    """
+    from opentelemetry.sdk.metrics.export import HistogramDataPoint
+
+    series: dict[frozenset[tuple[str, str]], dict[str, Any]] = {}
+    for one in samples:
+        labels = {name: value for name, value in one.labels.items() if name != "le"}
+        known = series.setdefault(frozenset(labels.items()), {"labels": labels, "below": {}, "sum": 0.0})
+        if one.name.endswith("_bucket"):
+            known["below"][float(one.labels["le"])] = int(one.value)
+        elif one.name.endswith("_sum"):
+            known["sum"] = one.value
+    points = []
+    for known in series.values():
+        bounds, counts = _buckets(known["below"])
+        unknown: Any = None  # the least and the greatest; the protocol lets them out
+        points.append(
+            HistogramDataPoint(known["labels"], began, now, sum(counts), known["sum"], counts, bounds, unknown, unknown)
+        )
+    return points
+
+
+def _buckets(below: Mapping[float, int]) -> tuple[list[float], list[int]]:
+    """The bounds but for infinity, and how many are in each bucket."""
+    bounds = sorted(below)
+    counts = [below[bound] - (below[bounds[place - 1]] if place else 0) for place, bound in enumerate(bounds)]
+    return bounds[:-1], counts

@@ -1,0 +1,41 @@
+"""What traces and metrics share when they are sent by OpenTelemetry's protocol (OTLP) over HTTP."""
+
+from __future__ import annotations
+
+import logging
+from urllib.parse import urlsplit
+
+SEND_SECONDS = 5
+STOP_SECONDS = 3.0
+"""A stop waits no longer for what is still to be sent."""
+# What they say of each failure is said here, once.
+_LIBRARY_LOGS = ("opentelemetry.exporter.otlp", "opentelemetry.sdk")
+
+logger = logging.getLogger(__name__)
+
+
+def otlp_url(endpoint: str, usual_path: str) -> str:
+    """The address that is sent to: that of the setting, with the usual path where it has none."""
+    return endpoint if urlsplit(endpoint).path.strip("/") else endpoint.rstrip("/") + usual_path
+
+
+def quiet_libraries() -> None:
+    """Keep OpenTelemetry's packages from logging each failure."""
+    for name in _LIBRARY_LOGS:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+
+
+class Reachability:
+    """Whether an endpoint takes what is sent. It is logged once that it fails, and once that it works again."""
+
+    def __init__(self, what: str, url: str) -> None:
+        self._what, self._where = what, urlsplit(url).netloc.rpartition("@")[2]
+        self.failing = False
+
+    def told(self, *, sent: bool) -> None:
+        if not sent and not self.failing:
+            said = "%s do not reach %s: they are dropped until they do. Questions go on"
+            logger.warning(said, self._what, self._where)
+        elif sent and self.failing:
+            logger.warning("%s reach %s again", self._what, self._where)
+        self.failing = not sent

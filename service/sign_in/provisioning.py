@@ -1,0 +1,138 @@
+"""What an identity provider sends of people and groups (SCIM), taken over here.
+
+Whoever may send this is an administrator. People are known by name: one who is here already is taken over as they are.
+Whom the provider deactivates or removes is shut out at once; nothing of theirs is erased.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+from argot.errors import InvalidInput, NotAllowed
+from argot.service.identity.provisioned import ProvisionedGroup, ProvisionedPerson
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.sign_in.provider_claims import groups_here
+from argot.types import Principal
+
+
+class Provisioning:
+    """People and groups, on behalf of the provider.
+
+    Args:
+        principal: whose key it came with. Nobody shuts out themselves.
+    """
+
+    def __init__(self, kb: KnowledgeBase, principal: Principal) -> None:
+        self._people, self._settings, self._principal = kb.people, kb.settings, principal
+        self._rows = kb.people.provisioned
+
+    # -- people --------------------------------------------------------------------------------------------------------
+
+    def people(self) -> list[ProvisionedPerson]:
+        return self._rows.people()
+
+    def person(self, id_: str) -> ProvisionedPerson:
+        """
+        Raises:
+            NotFound
+        """
+        return self._rows.person(id_)
+
+    def make_person(self, name: str, external_id: str | None, display_name: str, *, active: bool) -> ProvisionedPerson:
+        """
+        Raises:
+            InvalidInput: this can be no name here.
+            Conflict: the provider has sent somebody of this name already.
+        """
+        name = unicodedata.normalize("NFC", name.strip())
+        here = next((one.name for one in self._people.users() if one.name.casefold() == name.casefold()), None)
+        if here is None:
+            self._people.add(name, (), display_name)
+            if self._settings.oidc_issuer:
+                # The account that comes next under this name is theirs: it is the same provider that says so.
+                self._people.link(name, self._settings.oidc_issuer)
+        id_ = self._rows.take_person(here or name, external_id)
+        self._set_active(self.person(id_), active=active)
+        return self.person(id_)
+
+    def change_person(
+        self, id_: str, name: str, external_id: str | None, display_name: str, *, active: bool
+    ) -> ProvisionedPerson:
+        """
+        Raises:
+            NotFound
+            InvalidInput: another name; people keep theirs here, for documents and the glossary's history name them.
+        """
+        person = self.person(id_)
+        if unicodedata.normalize("NFC", name.strip()).casefold() != person.user.casefold():
+            raise InvalidInput(
+                f"'{person.user}' cannot become '{name}': people keep their names here. Send a new person instead."
+            )
+        self._set_active(person, active=active)
+        self._rows.change_person(id_, external_id, display_name)
+        return self.person(id_)
+
+    def remove_person(self, id_: str) -> None:
+        """Shut somebody out, and take them out of the groups that were sent.
+
+        Raises:
+            NotFound
+            NotAllowed: it is whoever asks.
+        """
+        person = self.person(id_)
+        self._set_active(person, active=False)
+        self._rows.remove_person(id_)
+
+    def _set_active(self, person: ProvisionedPerson, *, active: bool) -> None:
+        since = person.inactive_at
+        if active == (since is None):
+            return
+        if not active and person.user == self._principal.name:
+            raise NotAllowed(f"'{person.user}' is whose key this is, and would shut out themselves.")
+        self._rows.set_active(person.id, active=active)
+        suspended = self._people.user(person.user).suspended_at
+        if not active:
+            self._people.suspend(person.user)
+        # Whom an administrator here had suspended before stays out, whatever the provider says.
+        elif since and suspended and suspended >= since:
+            self._people.restore(person.user)
+
+    # -- groups --------------------------------------------------------------------------------------------------------
+
+    def groups(self) -> list[ProvisionedGroup]:
+        return self._rows.groups()
+
+    def group(self, id_: str) -> ProvisionedGroup:
+        """
+        Raises:
+            NotFound
+        """
+        return self._rows.group(id_)
+
+    def put_group(
+        self, id_: str | None, display_name: str, external_id: str | None, members: Sequence[str]
+    ) -> ProvisionedGroup:
+        """Make a group, or take this in the place of what it was.
+
+        Raises:
+            InvalidInput: a group cannot have this name here.
+            NotFound: there is no such group, or a member was not sent.
+            Conflict: another group has this name.
+        """
+        if id_ is not None:
+            self.group(id_)
+        here = groups_here({unicodedata.normalize("NFC", display_name.strip())}, self._settings)
+        if not here:
+            raise InvalidInput(
+                f"'{display_name}' can be no group here: give it a name in the setting 'oidc_groups', as THEIRS=OURS."
+            )
+        return self.group(self._rows.put_group(id_, display_name, min(here), external_id, members))
+
+    def remove_group(self, id_: str) -> None:
+        """
+        Raises:
+            NotFound
+        """
+        self.group(id_)
+        self._rows.remove_group(id_)

@@ -51,9 +51,15 @@ MIGRATIONS = (
     );
     CREATE INDEX ratings_by_rater ON ratings (rater)
     """,
+    # Judging passages: whether they are relevant, and which sentences of an answer they bear out.
+    """
+    ALTER TABLE studies ADD COLUMN kind TEXT NOT NULL DEFAULT 'answers';
+    ALTER TABLE items ADD COLUMN sentences TEXT NOT NULL DEFAULT '[]';
+    ALTER TABLE answers ADD COLUMN label TEXT NOT NULL DEFAULT ''
+    """,
 )
 
-_ITEMS = "SELECT id, place, question, reference, thread, turn FROM items"
+_ITEMS = "SELECT id, place, question, reference, thread, turn, sentences FROM items"
 
 
 class RatingStore:
@@ -79,16 +85,16 @@ class RatingStore:
         aspects = json.dumps([asdict(one) for one in study.aspects], ensure_ascii=False)
         values = (
             study.name, study.about, aspects, study.ranking, study.origin, json.dumps(study.profiles),
-            secrets.token_hex(16), study.created_by, timestamp(),
+            secrets.token_hex(16), study.created_by, timestamp(), study.kind,
         )  # fmt: skip
         with self.database.transaction() as connection:
             if connection.execute("SELECT 1 FROM studies WHERE name = ?", (study.name,)).fetchone():
                 raise Conflict(f"There is a study '{study.name}' already. Give this one another name.")
-            sql = "INSERT INTO studies VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)"
+            sql = "INSERT INTO studies VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?)"
             number = connection.execute(sql, values).lastrowid
             for place, item in enumerate(items, 1):
-                row = (number, place, item.question, item.reference, item.thread, item.turn)
-                made = connection.execute("INSERT INTO items VALUES (NULL, ?, ?, ?, ?, ?, ?)", row).lastrowid
+                row = (number, place, item.question, item.reference, item.thread, item.turn, _listed(item.sentences))
+                made = connection.execute("INSERT INTO items VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", row).lastrowid
                 for answer in item.answers:
                     _insert_answer(connection, made or 0, answer)
         return self.study(study.name)
@@ -138,6 +144,20 @@ class RatingStore:
         with self.database.transaction() as connection:
             if connection.execute("SELECT 1 FROM items WHERE id = ?", (item,)).fetchone():
                 _insert_answer(connection, item, answer)
+
+    def add_passages(self, item: int, passages: Sequence[Answer], sentences: Sequence[str] = ()) -> None:
+        """Keep what was found for a question, all or nothing; where there is something already, that stays.
+
+        A question for which nothing was found is deleted: there is nothing to judge.
+        """
+        with self.database.transaction() as connection:
+            if not passages:
+                connection.execute("DELETE FROM items WHERE id = ?", (item,))
+            sql = "SELECT 1 FROM items WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM answers WHERE item = ?1)"
+            if connection.execute(sql, (item,)).fetchone():
+                connection.execute("UPDATE items SET sentences = ? WHERE id = ?", (_listed(sentences), item))
+                for passage in passages:
+                    _insert_answer(connection, item, passage)
 
     def forget_shared(self, thread: str, turn: int | None = None) -> int:
         """Delete the questions that stem from a thread, or from one of its turns; how many there were."""
@@ -259,8 +279,12 @@ def _require_open(connection: sqlite3.Connection, item: int, rater: str) -> None
 
 
 def _insert_answer(connection: sqlite3.Connection, item: int, answer: Answer) -> None:
-    row = (item, answer.system, answer.text, json.dumps(asdict(answer.sources), ensure_ascii=False))
-    connection.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", row)
+    row = (item, answer.system, answer.text, json.dumps(asdict(answer.sources), ensure_ascii=False), answer.label)
+    connection.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)", row)
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return json.dumps(list(texts), ensure_ascii=False)
 
 
 def _study(row: sqlite3.Row) -> Study:
@@ -270,12 +294,14 @@ def _study(row: sqlite3.Row) -> Study:
 
 
 def _item(row: sqlite3.Row, answers: Sequence[Answer]) -> StudyItem:
-    return StudyItem(**dict(row), answers=tuple(answers))
+    kept = {**dict(row), "sentences": tuple(json.loads(row["sentences"]))}
+    return StudyItem(**kept, answers=tuple(answers))
 
 
 def _answer(row: sqlite3.Row) -> Answer:
     sources = json.loads(row["sources"])
-    return Answer(row["system"], row["text"], Sources(tuple(sources["documents"]), tuple(sources["senses"])))
+    kept = Sources(tuple(sources["documents"]), tuple(sources["senses"]))
+    return Answer(row["system"], row["text"], kept, row["label"])
 
 
 def _rating(row: sqlite3.Row) -> Rating:

@@ -131,7 +131,7 @@ def made(ada: Any, served: Served, name: str) -> None:
     """A study made on the page, with everybody invited."""
     ada.locator("#name").fill(name)
     ada.locator("#file").set_input_files(served.home.parent / "answers.jsonl")
-    ada.get_by_label("All whom I invite may read every answer").check()
+    ada.get_by_label("All whom I invite may read everything").check()
     ada.get_by_role("button", name="Make the study").click()
     ada.locator("#people").fill(", ".join(RATERS))
     ada.get_by_role("button", name="Invite").click()

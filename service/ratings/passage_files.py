@@ -12,7 +12,15 @@ from typing import Any
 
 from argot.errors import InvalidInput
 from argot.service.ratings.study import YES, Answer, Judgement, NewItem, Rating, Sources, StudyItem
-from argot.service.ratings.study_files import LONGEST_ANSWER, cell, items_of, lines, question_of, sources_of, text_of
+from argot.service.ratings.study_files import (
+    LONGEST_ANSWER,
+    items_in,
+    lines,
+    named_sources,
+    question_in,
+    sheet_cell,
+    text_in,
+)
 from argot.tools.text.sentences import split_sentences
 
 MOST_PASSAGES = 20
@@ -35,9 +43,9 @@ def questions_with_passages(text: str, found: Found) -> list[NewItem]:
     """
 
     def read(row: Mapping[str, Any]) -> NewItem:
-        return NewItem(*question_of(row, _PASSAGES), _passages(row, found, _PASSAGES))
+        return NewItem(*question_in(row, _PASSAGES), _passages(row, found, _PASSAGES))
 
-    return items_of(text, read, ("question", "reference", "passages", "documents"), _PASSAGES)
+    return items_in(text, read, ("question", "reference", "passages", "documents"), _PASSAGES)
 
 
 def answers_with_passages(text: str, found: Found) -> list[NewItem]:
@@ -48,15 +56,15 @@ def answers_with_passages(text: str, found: Found) -> list[NewItem]:
     """
 
     def read(row: Mapping[str, Any]) -> NewItem:
-        question, reference = question_of(row, _REFERENCES)
+        question, reference = question_in(row, _REFERENCES)
         return NewItem(question, reference, _passages(row, found, _REFERENCES), sentences=_sentences(row))
 
     fields = ("question", "reference", "answer", "sentences", "passages", "documents")
-    return items_of(text, read, fields, _REFERENCES)
+    return items_in(text, read, fields, _REFERENCES)
 
 
 def _passages(row: Mapping[str, Any], found: Found, example: str) -> tuple[Answer, ...]:
-    given, shared = row.get("passages"), sources_of(row, found)
+    given, shared = row.get("passages"), named_sources(row, found)
     if not isinstance(given, list) or not 1 <= len(given) <= MOST_PASSAGES:
         raise InvalidInput(f"'passages' takes a list of 1 to {MOST_PASSAGES} passages: {example}")
     return tuple(_passage(one, number, shared, found, example) for number, one in enumerate(given, 1))
@@ -66,8 +74,8 @@ def _passage(given: object, number: int, shared: Sources, found: Found, example:
     one = given if isinstance(given, dict) else {"text": given}
     if unknown := one.keys() - {"text", "document", "heading"}:
         raise InvalidInput(f"a passage has a field '{min(unknown):.60}'. The fields are text, document, heading.")
-    text = text_of(one, "text", LONGEST_ANSWER, example)
-    stands = [text_of(one, name, LONGEST_LABEL, example) for name in ("document", "heading") if one.get(name)]
+    text = text_in(one, "text", LONGEST_ANSWER, example)
+    stands = [text_in(one, name, LONGEST_LABEL, example) for name in ("document", "heading") if one.get(name)]
     own = [found(stands[0])] if one.get("document") else []
     documents = tuple(dict.fromkeys((*own, *shared.documents)))
     return Answer(str(number), text, Sources(documents), " > ".join(stands))
@@ -76,11 +84,11 @@ def _passage(given: object, number: int, shared: Sources, found: Found, example:
 def _sentences(row: Mapping[str, Any]) -> tuple[str, ...]:
     given = row.get("sentences")
     if given is None:
-        answer = text_of(row, "answer", LONGEST_ANSWER, _REFERENCES)
+        answer = text_in(row, "answer", LONGEST_ANSWER, _REFERENCES)
         given = [answer[start:end] for start, end in split_sentences(answer)]
     if not isinstance(given, list) or not 1 <= len(given) <= MOST_SENTENCES:
         raise InvalidInput(f"'sentences' takes a list of 1 to {MOST_SENTENCES} sentences, or give the 'answer'.")
-    return tuple(text_of({"sentences": one}, "sentences", LONGEST_ANSWER, _REFERENCES) for one in given)
+    return tuple(text_in({"sentences": one}, "sentences", LONGEST_ANSWER, _REFERENCES) for one in given)
 
 
 # -- annotated answers ------------------------------------------------------------------------------------------------
@@ -110,7 +118,7 @@ def references_csv(items: Sequence[StudyItem], ratings: Sequence[Rating]) -> str
     table = csv.writer(written)
     table.writerow(("item", "question", "sentence", "text", "rater", "passages", "cannot_judge", "comment", "at"))
     for row in _reference_rows(items, ratings):
-        table.writerow(map(cell, row))
+        table.writerow(map(sheet_cell, row))
     return written.getvalue()
 
 

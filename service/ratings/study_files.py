@@ -32,15 +32,15 @@ def answered_questions(text: str, found: Callable[[str], str]) -> list[NewItem]:
     Raises:
         InvalidInput: a line is wrong; the message names it.
     """
-    return items_of(text, lambda row: _answered(row, found), FIELDS, _EXAMPLE)
+    return items_in(text, lambda row: _answered(row, found), FIELDS, _EXAMPLE)
 
 
 def plain_questions(text: str) -> list[NewItem]:
     """Questions to be asked: one a line, as it stands or as JSON with `question` and, if wanted, `reference`."""
-    return items_of(text, lambda row: NewItem(*question_of(row, _EXAMPLE)), FIELDS, _EXAMPLE)
+    return items_in(text, lambda row: NewItem(*question_in(row, _EXAMPLE)), FIELDS, _EXAMPLE)
 
 
-def items_of(
+def items_in(
     text: str, read: Callable[[Mapping[str, Any]], NewItem], fields: Sequence[str], example: str
 ) -> list[NewItem]:
     """What each line of a JSONL file reads as; a line that is no JSON is a question alone.
@@ -74,24 +74,24 @@ def _row(line: str, fields: Sequence[str], example: str) -> Mapping[str, Any]:
 
 
 def _answered(row: Mapping[str, Any], found: Callable[[str], str]) -> NewItem:
-    question, reference = question_of(row, _EXAMPLE)
+    question, reference = question_in(row, _EXAMPLE)
     given = row.get("answers")
     if not isinstance(given, dict) or not FEWEST_SYSTEMS <= len(given) <= MOST_SYSTEMS:
         raise InvalidInput(f"'answers' takes those of {FEWEST_SYSTEMS} to {MOST_SYSTEMS} systems: {_EXAMPLE}")
     if any(not name.strip() or len(name) > LONGEST_SYSTEM for name in given):
         raise InvalidInput(f"the name of a system is empty, or longer than {LONGEST_SYSTEM} characters.")
-    sources = sources_of(row, found)
-    answers = tuple(Answer(name, text_of(given, name, LONGEST_ANSWER, _EXAMPLE), sources) for name in given)
+    sources = named_sources(row, found)
+    answers = tuple(Answer(name, text_in(given, name, LONGEST_ANSWER, _EXAMPLE), sources) for name in given)
     return NewItem(question, reference, answers)
 
 
-def question_of(row: Mapping[str, Any], example: str) -> tuple[str, str]:
+def question_in(row: Mapping[str, Any], example: str) -> tuple[str, str]:
     """The question of a line, and the reference answer, if it has one."""
-    reference = text_of(row, "reference", LONGEST_ANSWER, example) if row.get("reference") else ""
-    return text_of(row, "question", LONGEST_QUESTION, example), reference
+    reference = text_in(row, "reference", LONGEST_ANSWER, example) if row.get("reference") else ""
+    return text_in(row, "question", LONGEST_QUESTION, example), reference
 
 
-def sources_of(row: Mapping[str, Any], found: Callable[[str], str]) -> Sources:
+def named_sources(row: Mapping[str, Any], found: Callable[[str], str]) -> Sources:
     """The documents that a line names: what is shown of it rests on them."""
     named = row.get("documents", [])
     if not isinstance(named, list) or not all(isinstance(one, str) for one in named):
@@ -99,7 +99,7 @@ def sources_of(row: Mapping[str, Any], found: Callable[[str], str]) -> Sources:
     return Sources(tuple(found(one) for one in named))
 
 
-def text_of(row: Mapping[str, Any], name: str, longest: int, example: str) -> str:
+def text_in(row: Mapping[str, Any], name: str, longest: int, example: str) -> str:
     """A text that a line must have."""
     value = row.get(name)
     if not isinstance(value, str) or not value.strip():
@@ -132,14 +132,14 @@ def ratings_csv(study: Study, items: Sequence[StudyItem], ratings: Sequence[Rati
     head = ("item", "question", "system", "shown_as", "rater", *aspects, "rank", "cannot_judge", "comment", "at")
     written = io.StringIO()
     table = csv.writer(written)
-    table.writerow(map(cell, head))
+    table.writerow(map(sheet_cell, head))
     for row in _rows(study, items, ratings):
         shown_as = {system: letter for letter, system in row["order"].items()}
         for system in shown_as or row["answers"]:
             letter, scores = shown_as.get(system, ""), row["scores"].get(system, {})
             values = (row["item"], row["question"], system, letter, row["rater"], *map(scores.get, aspects))
             end = (row["ranks"].get(system), int(row["cannot_judge"]), row["comment"], row["at"])
-            table.writerow(map(cell, (*values, *end)))
+            table.writerow(map(sheet_cell, (*values, *end)))
     return written.getvalue()
 
 
@@ -169,6 +169,6 @@ def _rows(study: Study, items: Sequence[StudyItem], ratings: Sequence[Rating]) -
         }
 
 
-def cell(value: object) -> object:
+def sheet_cell(value: object) -> object:
     """A value for a table that is opened in a spreadsheet: there a text that begins so would be worked out."""
     return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value

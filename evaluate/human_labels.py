@@ -6,12 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median_low
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from argot.errors import InvalidInput
 from argot.evaluate.answer_questions import json_lines
+from argot.evaluate.line_models import lines_as
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 FORM = '{"question": "...", "reference": "...", "answer": "...", "label": true}'
 FINANCEBENCH = "Correct Answer", "Incorrect Answer", "Refusal"
@@ -72,20 +76,16 @@ def load_labels(path: Path) -> list[LabelledAnswer]:
     Raises:
         InvalidInput: the file cannot be read, or a line is malformed; the message names it.
     """
-    found = [_read(row, f"{path}, line {number}") for number, row in json_lines(path)]
-    if not found:
-        raise InvalidInput(f"{path} holds no labelled answer. A line looks like {FORM}.")
-    return found
+    return [_labelled(read, where) for where, read in lines_as(_Row, path, "labelled answer", FORM, _fault)]
 
 
-def _read(row: Mapping[str, Any], where: str) -> LabelledAnswer:
-    try:
-        read = _Row.model_validate(row)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = str(first["loc"][0])
-        why = "true, false, 1 to 5, or the three aspects from 1 to 5" if place.startswith("label") else first["msg"]
-        raise InvalidInput(f"{where}: {place}: {why}. A line looks like {FORM}.") from error
+def _fault(first: ErrorDetails) -> str:
+    place = str(first["loc"][0])
+    why = "true, false, 1 to 5, or the three aspects from 1 to 5" if place.startswith("label") else first["msg"]
+    return f"{place}: {why}"
+
+
+def _labelled(read: _Row, where: str) -> LabelledAnswer:
     labels = (*read.labels, *([] if read.label is None else [read.label]))
     if not labels:
         raise InvalidInput(f"{where}: there is no label, nor labels of several people. A line looks like {FORM}.")

@@ -13,12 +13,12 @@ from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Any, get_args
 
+from argot.corpus.corpus import Corpus
 from argot.corpus.store.revision_reads import underived_kinds
 from argot.evaluate.measures import Difference, Measured, Qrels, bootstrap_interval, measure, paired_difference
-from argot.evaluate.temporary_base import EVALUATOR, TemporaryBase
 from argot.profile import Profile, SwitchValue, changed_profile, switch_text
 from argot.tools.retrieval.hybrid_search import RankedList, WeightedQuery, fuse, ranked_lists
-from argot.types import DerivedKind
+from argot.types import DerivedKind, Principal
 
 Progress = Callable[[str, int, int], None]
 Kinds = tuple[DerivedKind, ...]
@@ -113,27 +113,34 @@ class StrategyReport:
         return asdict(self)
 
 
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What is searched, for whom, and how at present."""
+
+    corpus: Corpus
+    reader: Principal
+    profile: Profile
+
+
 def evaluate_strategies(  # noqa: PLR0917
-    base: TemporaryBase,
+    searched: Searched,
     name: str,
     queries: Mapping[str, str],
     qrels: Qrels,
     unit: Unit,
-    profile: Profile,
     measured_by: str,
     progress: Progress,
 ) -> StrategyReport:
-    """Tries every strategy that the base allows.
+    """Tries every strategy that the documents allow; the present one is measured like the others.
 
     Args:
         queries: the questions by id, as they are searched.
         qrels: what answers each, in the terms of `unit`.
-        profile: the present one, which is measured like the others.
         measured_by: the measure that decides, as `ndcg@10`.
     """
-    held = derived_kinds_held(base)
-    retrieved = _Retrieved(base, {id_: queries[id_] for id_ in qrels}, profile, progress)
-    present = Strategy.of(profile, held)
+    held = derived_kinds_held(searched.corpus)
+    retrieved = _Retrieved(searched, {id_: queries[id_] for id_ in qrels}, progress)
+    present = Strategy.of(searched.profile, held)
     tried = list(dict.fromkeys([present, *strategies(held)]))
     measured: dict[Strategy, Measured] = {}
     for done, strategy in enumerate(tried, start=1):
@@ -143,9 +150,9 @@ def evaluate_strategies(  # noqa: PLR0917
     return _report(name, measured, present, measured_by)
 
 
-def derived_kinds_held(base: TemporaryBase) -> Kinds:
+def derived_kinds_held(corpus: Corpus) -> Kinds:
     """The kinds of derived texts that the documents have."""
-    missing = underived_kinds(base.corpus.store, get_args(DerivedKind))
+    missing = underived_kinds(corpus.store, get_args(DerivedKind))
     return tuple(kind for kind in get_args(DerivedKind) if kind not in missing)
 
 
@@ -168,12 +175,11 @@ def strategies(held: Kinds) -> Iterator[Strategy]:
 class _Retrieved:
     """The lists of each question, each retrieved when it is first asked for."""
 
-    def __init__(self, base: TemporaryBase, queries: Mapping[str, str], profile: Profile, progress: Progress) -> None:
-        self._base = base
-        self._profile = profile
+    def __init__(self, searched: Searched, queries: Mapping[str, str], progress: Progress) -> None:
+        self._searched = searched
         self._queries = queries
         texts = list(queries.values())
-        self._vectors = dict(zip(queries, base.corpus.embedder.embed_queries(texts), strict=True)) if texts else {}
+        self._vectors = dict(zip(queries, searched.corpus.embedder.embed_queries(texts), strict=True)) if texts else {}
         self._lists = cache(self._search)
         for done, id_ in enumerate(queries, start=1):
             self._lists(id_, ())
@@ -191,7 +197,7 @@ class _Retrieved:
             "keyword": strategy.weight_keyword if strategy.keyword else 0.0,
         }
         weighted = [replace(one, weight=share * weights[one.name.partition("_")[0]]) for one, share in lists]
-        fused = fuse([one for one in weighted if one.weight > 0], self._profile.rrf_k)
+        fused = fuse([one for one in weighted if one.weight > 0], self._searched.profile.rrf_k)
         best = sorted(fused, key=lambda passage: (-fused[passage].score, passage))
         return list(dict.fromkeys(unit(passage) for passage in best))
 
@@ -200,9 +206,10 @@ class _Retrieved:
         changes: dict[str, object] = {"search_semantic": True, "search_keyword": True, "weight_derived": 1.0}
         changes |= {"weight_semantic": 1.0, "weight_keyword": 1.0}
         changes |= {"search_passages": not kinds, "search_derived": bool(kinds)}
-        profile = changed_profile(self._profile, {**changes, **({"derived_kinds": list(kinds)} if kinds else {})})
+        searched = self._searched
+        profile = changed_profile(searched.profile, {**changes, **({"derived_kinds": list(kinds)} if kinds else {})})
         query = WeightedQuery(self._queries[id_])
-        return tuple(ranked_lists(self._base.corpus, EVALUATOR, query, self._vectors[id_], profile, None))
+        return tuple(ranked_lists(searched.corpus, searched.reader, query, self._vectors[id_], profile, None))
 
 
 def _report(name: str, measured: Mapping[Strategy, Measured], present: Strategy, by: str) -> StrategyReport:

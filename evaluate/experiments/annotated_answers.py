@@ -7,15 +7,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from argot.errors import InvalidInput
-from argot.evaluate.answer_questions import json_lines
+from argot.evaluate.line_models import lines_as
 
 _FORM = '{"id": "...", "question": "...", "passages": ["...", "..."], "sentences": [{"text": "...", "passages": [1]}]}'
 
@@ -52,19 +50,10 @@ def load_annotated_answers(path: Path) -> list[AnnotatedAnswer]:
     Raises:
         InvalidInput: the file cannot be read, or a line is malformed; the message names it.
     """
-    found = [_read(row, f"{path}, line {number}") for number, row in json_lines(path)]
-    if not found:
-        raise InvalidInput(f"{path} holds no annotated answer. A line looks like {_FORM}.")
-    return found
+    return [_annotated(read, where) for where, read in lines_as(_Answer, path, "annotated answer", _FORM)]
 
 
-def _read(row: Mapping[str, Any], where: str) -> AnnotatedAnswer:
-    try:
-        read = _Answer.model_validate(row)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise InvalidInput(f"{where}: {place}: {first['msg']}. A line looks like {_FORM}.") from error
+def _annotated(read: _Answer, where: str) -> AnnotatedAnswer:
     for number in (number for one in read.sentences for number in one.passages):
         if not 1 <= number <= len(read.passages):
             raise InvalidInput(f"{where}: there is no passage {number}; there are {len(read.passages)}, from 1.")

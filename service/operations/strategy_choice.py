@@ -15,7 +15,7 @@ from argot.evaluate.beir import BeirSet, load_beir
 from argot.evaluate.measures import ALL_MEASURES, Qrels
 from argot.evaluate.reports import Table
 from argot.evaluate.retrieval_suite import document_identifier, sources_of
-from argot.evaluate.strategy_suite import StrategyReport, evaluate_strategies
+from argot.evaluate.strategy_suite import Searched, StrategyReport, evaluate_strategies
 from argot.evaluate.strategy_tables import strategy_tables
 from argot.evaluate.temporary_base import EVALUATOR, TemporaryBase
 from argot.profile import Profile, changed_profile
@@ -106,16 +106,17 @@ def _base(
 def _evaluated(
     base: TemporaryBase, asked: StrategyQuestions, profile: Profile, measured_by: str, progress: Progress
 ) -> StrategyReport:
+    searched = Searched(base.corpus, EVALUATOR, profile)
     if asked.beir is not None:
         data, documents = asked.beir, _documents_of_passages(base)
         return evaluate_strategies(
-            base, data.name, data.queries, data.qrels, documents.__getitem__, profile, measured_by, progress
+            searched, data.name, data.queries, data.qrels, documents.__getitem__, measured_by, progress
         )
     assert asked.answers is not None
     given = asked.answers
     queries = {one.id: one.question for one in given.questions}
     qrels = _gold(base, given)
-    return evaluate_strategies(base, given.name, queries, qrels, str, profile, measured_by, progress)
+    return evaluate_strategies(searched, given.name, queries, qrels, str, measured_by, progress)
 
 
 def _documents_of_passages(base: TemporaryBase) -> Mapping[str, str]:

@@ -1,1 +1,1 @@
-"""Rating studies: answers of several systems, judged blindly by people; their store, their order and what they say."""
+"""Rating studies: answers and passages, judged blindly by people; their store, their order and what they say."""

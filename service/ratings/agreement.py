@@ -1,17 +1,27 @@
 """Krippendorff's alpha: how far raters agree beyond what chance gives, with any number of raters and missing values.
 
-After Klaus Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), with the ordinal metric.
+After Klaus Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), with the ordinal and the nominal metric.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import permutations
+
+Distances = dict[tuple[int, int], float]
+"""How far apart two values are, squared."""
 
 
 def ordinal_alpha(units: Iterable[Sequence[int]]) -> float | None:
-    """1: they agree in all; 0: as by chance; below: they disagree systematically.
+    """Of values that have an order, such as points: the farther apart, the worse. Otherwise as `nominal_alpha`."""
+    return _alpha(units, _ordinal_distances)
+
+
+def nominal_alpha(units: Iterable[Sequence[int]]) -> float | None:
+    """Of values that are the same or not, such as yes and no.
+
+    1: they agree in all; 0: as by chance; below: they disagree systematically.
 
     Args:
         units: for each thing that was rated the values it was given, of however many raters. One value alone says
@@ -20,6 +30,10 @@ def ordinal_alpha(units: Iterable[Sequence[int]]) -> float | None:
     Returns:
         None where no thing has two values, or all values are the same: there is nothing to agree about.
     """
+    return _alpha(units, lambda totals: {(a, b): float(a != b) for a in totals for b in totals})
+
+
+def _alpha(units: Iterable[Sequence[int]], distances_of: Callable[[dict[int, float]], Distances]) -> float | None:
     coincidences: dict[tuple[int, int], float] = {}
     for values in units:
         if len(values) > 1:
@@ -29,7 +43,7 @@ def ordinal_alpha(units: Iterable[Sequence[int]]) -> float | None:
     for (value, _), weight in coincidences.items():
         totals[value] = totals.get(value, 0.0) + weight
     n = sum(totals.values())
-    distances = _ordinal_distances(totals)
+    distances = distances_of(totals)
     by_chance = sum(totals[a] * totals[b] * distance for (a, b), distance in distances.items())
     if not by_chance:
         return None
@@ -37,10 +51,10 @@ def ordinal_alpha(units: Iterable[Sequence[int]]) -> float | None:
     return 1 - (n - 1) * observed / by_chance
 
 
-def _ordinal_distances(totals: dict[int, float]) -> dict[tuple[int, int], float]:
+def _ordinal_distances(totals: dict[int, float]) -> Distances:
     """The square of how many values lie between two, half of each of the two counted."""
     ranked = sorted(totals)
-    found: dict[tuple[int, int], float] = {}
+    found: Distances = {}
     for first, low in enumerate(ranked):
         for last in range(first, len(ranked)):
             high = ranked[last]

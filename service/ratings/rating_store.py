@@ -48,6 +48,12 @@ _TABLES = """
     );
     CREATE INDEX ratings_by_rater ON ratings (rater)
     """
+_OF_PASSAGES = """
+    ALTER TABLE studies ADD COLUMN kind TEXT NOT NULL DEFAULT 'answers';
+    ALTER TABLE items ADD COLUMN sentences TEXT NOT NULL DEFAULT '[]';
+    ALTER TABLE answers ADD COLUMN label TEXT NOT NULL DEFAULT ''
+    """
+"""Judging passages: whether they are relevant, and which sentences of an answer they bear out."""
 MIGRATIONS: tuple[StoreMigration, ...] = (
     PerEngine(
         sqlite=_TABLES,
@@ -57,10 +63,14 @@ MIGRATIONS: tuple[StoreMigration, ...] = (
         )
         + "; CREATE UNIQUE INDEX studies_by_name ON studies (lower(name))",
     ),
+    _OF_PASSAGES,
 )
 
-_NEW_ITEM = "INSERT INTO items (study, place, question, reference, thread, turn) VALUES (?, ?, ?, ?, ?, ?) RETURNING id"
-_ITEMS = "SELECT id, place, question, reference, thread, turn FROM items"
+_NEW_ITEM = (
+    "INSERT INTO items (study, place, question, reference, thread, turn, sentences)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id"
+)
+_ITEMS = "SELECT id, place, question, reference, thread, turn, sentences FROM items"
 
 
 class RatingStore:
@@ -88,18 +98,19 @@ class RatingStore:
         aspects = json.dumps([asdict(one) for one in study.aspects], ensure_ascii=False)
         values = (
             study.name, study.about, aspects, study.ranking, study.origin, json.dumps(study.profiles),
-            secrets.token_hex(16), study.created_by, timestamp(),
+            secrets.token_hex(16), study.created_by, timestamp(), study.kind,
         )  # fmt: skip
         with self.database.transaction() as connection:
             if connection.execute(self._of_name, (study.name,)).fetchone():
                 raise Conflict(f"There is a study '{study.name}' already. Give this one another name.")
             sql = (
-                "INSERT INTO studies (name, about, aspects, ranking, origin, profiles, seed, created_by, created_at)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id"
+                "INSERT INTO studies"
+                " (name, about, aspects, ranking, origin, profiles, seed, created_by, created_at, kind)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id"
             )
             (number,) = connection.execute(sql, values).fetchone()
             for place, item in enumerate(items, 1):
-                row = (number, place, item.question, item.reference, item.thread, item.turn)
+                row = (number, place, item.question, item.reference, item.thread, item.turn, _listed(item.sentences))
                 (made,) = connection.execute(_NEW_ITEM, row).fetchone()
                 for answer in item.answers:
                     _insert_answer(connection, made, answer)
@@ -150,6 +161,20 @@ class RatingStore:
         with self.database.transaction() as connection:
             if connection.execute("SELECT 1 FROM items WHERE id = ?", (item,)).fetchone():
                 _insert_answer(connection, item, answer)
+
+    def add_passages(self, item: int, passages: Sequence[Answer], sentences: Sequence[str] = ()) -> None:
+        """Keep what was found for a question, all or nothing; where there is something already, that stays.
+
+        A question for which nothing was found is deleted: there is nothing to judge.
+        """
+        with self.database.transaction() as connection:
+            if not passages:
+                connection.execute("DELETE FROM items WHERE id = ?", (item,))
+            sql = "SELECT 1 FROM items WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM answers WHERE item = ?1)"
+            if connection.execute(sql, (item,)).fetchone():
+                connection.execute("UPDATE items SET sentences = ? WHERE id = ?", (_listed(sentences), item))
+                for passage in passages:
+                    _insert_answer(connection, item, passage)
 
     def forget_shared(self, thread: str, turn: int | None = None) -> int:
         """Delete the questions that stem from a thread, or from one of its turns; how many there were."""
@@ -280,9 +305,13 @@ def _require_open(connection: Connection, item: int, rater: str) -> None:
 
 
 def _insert_answer(connection: Connection, item: int, answer: Answer) -> None:
-    row = (item, answer.system, answer.text, json.dumps(asdict(answer.sources), ensure_ascii=False))
-    sql = "INSERT INTO answers (item, system, text, sources) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
+    row = (item, answer.system, answer.text, json.dumps(asdict(answer.sources), ensure_ascii=False), answer.label)
+    sql = "INSERT INTO answers (item, system, text, sources, label) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
     connection.execute(sql, row)
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return json.dumps(list(texts), ensure_ascii=False)
 
 
 def _study(row: Row) -> Study:
@@ -292,12 +321,14 @@ def _study(row: Row) -> Study:
 
 
 def _item(row: Row, answers: Sequence[Answer]) -> StudyItem:
-    return StudyItem(**dict(row), answers=tuple(answers))
+    kept = {**dict(row), "sentences": tuple(json.loads(row["sentences"]))}
+    return StudyItem(**kept, answers=tuple(answers))
 
 
 def _answer(row: Row) -> Answer:
     sources = json.loads(row["sources"])
-    return Answer(row["system"], row["text"], Sources(tuple(sources["documents"]), tuple(sources["senses"])))
+    kept = Sources(tuple(sources["documents"]), tuple(sources["senses"]))
+    return Answer(row["system"], row["text"], kept, row["label"])
 
 
 def _rating(row: Row) -> Rating:

@@ -1,4 +1,4 @@
-"""What a rating study consists of: aspects, questions with answers of several systems, and what raters said of them."""
+"""What a rating study consists of: aspects, questions with what is judged of each, and what raters said of it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,19 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+StudyKind = Literal["answers", "passages", "references"]
+"""What is judged: answers, by aspects and rank; whether passages are relevant to a question; which passages bear out
+each sentence of an answer (Trustworthy Answers, figures 22, 21 and 23).
+"""
 Origin = Literal["file", "profiles", "thumbs"]
 """Where the answers come from: a file; questions asked through profiles; answers with thumbs that askers shared."""
 LOWEST, HIGHEST = 1, 5
 """The scale of an aspect (Trustworthy Answers 5.2)."""
 MOST_ASPECTS = 10
 LONGEST_COMMENT = 10_000
-Points = Annotated[int, Field(ge=LOWEST, le=HIGHEST)]
+NO, YES = 0, 1
+"""The scale of what is either so or not: a passage is relevant, or bears a sentence out."""
+Points = Annotated[int, Field(ge=NO, le=HIGHEST)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +36,13 @@ ASPECTS = (
     Aspect("Informativeness", "Does it have the relevant details and context that make it complete?"),
 )
 """The three of Trustworthy Answers, 5.2.1."""
+RELEVANT = Aspect("Relevant", "Does the passage answer the question, or a part of it?")
+"""What is asked of a passage (Trustworthy Answers, figure 21)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What an answer rests on: URIs of documents and ids of senses. Raters see it only if they may read all of them."""
+    """What a text rests on: URIs of documents and ids of senses. Raters see it only if they may read all of them."""
 
     documents: tuple[str, ...] = ()
     senses: tuple[int, ...] = ()
@@ -42,22 +50,30 @@ class Sources:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer of one system."""
+    """The answer of one system; where passages are judged, one of them.
+
+    `system`: of a passage its number, from 1, in the order in which it was found. `label` says where a passage stands.
+    """
 
     system: str
     text: str
     sources: Sources = Sources()
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class NewItem:
-    """A question with its answers. `thread` and `turn`: whose answer it is, where somebody shared it by a thumb."""
+    """A question with its answers. `thread` and `turn`: whose answer it is, where somebody shared it by a thumb.
+
+    `sentences`: of the answer whose references are annotated; `answers` are the passages then.
+    """
 
     question: str
     reference: str = ""
     answers: tuple[Answer, ...] = ()
     thread: str = ""
     turn: int = 0
+    sentences: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,11 +103,23 @@ class Study:
     created_by: str = ""
     created_at: str = ""
     closed_at: str | None = None
+    kind: StudyKind = "answers"
+
+    @property
+    def scale(self) -> tuple[int, int]:
+        """The least and the most that can be given."""
+        return (LOWEST, HIGHEST) if self.kind == "answers" else (NO, YES)
+
+    def judged(self, item: NewItem) -> tuple[Aspect, ...]:
+        """What is said of each answer or passage of a question. Of references: each sentence, by its number from 1."""
+        if self.kind != "references":
+            return self.aspects
+        return tuple(Aspect(str(number), text) for number, text in enumerate(item.sentences, 1))
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What somebody says of the answers to one question; by system, and by the name of the aspect.
+    """What somebody says of the answers to one question; by system, and by the name of the aspect (`Study.judged`).
 
     `ranks`: 1 is the best. An unfinished one leaves things out. `cannot_judge`: all else is left out.
     """

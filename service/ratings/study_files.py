@@ -1,11 +1,14 @@
-"""Files of studies: questions with answers to be rated, questions to be asked, and ratings to take elsewhere."""
+"""Files of studies: questions with answers to be rated, questions to be asked, and ratings to take elsewhere.
+
+Those with passages are in `passage_files`.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from argot.errors import InvalidInput
@@ -29,21 +32,28 @@ def answered_questions(text: str, found: Callable[[str], str]) -> list[NewItem]:
     Raises:
         InvalidInput: a line is wrong; the message names it.
     """
-    return _items(text, lambda row: _answered(row, found))
+    return items_in(text, lambda row: _answered(row, found), FIELDS, _EXAMPLE)
 
 
 def plain_questions(text: str) -> list[NewItem]:
     """Questions to be asked: one a line, as it stands or as JSON with `question` and, if wanted, `reference`."""
-    return _items(text, lambda row: NewItem(_text(row, "question", LONGEST_QUESTION), _reference(row)))
+    return items_in(text, lambda row: NewItem(*question_in(row, _EXAMPLE)), FIELDS, _EXAMPLE)
 
 
-def _items(text: str, read: Callable[[Mapping[str, Any]], NewItem]) -> list[NewItem]:
+def items_in(
+    text: str, read: Callable[[Mapping[str, Any]], NewItem], fields: Sequence[str], example: str
+) -> list[NewItem]:
+    """What each line of a JSONL file reads as; a line that is no JSON is a question alone.
+
+    Raises:
+        InvalidInput: a line is wrong; the message names it, and shows the example.
+    """
     items: list[NewItem] = []
     for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
         if not line.strip():
             continue
         try:
-            items.append(read(_row(line)))
+            items.append(read(_row(line, fields, example)))
         except InvalidInput as error:
             raise InvalidInput(f"Line {number}: {error}") from None
     if not items or len(items) > MOST_ITEMS:
@@ -51,40 +61,49 @@ def _items(text: str, read: Callable[[Mapping[str, Any]], NewItem]) -> list[NewI
     return items
 
 
-def _row(line: str) -> Mapping[str, Any]:
+def _row(line: str, fields: Sequence[str], example: str) -> Mapping[str, Any]:
     if not line.lstrip().startswith("{"):
         return {"question": line.strip()}
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"it is no JSON ({error}). Write one object a line: {_EXAMPLE}") from None
-    if unknown := row.keys() - set(FIELDS):
-        raise InvalidInput(f"it has a field '{min(unknown):.60}'. The fields are {', '.join(FIELDS)}.")
+        raise InvalidInput(f"it is no JSON ({error}). Write one object a line: {example}") from None
+    if unknown := row.keys() - set(fields):
+        raise InvalidInput(f"it has a field '{min(unknown):.60}'. The fields are {', '.join(fields)}.")
     return dict(row)
 
 
 def _answered(row: Mapping[str, Any], found: Callable[[str], str]) -> NewItem:
-    question, given = _text(row, "question", LONGEST_QUESTION), row.get("answers")
+    question, reference = question_in(row, _EXAMPLE)
+    given = row.get("answers")
     if not isinstance(given, dict) or not FEWEST_SYSTEMS <= len(given) <= MOST_SYSTEMS:
         raise InvalidInput(f"'answers' takes those of {FEWEST_SYSTEMS} to {MOST_SYSTEMS} systems: {_EXAMPLE}")
     if any(not name.strip() or len(name) > LONGEST_SYSTEM for name in given):
         raise InvalidInput(f"the name of a system is empty, or longer than {LONGEST_SYSTEM} characters.")
+    sources = named_sources(row, found)
+    answers = tuple(Answer(name, text_in(given, name, LONGEST_ANSWER, _EXAMPLE), sources) for name in given)
+    return NewItem(question, reference, answers)
+
+
+def question_in(row: Mapping[str, Any], example: str) -> tuple[str, str]:
+    """The question of a line, and the reference answer, if it has one."""
+    reference = text_in(row, "reference", LONGEST_ANSWER, example) if row.get("reference") else ""
+    return text_in(row, "question", LONGEST_QUESTION, example), reference
+
+
+def named_sources(row: Mapping[str, Any], found: Callable[[str], str]) -> Sources:
+    """The documents that a line names: what is shown of it rests on them."""
     named = row.get("documents", [])
     if not isinstance(named, list) or not all(isinstance(one, str) for one in named):
         raise InvalidInput("'documents' takes a list of names, as argot list shows them.")
-    sources = Sources(tuple(found(one) for one in named))
-    answers = tuple(Answer(name, _text(given, name, LONGEST_ANSWER), sources) for name in given)
-    return NewItem(question, _reference(row), answers)
+    return Sources(tuple(found(one) for one in named))
 
 
-def _reference(row: Mapping[str, Any]) -> str:
-    return _text(row, "reference", LONGEST_ANSWER) if row.get("reference") else ""
-
-
-def _text(row: Mapping[str, Any], name: str, longest: int) -> str:
+def text_in(row: Mapping[str, Any], name: str, longest: int, example: str) -> str:
+    """A text that a line must have."""
     value = row.get(name)
     if not isinstance(value, str) or not value.strip():
-        raise InvalidInput(f"'{name:.60}' is missing, empty or no text. Write: {_EXAMPLE}")
+        raise InvalidInput(f"'{name:.60}' is missing, empty or no text. Write: {example}")
     if len(value) > longest:
         raise InvalidInput(f"'{name:.60}' has {len(value):,} characters, and may have {longest:,}.")
     try:
@@ -99,7 +118,12 @@ def _text(row: Mapping[str, Any], name: str, longest: int) -> str:
 
 def ratings_jsonl(study: Study, items: Sequence[StudyItem], ratings: Sequence[Rating]) -> str:
     """One line for each saved rating, with the question, the answers by system and what was said of each."""
-    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in _rows(study, items, ratings))
+    return lines(_rows(study, items, ratings))
+
+
+def lines(rows: Iterable[Mapping[str, Any]]) -> str:
+    """JSONL: one object a line."""
+    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
 
 
 def ratings_csv(study: Study, items: Sequence[StudyItem], ratings: Sequence[Rating]) -> str:
@@ -108,14 +132,14 @@ def ratings_csv(study: Study, items: Sequence[StudyItem], ratings: Sequence[Rati
     head = ("item", "question", "system", "shown_as", "rater", *aspects, "rank", "cannot_judge", "comment", "at")
     written = io.StringIO()
     table = csv.writer(written)
-    table.writerow(map(_cell, head))
+    table.writerow(map(sheet_cell, head))
     for row in _rows(study, items, ratings):
         shown_as = {system: letter for letter, system in row["order"].items()}
         for system in shown_as or row["answers"]:
             letter, scores = shown_as.get(system, ""), row["scores"].get(system, {})
             values = (row["item"], row["question"], system, letter, row["rater"], *map(scores.get, aspects))
             end = (row["ranks"].get(system), int(row["cannot_judge"]), row["comment"], row["at"])
-            table.writerow(map(_cell, (*values, *end)))
+            table.writerow(map(sheet_cell, (*values, *end)))
     return written.getvalue()
 
 
@@ -134,6 +158,7 @@ def _rows(study: Study, items: Sequence[StudyItem], ratings: Sequence[Rating]) -
             "question": item.question,
             "reference": item.reference,
             "answers": {one.system: one.text for one in item.answers},
+            **({"sentences": list(item.sentences)} if item.sentences else {}),
             "order": {letter: one.system for letter, one in order.items()},
             "rater": rating.rater,
             "scores": said.scores,
@@ -144,6 +169,6 @@ def _rows(study: Study, items: Sequence[StudyItem], ratings: Sequence[Rating]) -
         }
 
 
-def _cell(value: object) -> object:
-    # Opened in a spreadsheet, a text that begins so would be worked out as a formula.
+def sheet_cell(value: object) -> object:
+    """A value for a table that is opened in a spreadsheet: there a text that begins so would be worked out."""
     return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value

@@ -12,7 +12,8 @@ from argot.types import Principal
 
 def ready_items(study: Study, items: Sequence[StudyItem]) -> list[StudyItem]:
     """Those that every profile of the study has answered. Others are shown to nobody yet: answers would still come."""
-    wanted = set(study.profiles)
+    # Passages come all at once, from one profile.
+    wanted = set(study.profiles) if study.kind == "answers" else set()
     return [one for one in items if one.answers and wanted <= {answer.system for answer in one.answers}]
 
 

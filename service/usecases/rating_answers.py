@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -11,7 +11,17 @@ from pydantic import Field
 from argot.errors import InvalidInput, NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.ratings.answer_order import blind_order, by_letter, by_system
-from argot.service.ratings.study import LONGEST_COMMENT, Answer, Aspect, Judgement, Points, Rating, Study, StudyItem
+from argot.service.ratings.study import (
+    LONGEST_COMMENT,
+    Answer,
+    Aspect,
+    Judgement,
+    Points,
+    Rating,
+    Study,
+    StudyItem,
+    StudyKind,
+)
 from argot.service.usecases.rating_access import items_for
 from argot.service.usecases.usecase_registry import Count, Text, usecase
 from argot.types import Principal
@@ -30,6 +40,7 @@ class StudyToRate:
 
     name: str
     about: str
+    kind: StudyKind
     closed: bool
     rated: int
     of: int
@@ -37,10 +48,11 @@ class StudyToRate:
 
 @dataclass(frozen=True, slots=True)
 class BlindAnswer:
-    """An answer by the letter under which this rater knows it."""
+    """An answer or passage by the letter under which this rater knows it. `label`: where a passage stands."""
 
     letter: str
     text: str
+    label: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +68,14 @@ class PlaceToRate:
 class RatingTask:
     """One question to be rated. `given`: what one has said of it, by letters; `saved`: that is saved as a rating.
 
+    `aspects`: what each answer is given points for, from `scale[0]` to `scale[1]`. Of passages whether they are
+    relevant (1) or not (0); of references whether they bear out each sentence of an answer: `name` is its number.
     `number` counts among the questions one may see (`places`), from 1.
     """
 
     study: StudyToRate
     aspects: list[Aspect]
+    scale: tuple[int, int]
     ranking: bool
     place: int
     number: int
@@ -116,6 +131,7 @@ async def rating_save(
     draft: bool = False,
 ) -> SavedRating:
     """Save what one says of the answers to a question: points by letter and aspect, ranks by letter (1 is the best).
+    What the aspects are, and which points there are, the question says (`rating_task`).
 
     It replaces what one said before; sent twice, it is one rating. With `draft` it may be unfinished, and is kept for
     oneself until it is saved without.
@@ -129,7 +145,10 @@ async def rating_save(
     item = desk.item(place)
     order = desk.order(item)
     given = Judgement(scores or {}, ranks or {}, cannot_judge, comment.strip())
-    problems = list(_unknown(desk.study, order, given)) or ([] if draft else list(_missing(desk.study, order, given)))
+    aspects = [one.name for one in desk.study.judged(item)]
+    problems = list(_unknown(desk.study, aspects, order, given))
+    if not (problems or draft or cannot_judge):
+        problems = list(_missing(desk.study, aspects, order, given))
     if problems:
         raise InvalidInput("\n".join(problems))
     if cannot_judge:
@@ -150,7 +169,14 @@ class _Desk:
 
     def study_to_rate(self) -> StudyToRate:
         rated = sum(self._said(one) is not None for one in self.items)
-        return StudyToRate(self.study.name, self.study.about, self.study.closed_at is not None, rated, len(self.items))
+        return StudyToRate(
+            name=self.study.name,
+            about=self.study.about,
+            kind=self.study.kind,
+            closed=self.study.closed_at is not None,
+            rated=rated,
+            of=len(self.items),
+        )
 
     def item(self, place: int) -> StudyItem:
         for one in self.items:
@@ -171,13 +197,14 @@ class _Desk:
         given = (rating.draft or rating.said if rating else None) or Judgement()
         return RatingTask(
             study=self.study_to_rate(),
-            aspects=list(self.study.aspects),
+            aspects=list(self.study.judged(item)),
+            scale=self.study.scale,
             ranking=self.study.ranking and len(order) > 1,
             place=item.place,
             number=self.items.index(item) + 1,
             question=item.question,
             reference=item.reference,
-            answers=[BlindAnswer(letter, answer.text) for letter, answer in order.items()],
+            answers=[BlindAnswer(letter, answer.text, answer.label) for letter, answer in order.items()],
             given=by_letter(given, order),
             saved=rating is not None and rating.said is not None and rating.draft is None,
             places=[PlaceToRate(one.place, self._said(one) is not None, self._begun(one)) for one in self.items],
@@ -201,24 +228,39 @@ def _desk(kb: KnowledgeBase, principal: Principal, name: str) -> _Desk:
     raise NotFound(f"You are invited to no study '{name}'. The studies you are invited to are on the page /ratings.")
 
 
-def _unknown(study: Study, order: dict[str, Answer], given: Judgement) -> Iterator[str]:
-    aspects = {one.name for one in study.aspects}
+def _unknown(study: Study, aspects: Sequence[str], order: dict[str, Answer], given: Judgement) -> Iterator[str]:
+    lowest, most = study.scale
     for letter in sorted({*given.scores, *given.ranks} - order.keys()):
         yield f"There is no answer {letter}."
     for letter, points in given.scores.items():
         yield from (f"Answer {letter}: there is no aspect '{name:.60}'." for name in points if name not in aspects)
+        if wrong := [one for one in points.values() if not lowest <= one <= most]:
+            yield f"Answer {letter}: there is no {wrong[0]}. Points go from {lowest} to {most}."
 
 
-def _missing(study: Study, order: dict[str, Answer], given: Judgement) -> Iterator[str]:
+def _missing(study: Study, aspects: Sequence[str], order: dict[str, Answer], given: Judgement) -> Iterator[str]:
     """What keeps a judgement from being finished, in words for its rater."""
-    if given.cannot_judge:
-        return
-    for letter in order:
-        open_ = [one.name for one in study.aspects if one.name not in given.scores.get(letter, {})]
+    left = {letter: [one for one in aspects if one not in given.scores.get(letter, {})] for letter in order}
+    if study.kind == "passages" and (letters := [letter for letter, names in left.items() if names]):
+        yield f"{_listed(letters)}: say whether {'it is' if len(letters) == 1 else 'they are'} relevant."
+    elif study.kind == "references":
+        yield from _unannotated(sorted({name for names in left.values() for name in names}, key=int))
+    elif study.kind == "answers":
+        yield from _unrated(study, left, given)
+
+
+def _unannotated(sentences: list[str]) -> Iterator[str]:
+    if sentences:
+        named = f"Sentence {sentences[0]} has" if len(sentences) == 1 else f"Sentences {_listed(sentences)} have"
+        yield f"{named} no passage yet. Mark one, or say that what has no mark rests on none of them."
+
+
+def _unrated(study: Study, left: dict[str, list[str]], given: Judgement) -> Iterator[str]:
+    for letter, open_ in left.items():
         if open_:
             yield f"Answer {letter} has no points yet for {_listed(open_)}."
-    if study.ranking and len(order) > 1:
-        yield from _wrong_ranks(list(order), given.ranks)
+    if study.ranking and len(left) > 1:
+        yield from _wrong_ranks(list(left), given.ranks)
 
 
 def _wrong_ranks(letters: list[str], ranks: dict[str, int]) -> Iterator[str]:

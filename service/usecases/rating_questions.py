@@ -14,7 +14,8 @@ from pydantic import Field
 from argot.errors import InvalidInput, TooManyQuestions
 from argot.results import AskResult
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.ratings.study import Answer, NewItem, Sources, Study, StudyItem
+from argot.service.ratings.passage_files import MOST_PASSAGES
+from argot.service.ratings.study import Answer, NewItem, Sources, Study, StudyItem, StudyKind
 from argot.service.ratings.study_files import MOST_SYSTEMS, plain_questions
 from argot.service.threads.thread_store import AnswerSettings
 from argot.service.usecases.conversations import memory_graph
@@ -29,23 +30,31 @@ if TYPE_CHECKING:
     from argot.graph.run_context import RunContext
 
 ProfileNames = Annotated[list[Text], Field(max_length=MOST_SYSTEMS)]
+RETRIEVED = 10
+"""Passages that are judged of each question, as many as *Trustworthy Answers* looks at (4.2)."""
 WAIT_SECONDS = 2.0
 """Until the next try where people ask as much as the service takes on: their questions go first."""
 
 
 @usecase("manager", everywhere=True)
 async def rating_create_asked(
-    kb: KnowledgeBase, principal: Principal, *, form: StudyForm, questions: Lines, profiles: ProfileNames
+    kb: KnowledgeBase, principal: Principal, *, form: StudyForm, questions: Lines, profiles: ProfileNames | None = None
 ) -> StudySummary:
     """Make a study of questions to be asked through two or more profiles: one a line, as it stands or as JSON with
     `question` and `reference`. `rating_ask` asks them; raters see each question once all its answers are there.
 
+    Of `kind` "passages" and "references" one profile finds the passages, or also answers: that of the service where
+    none is named.
+
     Raises:
-        InvalidInput: fewer than two profiles, or a line is wrong. InvalidSettings: there is no such profile.
+        InvalidInput: too few or too many profiles, or a line is wrong. InvalidSettings: there is no such profile.
         Conflict: there is a study of this name.
     """
-    wanted = await _known(kb, profiles)
-    if len(wanted) < 2:
+    single = form.kind != "answers"
+    wanted = await _known(kb, profiles or ([kb.settings.profile] if single else []))
+    if single and len(wanted) > 1:
+        raise InvalidInput("Passages are those that one profile finds. Name one.")
+    if not single and len(wanted) < 2:
         raise InvalidInput("To compare, name two profiles or more. See them with: argot profile list")
     return await store_study(kb, principal, form, plain_questions(questions), "profiles", wanted)
 
@@ -67,10 +76,12 @@ async def rating_create_from_thumbs(
     through these (`rating_ask`). Who takes a thumb back, or deletes the conversation, takes the question out.
 
     Raises:
-        InvalidInput: nobody shared such an answer.
+        InvalidInput: nobody shared such an answer, or passages are to be judged.
     """
     from argot.graph.presentation.turn_view import assemble
 
+    if form.kind != "answers":
+        raise InvalidInput("Of answers with thumbs people judge the answers alone. Ask questions, or give a file.")
     wanted = await _known(kb, profiles or [])
     run = await run_context(kb, principal)
     judged = await (await kb.threads()).judged(since)
@@ -103,7 +114,8 @@ async def rating_ask(
     and called again: what is answered stays. Events: `asking` with `done`, `total`, `question` and `name`, the
     profile's.
 
-    Nothing is asked back: of several senses or documents the best one counts.
+    Nothing is asked back: of several senses or documents the best one counts. A question for which no passage is found,
+    or of references no answer, leaves a study in which passages are judged.
     """
     found = await kb.blocking(kb.ratings.study, study)
     items = await kb.blocking(kb.ratings.items, found)
@@ -111,9 +123,12 @@ async def rating_ask(
     total = len(items) * len(found.profiles)
     for done, (item, profile) in enumerate(missing, total - len(missing)):
         yield {"kind": "asking", "done": done, "total": total, "question": item.question, "name": profile}
-        result = await _asked(kb, principal, item.question, profile)
-        answer = Answer(profile, result.answer, answer_sources(result))
-        await kb.blocking(kb.ratings.add_answer, item.id, answer)
+        result = await _asked(kb, principal, item.question, profile, found.kind)
+        if found.kind == "answers":
+            answer = Answer(profile, result.answer, answer_sources(result))
+            await kb.blocking(kb.ratings.add_answer, item.id, answer)
+        else:
+            await kb.blocking(kb.ratings.add_passages, item.id, *_passages(result, found.kind))
     yield Finished(await kb.blocking(summary, kb, found))
 
 
@@ -124,7 +139,22 @@ def answer_sources(result: AskResult) -> Sources:
     return Sources(tuple(documents), tuple(dict.fromkeys(filter(None, stated))))
 
 
+def _passages(result: AskResult, kind: StudyKind) -> tuple[list[Answer], list[str]]:
+    """The passages, in the order in which they were found; of references also the sentences that could rest on them."""
+    # What the glossary says rests on no passage.
+    sentences = [one.text for one in result.sentences if not one.sense_id] if kind == "references" else []
+    if kind == "references" and not sentences:
+        return [], []
+    passages = []
+    for number, one in enumerate(result.passages[:MOST_PASSAGES], 1):
+        sources = answer_sources(result) if sentences else Sources((one.uri,))
+        passages.append(Answer(str(number), one.text, sources, " > ".join(filter(None, (one.document, one.heading)))))
+    return passages, sentences
+
+
 def _unanswered(study: Study, item: StudyItem) -> list[str]:
+    if study.kind != "answers":
+        return [] if item.answers else list(study.profiles)
     there = {one.system for one in item.answers}
     return [profile for profile in study.profiles if profile not in there]
 
@@ -136,12 +166,16 @@ async def _known(kb: KnowledgeBase, profiles: list[str]) -> tuple[str, ...]:
     return wanted
 
 
-async def _asked(kb: KnowledgeBase, principal: Principal, question: str, profile: str) -> AskResult:
+async def _asked(kb: KnowledgeBase, principal: Principal, question: str, profile: str, kind: StudyKind) -> AskResult:
     run = await run_context(kb, principal, AnswerSettings(profile))
     # Nobody is there to choose; and what only a study asks must not be counted as missed.
     wanted: dict[str, object] = {"choose_sense": False, "choose_document": False}
-    if run.profile.misses == "ask":
+    if run.profile.misses == "ask" or kind == "passages":
         wanted |= {"misses": "lenient"}
+    if kind == "passages":
+        # There can be no more passages than candidates.
+        candidates = max(run.profile.candidates, RETRIEVED)
+        wanted |= {"generate_answer": False, "passages": RETRIEVED, "candidates": candidates}
     run = replace(run, profile=run.profile.model_copy(update=wanted), records_misses=False)
     while True:
         try:

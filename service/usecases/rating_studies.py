@@ -12,7 +12,23 @@ from argot.service.identity.people import LOCAL_NAME, local_principal, require_n
 from argot.service.json_values import dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
-from argot.service.ratings.study import ASPECTS, MOST_ASPECTS, Aspect, NewItem, Origin, Study
+from argot.service.ratings.passage_files import (
+    annotated_answers,
+    answers_with_passages,
+    questions_with_passages,
+    references_csv,
+)
+from argot.service.ratings.study import (
+    ASPECTS,
+    MOST_ASPECTS,
+    RELEVANT,
+    Aspect,
+    NewItem,
+    Origin,
+    Study,
+    StudyItem,
+    StudyKind,
+)
 from argot.service.ratings.study_files import answered_questions, ratings_csv, ratings_jsonl
 from argot.service.ratings.study_results import RANK, AspectResults, StudyResults
 from argot.service.threads.thread_export import file_name
@@ -20,10 +36,10 @@ from argot.service.usecases.rating_access import items_for, ready_items
 from argot.service.usecases.usecase_registry import ParameterGroup, Text, usecase
 from argot.types import Principal
 
-__all__ = ["ASPECTS", "Aspect", "AspectResults"]
+__all__ = ["ASPECTS", "Aspect", "AspectResults", "StudyKind"]
 
 Name = Annotated[Text, Field(min_length=1, max_length=200)]
-RatingForm = Literal["jsonl", "csv"]
+RatingForm = Literal["jsonl", "csv", "annotated"]
 Lines = Annotated[Text, Field(max_length=64 * 2**20)]
 People = Annotated[list[Text], Field(min_length=1, max_length=1000)]
 
@@ -32,13 +48,14 @@ People = Annotated[list[Text], Field(min_length=1, max_length=1000)]
 class StudyForm(ParameterGroup):
     """What every new study is given. No `aspects`: the three of *Trustworthy Answers*.
 
-    `ranking`: raters also put the answers to a question in order.
+    `ranking`: raters also put the answers to a question in order. Where passages are judged (`kind`) there is neither.
     """
 
     name: Name
     about: Annotated[Text, Field(max_length=2000)] = ""
     aspects: Annotated[list[Aspect], Field(max_length=MOST_ASPECTS)] | None = None
     ranking: bool = True
+    kind: StudyKind = "answers"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +64,7 @@ class StudySummary:
 
     name: str
     about: str
+    kind: StudyKind
     aspects: list[Aspect]
     ranking: bool
     origin: Origin
@@ -99,6 +117,9 @@ async def rating_create(
     `answers` (an object: the answer of each of 2 to 6 systems by its name) and, if wanted, `reference` and `documents`
     (what the answers rest on, as `list_documents` names them: raters see the question only if they may read all).
 
+    Of `kind` "passages" a line has `passages` instead, each a text or an object with `text`, `document` and `heading`;
+    of "references" those, and an `answer` or its `sentences`.
+
     Raises:
         InvalidInput: a line is wrong; or one names no documents, and it is not confirmed (`readers_confirmed`) that
             all whom you invite may read the answers.
@@ -111,8 +132,9 @@ async def rating_create(
         except NotFound as error:
             raise InvalidInput(str(error)) from None
 
-    items = await kb.blocking(answered_questions, data, found)
-    unnamed = sum(not one.answers[0].sources.documents for one in items)
+    read = {"answers": answered_questions, "passages": questions_with_passages, "references": answers_with_passages}
+    items = await kb.blocking(read[form.kind], data, found)
+    unnamed = sum(not all(answer.sources.documents for answer in one.answers) for one in items)
     if unnamed and not readers_confirmed:
         raise InvalidInput(
             f"{unnamed} of {len(items)} questions do not say which documents their answers rest on, so nobody can tell"
@@ -136,22 +158,31 @@ async def store_study(  # noqa: PLR0917
         Conflict: there is a study of this name.
     """
     require_name("study", form.name)
+    study = Study(
+        name=form.name,
+        about=form.about.strip(),
+        aspects=_aspects(form),
+        ranking=form.ranking and form.kind == "answers",
+        kind=form.kind,
+        origin=origin,
+        profiles=profiles,
+        created_by=principal.name,
+    )
+    return await kb.blocking(lambda: summary(kb, kb.ratings.create(study, items)))
+
+
+def _aspects(form: StudyForm) -> tuple[Aspect, ...]:
+    if form.kind != "answers":
+        if form.aspects:
+            raise InvalidInput("Only answers are judged by aspects. Give none where passages are judged.")
+        return (RELEVANT,) if form.kind == "passages" else ()
     aspects = ASPECTS if form.aspects is None else tuple(Aspect(one.name.strip(), one.wording) for one in form.aspects)
     names = [one.name.casefold() for one in aspects]
     if "" in names or RANK.casefold() in names or len(set(names)) < len(names):
         raise InvalidInput(f"Each aspect needs a name of its own, and '{RANK}' is none. Give each another name.")
     if not aspects and not form.ranking:
         raise InvalidInput("A study without aspects and without ranking asks nothing. Give it an aspect, or ranking.")
-    study = Study(
-        name=form.name,
-        about=form.about.strip(),
-        aspects=aspects,
-        ranking=form.ranking,
-        origin=origin,
-        profiles=profiles,
-        created_by=principal.name,
-    )
-    return await kb.blocking(lambda: summary(kb, kb.ratings.create(study, items)))
+    return aspects
 
 
 @usecase("manager", everywhere=True)
@@ -216,16 +247,29 @@ async def rating_export(
     kb: KnowledgeBase, principal: Principal, *, study: Text, form: RatingForm = "jsonl"
 ) -> RatingsFile:
     """Every rating that was saved, with the names of the systems: JSONL has a line for each question and rater, CSV one
-    for each answer that somebody rated.
+    for each answer or passage that somebody rated, and of references one for each sentence.
+
+    Of references "annotated" is JSONL with a line for each answer, as the experiment trustworthy-7 reads it: the
+    passages of each sentence that more than half of its raters marked. Passages that one may not read are in no export.
+
+    Raises:
+        InvalidInput: "annotated" of another kind of study.
     """
 
     def exported() -> RatingsFile:
         found = kb.ratings.study(study)
-        rows = (found, kb.ratings.items(found), kb.ratings.ratings(found))
-        name = f"ratings-{file_name(found.name)}.{form}"
+        if form == "annotated" and found.kind != "references":
+            raise InvalidInput(f"In study '{found.name}' no references are annotated. Export it as jsonl or csv.")
+        items = _exported_items(kb, principal, found)
+        there = {one.id for one in items}
+        ratings = [one for one in kb.ratings.ratings(found) if one.item in there]
+        name = f"ratings-{file_name(found.name)}.{'csv' if form == 'csv' else 'jsonl'}"
         if form == "csv":
-            return RatingsFile(name, "text/csv", ratings_csv(*rows))
-        return RatingsFile(name, "application/jsonl", ratings_jsonl(*rows))
+            table = references_csv(items, ratings) if found.kind == "references" else ratings_csv(found, items, ratings)
+            return RatingsFile(name, "text/csv", table)
+        annotated = form == "annotated"
+        text = annotated_answers(items, ratings) if annotated else ratings_jsonl(found, items, ratings)
+        return RatingsFile(name, "application/jsonl", text)
 
     return await kb.blocking(exported)
 
@@ -250,6 +294,7 @@ def summary(kb: KnowledgeBase, study: Study) -> StudySummary:
     return StudySummary(
         name=study.name,
         about=study.about,
+        kind=study.kind,
         aspects=list(study.aspects),
         ranking=study.ranking,
         origin=study.origin,
@@ -262,6 +307,11 @@ def summary(kb: KnowledgeBase, study: Study) -> StudySummary:
         raters=len(kb.ratings.invited(study)),
         ratings=sum(one.said is not None for one in ratings),
     )
+
+
+def _exported_items(kb: KnowledgeBase, principal: Principal, study: Study) -> list[StudyItem]:
+    items = kb.ratings.items(study)
+    return items if study.kind == "answers" else items_for(kb, principal, study, items)
 
 
 def _shown(kb: KnowledgeBase, study: Study) -> StudyShown:

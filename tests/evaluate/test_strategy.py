@@ -8,7 +8,7 @@ import pytest
 from argot.errors import Conflict, InvalidInput, InvalidSettings
 from argot.evaluate.answer_questions import AnswerQuestion, AnswerSet, GoldSnippet
 from argot.evaluate.measures import measure
-from argot.evaluate.strategy_suite import Strategy, _report, _Retrieved, derived_kinds_held, strategies
+from argot.evaluate.strategy_suite import Searched, Strategy, _report, _Retrieved, derived_kinds_held, strategies
 from argot.evaluate.strategy_tables import strategy_tables
 from argot.evaluate.temporary_base import EVALUATOR, TemporaryBase
 from argot.profile import Profile, changed_profile
@@ -52,8 +52,8 @@ def test_fusing_kept_lists_finds_what_the_search_finds(tiny_kb: Any, switches: d
     base = TemporaryBase(tiny_kb.folder, tiny_kb.settings)
     try:
         profile = changed_profile(Profile(), switches)
-        strategy = Strategy.of(profile, derived_kinds_held(base))
-        kept = _Retrieved(base, QUESTIONS, Profile(), quiet)
+        strategy = Strategy.of(profile, derived_kinds_held(base.corpus))
+        kept = _Retrieved(Searched(base.corpus, EVALUATOR, Profile()), QUESTIONS, quiet)
         for id_, question in QUESTIONS.items():
             found = hybrid_search(base.corpus, EVALUATOR, [WeightedQuery(question)], changed_profile(profile, strategy.switches))  # fmt: skip  # noqa: E501
             assert kept.ranked(strategy, id_, str) == [hit.passage.id for hit in found]

@@ -4,7 +4,7 @@ from itertools import zip_longest
 
 import pytest
 
-from argot.service.ratings.agreement import ordinal_alpha
+from argot.service.ratings.agreement import nominal_alpha, ordinal_alpha
 
 # "Computing Krippendorff's Alpha-Reliability" (2011), part E: four observers, twelve units, values missing.
 OBSERVERS = ("123321412...", "1233224125.3", ".3332342251.", "12332441251.")
@@ -13,6 +13,7 @@ UNITS = [[int(value) for value in unit if value != "."] for unit in zip_longest(
 
 def test_it_is_that_of_the_published_example() -> None:
     assert ordinal_alpha(UNITS) == pytest.approx(0.815, abs=0.0005)
+    assert nominal_alpha(UNITS) == pytest.approx(0.743, abs=0.0005)
 
 
 def test_neither_the_order_of_raters_nor_what_one_alone_rated_counts() -> None:

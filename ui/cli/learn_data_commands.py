@@ -9,6 +9,7 @@ import typer
 
 from argot.errors import InvalidInput
 from argot.ui.cli.command_base import (
+    AsUser,
     Audience,
     Home,
     Json,
@@ -61,6 +62,7 @@ def make(
         list[str] | None, typer.Option("--tag", help="Only documents with this tag; repeatable.", metavar="TAG")
     ] = None,
     json_: Json = False,
+    as_user: AsUser = None,
     home: Home = None,
 ) -> None:
     """Make a set of training pairs from your documents. Stopped or killed, the same command goes on where it was.
@@ -79,7 +81,7 @@ def make(
     console = error_console()
     shown = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
     with knowledge_base(home) as client, shown as progress:
-        watched = client.watched(Bar(progress, "making pairs").move)
+        watched = client.as_user(as_user).watched(Bar(progress, "making pairs").move)
         made = watched.call(data_make, name=name, recipe=recipe)
     if json_:
         say_json(made)
@@ -90,12 +92,12 @@ def make(
 
 
 @data.command("list", epilog=examples("argot learn data list"))
-def list_(*, json_: Json = False, home: Home = None) -> None:
+def list_(*, json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
     """List the sets of training pairs."""
     from argot.service.usecases.learning_data import data_list
 
     with knowledge_base(home) as client:
-        found = client.call(data_list)
+        found = client.as_user(as_user).call(data_list)
     if json_:
         say_json(found)
         return
@@ -116,6 +118,7 @@ def show(
     start: Annotated[int, typer.Option("--start", min=0, help="Without the first so many.", metavar="N")] = 0,
     limit: Annotated[int, typer.Option("--limit", min=1, max=200, help="At most so many (25).", metavar="N")] = 25,
     json_: Json = False,
+    as_user: AsUser = None,
     home: Home = None,
 ) -> None:
     """Show a set: how it was made, and its pairs."""
@@ -125,7 +128,7 @@ def show(
 
     of_part, of_state = one_of(PAIR_PARTS, part, "--part"), one_of(PAIR_STATES, state, "--state")
     with knowledge_base(home) as client:
-        found = client.call(
+        found = client.as_user(as_user).call(
             data_show, name=name, words=words, kind=kind, part=of_part, state=of_state, start=start, limit=limit
         )
     if json_:
@@ -144,6 +147,7 @@ def export(
     name: SetName,
     file: Annotated[Path, typer.Argument(help="The file to write.", metavar="FILE.jsonl")],
     *,
+    as_user: AsUser = None,
     home: Home = None,
 ) -> None:
     """Write the kept pairs of a set as JSONL, with their passages."""
@@ -151,7 +155,7 @@ def export(
     from argot.service.usecases.learning_data import data_export
 
     with knowledge_base(home) as client:
-        found = client.call(data_export, name=name)
+        found = client.as_user(as_user).call(data_export, name=name)
     write_atomically(file, found.text)
     say(f"{counted(found.pairs, 'pair')} written to {file}")
 
@@ -163,6 +167,7 @@ def import_(
     *,
     audience: Audience = None,
     json_: Json = False,
+    as_user: AsUser = None,
     home: Home = None,
 ) -> None:
     """Make a set of the pairs in a JSONL file: all of them, or none.
@@ -179,7 +184,7 @@ def import_(
     except UnicodeDecodeError as error:
         raise InvalidInput(f"{file} cannot be read: byte {error.start + 1} is not UTF-8 text.") from error
     with knowledge_base(home) as client:
-        made = client.call(data_import, name=name, text=text, audience=audience)
+        made = client.as_user(as_user).call(data_import, name=name, text=text, audience=audience)
     if json_:
         say_json(made)
     else:
@@ -187,21 +192,21 @@ def import_(
 
 
 @data.command(epilog=examples("argot learn data strike ours 1f0c9a2b3c4d5e6f"))
-def strike(name: SetName, pair: PairId, *, home: Home = None) -> None:
+def strike(name: SetName, pair: PairId, *, as_user: AsUser = None, home: Home = None) -> None:
     """Strike a pair: nothing learns from it, until it is restored."""
     from argot.service.usecases.learning_data import data_strike
 
     with knowledge_base(home) as client:
-        say(f"Struck: {line(client.call(data_strike, name=name, pair=pair).question)}")
+        say(f"Struck: {line(client.as_user(as_user).call(data_strike, name=name, pair=pair).question)}")
 
 
 @data.command(epilog=examples("argot learn data restore ours 1f0c9a2b3c4d5e6f"))
-def restore(name: SetName, pair: PairId, *, home: Home = None) -> None:
+def restore(name: SetName, pair: PairId, *, as_user: AsUser = None, home: Home = None) -> None:
     """Take back that a pair was struck."""
     from argot.service.usecases.learning_data import data_restore
 
     with knowledge_base(home) as client:
-        say(f"Restored: {line(client.call(data_restore, name=name, pair=pair).question)}")
+        say(f"Restored: {line(client.as_user(as_user).call(data_restore, name=name, pair=pair).question)}")
 
 
 @data.command(epilog=examples('argot learn data correct ours 1f0c9a2b3c4d5e6f --question "How hot may it get?"'))
@@ -211,6 +216,7 @@ def correct(
     *,
     question: Annotated[str | None, typer.Option("--question", help="The question as it should be.")] = None,
     answer: Annotated[str | None, typer.Option("--answer", help="The answer as it should be; empty: none.")] = None,
+    as_user: AsUser = None,
     home: Home = None,
 ) -> None:
     """Give a pair another question or answer."""
@@ -219,18 +225,17 @@ def correct(
     if question is None and answer is None:
         raise typer.BadParameter("give --question or --answer")
     with knowledge_base(home) as client:
-        say(
-            f"Saved: {line(client.call(data_correct, name=name, pair=pair, question=question, answer=answer).question)}"
-        )
+        saved = client.as_user(as_user).call(data_correct, name=name, pair=pair, question=question, answer=answer)
+    say(f"Saved: {line(saved.question)}")
 
 
 @data.command(epilog=examples("argot learn data remove ours"))
-def remove(name: SetName, *, home: Home = None) -> None:
+def remove(name: SetName, *, as_user: AsUser = None, home: Home = None) -> None:
     """Remove a set with all its pairs. Models that learnt from it stay."""
     from argot.service.usecases.learning_data import data_remove
 
     with knowledge_base(home) as client:
-        removed = client.call(data_remove, name=name)
+        removed = client.as_user(as_user).call(data_remove, name=name)
     say(f"Removed '{removed.name}' with {counted(removed.pairs, 'pair')}.")
 
 

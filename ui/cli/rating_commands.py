@@ -1,10 +1,10 @@
-"""argot ratings: studies in which people rate answers of several systems blindly."""
+"""argot ratings: studies in which people rate answers of several systems, or passages, blindly."""
 
 from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
 
@@ -47,6 +47,8 @@ def register(app: typer.Typer) -> None:
         "argot ratings create profiles --resume",
         "argot ratings create thumbs --thumbs --bad --since 2027-01-01",
         'argot ratings create tone --file answers.jsonl --aspect "Tone: polite and plain?" --no-ranking',
+        "argot ratings create search --kind passages --questions questions.txt",
+        "argot ratings create sources --kind references --file answered.jsonl --readers-confirmed",
     ),
 )
 def create(
@@ -56,6 +58,14 @@ def create(
         Path | None,
         typer.Option("--file", help="JSONL: question, answers by system; reference, documents.", metavar="FILE"),
     ] = None,
+    kind: Annotated[
+        str,
+        typer.Option(
+            "--kind",
+            help="What is judged: answers; passages (are they relevant?); references (what do sentences rest on?).",
+            metavar="KIND",
+        ),
+    ] = "answers",
     questions: Annotated[
         Path | None,
         typer.Option("--questions", help="Questions to ask through profiles: one a line, or JSONL.", metavar="FILE"),
@@ -84,15 +94,17 @@ def create(
 ) -> None:
     """Make a study: of answers in a file, of questions asked through profiles, or of answers with thumbs.
 
-    Without --aspect: Correctness, Helpfulness and Informativeness. Stop the asking when you like: what is answered
-    stays, and --resume goes on there.
+    Without --aspect: Correctness, Helpfulness and Informativeness. Of passages and references one profile is asked.
+    Stop the asking when you like: what is answered stays, and --resume goes on there.
     """
     from argot.service.usecases.rating_questions import rating_create_asked, rating_create_from_thumbs
-    from argot.service.usecases.rating_studies import StudyForm, rating_create
+    from argot.service.usecases.rating_studies import StudyForm, StudyKind, rating_create
+    from argot.service.usecases.usecase_registry import one_of
 
     if sum((file is not None, questions is not None, thumbs, resume)) != 1:
         raise InvalidInput("Give one of --file, --questions, --thumbs and --resume. See: argot ratings create --help")
-    form = StudyForm(name=study, about=about, aspects=_aspects(aspect), ranking=not no_ranking)
+    judged = one_of(get_args(StudyKind), kind, "--kind")
+    form = StudyForm(name=study, about=about, aspects=_aspects(aspect), ranking=not no_ranking, kind=judged)
     with knowledge_base(home) as opened:
         client = opened.as_user(as_user)
         if file is not None:
@@ -100,8 +112,10 @@ def create(
             made = client.call(rating_create, form=form, data=_read(file), readers_confirmed=confirmed)
         elif questions is not None:
             text = _read(questions)
-            client.call(rating_create_asked, form=form, questions=text, profiles=profile or [])
+            asked = client.call(rating_create_asked, form=form, questions=text, profiles=profile or [])
             made = _asked(client, study)
+            if left := asked.questions - made.questions:
+                note(f"Left out: {counted(left, 'question')}, for which nothing was found.")
         elif thumbs:
             value: Literal[-1, 1] | None = None if bad == good else 1 if good else -1
             made = client.call(rating_create_from_thumbs, form=form, value=value, since=since, profiles=profile or [])
@@ -179,19 +193,30 @@ def close(
 
 @ratings.command(
     "export",
-    epilog=examples("argot ratings export spring > spring.jsonl", "argot ratings export spring --csv > spring.csv"),
+    epilog=examples(
+        "argot ratings export spring > spring.jsonl",
+        "argot ratings export spring --csv > spring.csv",
+        "argot ratings export sources --annotated > annotated.jsonl",
+    ),
 )
 def export(
     study: Study,
     csv: Annotated[bool, typer.Option("--csv", help="A line for each answer that somebody rated.")] = False,
+    annotated: Annotated[
+        bool,
+        typer.Option("--annotated", help="Of references: as the experiment trustworthy-7 reads it."),
+    ] = False,
     as_user: AsUser = None,
     home: Home = None,
 ) -> None:
     """Print every saved rating with the names of the systems, as JSON lines or CSV."""
-    from argot.service.usecases.rating_studies import rating_export
+    from argot.service.usecases.rating_studies import RatingForm, rating_export
 
+    if csv and annotated:
+        raise InvalidInput("Give one of --csv and --annotated.")
+    form: RatingForm = "csv" if csv else "annotated" if annotated else "jsonl"
     with knowledge_base(home) as client:
-        found = client.as_user(as_user).call(rating_export, study=study, form="csv" if csv else "jsonl")
+        found = client.as_user(as_user).call(rating_export, study=study, form=form)
     if found.text:
         # `say` ends the last line itself.
         say(found.text.replace("\r\n", "\n").rstrip("\n"))
@@ -269,4 +294,6 @@ def _show_measured(one: AspectResults) -> None:
     for system in one.systems:
         low_high = "" if system.interval is None else f"{system.interval[0]:.2f} to {system.interval[1]:.2f}"
         rows.append([system.system, f"{system.mean:.2f}", low_high, *system.counts])
-    table(["system", "mean", "95 %", *map(str, range(1, len(one.systems[0].counts) + 1))], rows)
+    lowest, most = one.scale
+    head = "system" if lowest else "passage"
+    table([head, "mean", "95 %", *map(str, range(lowest, most + 1))], rows)

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from argot.ui.cli.command_base import examples, settings_for
+from argot.ui.cli.command_base import (
+    error_console,
+    examples,
+    knowledge_base,
+    note,
+    progress_text,
+    say,
+    say_json,
+    settings_for,
+    table,
+)
+from argot.ui.cli.document_commands import Bar
 from argot.ui.cli.report_output import show_report
+
+if TYPE_CHECKING:
+    from argot.service.usecases.search_strategies import StrategyChoice
 
 
 def register(app: typer.Typer) -> None:
@@ -18,6 +32,7 @@ def register(app: typer.Typer) -> None:
             "argot evaluate strategy --questions questions.jsonl --documents handbook",
             "argot evaluate strategy --questions questions.jsonl --home kb --save our-search",
             "argot evaluate strategy --beir data/scifact --measure map@10 --json",
+            "argot evaluate strategy --data ours --save our-search",
         )
     )(strategy)
 
@@ -30,6 +45,10 @@ def strategy(  # noqa: PLR0917
     documents: Annotated[Path | None, typer.Option("--documents", help="The folder of their documents.")] = None,
     beir: Annotated[
         Path | None, typer.Option("--beir", help="A folder with corpus.jsonl, queries.jsonl, qrels/test.tsv instead.")
+    ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option("--data", help="A set of training pairs instead ('argot learn data').", metavar="NAME"),
     ] = None,
     split: Annotated[
         Literal["validation", "test"] | None,
@@ -60,17 +79,74 @@ def strategy(  # noqa: PLR0917
 
     Every list is retrieved once, and fused in hundreds of ways. Each strategy is shown with its paired difference to
     the best one and to the present profile. One is chosen only where that interval excludes zero; else the present
-    profile stays. Measured is what is found before re-ranking. Without --questions and --beir: the sample questions.
+    profile stays. Measured is what is found before re-ranking. With --data: on the set's validation part, also beside
+    a running service. Without --questions, --beir and --data: the sample questions.
     """
     from argot.profile_files import profile_from
     from argot.service.operations import evaluation, strategy_choice
 
     settings = settings_for(home)
-    if beir is not None and (questions or documents):
-        raise typer.BadParameter("give --beir DIR, or --questions FILE, not both")
+    if sum((beir is not None, bool(questions or documents), data is not None)) > 1:
+        raise typer.BadParameter("give one of --questions FILE, --beir DIR and --data NAME")
+    if data is not None:
+        _on_pairs(data, split or "validation", measure, profile, save, home, as_json=as_json)
+        return
     asked = strategy_choice.strategy_questions(
         beir, lambda: evaluation.answer_questions(questions, documents, None, home, split, settings)
     )
     present = profile_from(profile, [], settings.home)
     choose = partial(strategy_choice.choose_strategy, asked, home, present, measure, save, settings)
     show_report(choose, as_json=as_json)
+
+
+def _on_pairs(  # noqa: PLR0917
+    data: str,
+    part: Literal["validation", "test"],
+    measure: str,
+    profile: str,
+    save: str | None,
+    home: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress
+
+    from argot.service.usecases.profiles import profile_save
+    from argot.service.usecases.search_strategies import StrategyQuestion, strategy_choose
+
+    asked = StrategyQuestion(data=data, part=part, measure=measure, profile=profile)
+    columns, console = (progress_text(), BarColumn(), MofNCompleteColumn()), error_console()
+    shown = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    with knowledge_base(home) as client:
+        with shown as progress:
+            found = client.watched(Bar(progress, "").move).call(strategy_choose, asked=asked)
+        kept = bool(save) and found.better
+        if save and kept:
+            client.call(profile_save, name=save, base=found.profile, switches=found.switches, about=found.about)
+    if as_json:
+        say_json(found)
+        return
+    _tell(found)
+    if save:
+        say(f"Saved. Use it: argot ask --profile {save}" if kept else "Not saved: nothing is better beyond doubt.")
+
+
+def _tell(found: StrategyChoice) -> None:
+    note(f"{found.data}, {found.part} part: {found.questions} questions, {found.tried} strategies, before re-ranking")
+    rows: list[list[object]] = [
+        [
+            one.name + (" (present)" if one.name == found.present else ""),
+            f"{one.mean:.3f}",
+            "{:.3f} to {:.3f}".format(*one.interval95),
+            f"{one.gain:+.3f}",
+            "{:+.3f} to {:+.3f}".format(*one.gain95),
+        ]
+        for one in found.rows
+    ]
+    table(["strategy", found.measure, "95 %", "to the present", "95 %"], rows)
+    better = (
+        "better than the present one beyond doubt"
+        if found.better
+        else "the present one: nothing is better beyond doubt"
+    )
+    say(f"Chosen: {found.chosen} ({better})")

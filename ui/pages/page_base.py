@@ -90,6 +90,7 @@ DONE = {
     "all-audience-unknown": "Saved. No group or person exists of one of these names: nobody reads them by that now.",
     "all-reread": "Read again.",
     "all-remove": "Removed. They answer nobody any more, and can be brought back under Removed.",
+    "profile-saved": "Kept. Ask with it: argot ask --profile NAME, or the settings of a conversation.",
     "data-making": "Being made. It goes on in the background.",
     "data-stopped": "Stopped. What was made is kept.",
     "data-removed": "Removed, with all its pairs.",

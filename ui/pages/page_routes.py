@@ -22,6 +22,7 @@ from argot.ui.pages.queue_pages import queue_pages
 from argot.ui.pages.rating_pages import rating_pages
 from argot.ui.pages.rating_study_pages import rating_study_pages
 from argot.ui.pages.sense_pages import sense_pages
+from argot.ui.pages.strategy_pages import strategy_pages
 from argot.ui.pages.term_pages import term_pages
 from argot.ui.pages.workbench_pages import workbench_pages
 from argot.ui.web.authorization import needs
@@ -47,7 +48,15 @@ def glossary_pages(kb: KnowledgeBase) -> APIRouter:
     glossary = (term_pages, sense_pages, queue_pages, change_pages, context_pages, file_pages)
     # In this order: any name below /documents may be a document's.
     documents = (document_pages, document_source_pages, document_view_pages)
-    beside = (library_pages, rating_study_pages, rating_pages, insight_pages, learning_data_pages, workbench_pages)
+    beside = (
+        library_pages,
+        rating_study_pages,
+        rating_pages,
+        insight_pages,
+        learning_data_pages,
+        strategy_pages,
+        workbench_pages,
+    )
     for made in (*glossary, *documents, *beside):
         router.include_router(made(kb))
     return router

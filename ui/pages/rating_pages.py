@@ -1,4 +1,4 @@
-"""Rating answers, for whoever is invited to a study: one question at a time, blindly, with or without script."""
+"""Rating answers and passages, for whoever is invited to a study: one question at a time, also without script."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_LINKS = 300
 
 
 class _SmallRoute(BoundedRoute):
-    """For forms alone: points, ranks and a comment."""
+    """For forms alone: points, marks, ranks and a comment."""
 
     most = 2**20
 
@@ -122,6 +122,8 @@ async def _saved(kb: KnowledgeBase, who: Visitor, task: RatingTask, given: Judge
 def _judgement(task: RatingTask, form: Mapping[str, str]) -> Judgement:
     """What was chosen. Fields that are none of this question's are left out."""
     letters = [one.letter for one in task.answers]
+    if task.study.kind == "references":
+        return Judgement(_references(task, form), {}, "cannot_judge" in form, form.get("comment", ""))
     scores: dict[str, dict[str, int]] = {}
     for letter in letters:
         for place, aspect in enumerate(task.aspects):
@@ -129,6 +131,23 @@ def _judgement(task: RatingTask, form: Mapping[str, str]) -> Judgement:
                 scores.setdefault(letter, {})[aspect.name] = number(points)
     ranks = {letter: number(rank) for letter in letters if (rank := form.get(f"rank-{letter}"))}
     return Judgement(scores, ranks, "cannot_judge" in form, form.get("comment", ""))
+
+
+def _references(task: RatingTask, form: Mapping[str, str]) -> dict[str, dict[str, int]]:
+    """Of each passage the sentences that it bears out (1) or not (0), as far as something was said of the sentence."""
+    scores: dict[str, dict[str, int]] = {}
+    for place, sentence in enumerate(task.aspects):
+        marked = {one.letter for one in task.answers if f"points-{one.letter}-{place}" in form}
+        if marked or "others_none" in form:
+            for one in task.answers:
+                scores.setdefault(one.letter, {})[sentence.name] = int(one.letter in marked)
+    return scores
+
+
+def _others_none(task: RatingTask, given: Judgement) -> bool:
+    """Whether a sentence was said to rest on no passage."""
+    said = [[given.scores.get(one.letter, {}).get(each.name) for one in task.answers] for each in task.aspects]
+    return any(set(values) == {0} for values in said)
 
 
 def _task_page(
@@ -141,4 +160,7 @@ def _task_page(
         "after": numbers[at + 1] if at + 1 < len(numbers) else None,
         "places": task.places if len(numbers) <= MOST_LINKS else [],
     }
-    return page("rating.html", request, who, error=error, task=task, given=given, study_link=study_link, **shown)
+    if task.study.kind == "references":
+        shown["others_none"] = _others_none(task, given)
+    template = f"rating_{task.study.kind}.html"
+    return page(template, request, who, error=error, task=task, given=given, study_link=study_link, **shown)

@@ -16,6 +16,7 @@ from argot.service.usecases.rating_studies import (
     Aspect,
     RatingForm,
     StudyForm,
+    StudyKind,
     StudySummary,
     rating_close,
     rating_create,
@@ -35,7 +36,7 @@ from argot.ui.rendering.rating_charts import mean_bar, shares_bar
 from argot.ui.web.authorization import Visitor, Who, needs
 
 MANAGE = f"{RATINGS}/manage"
-FIELDS = ("name", "about", "aspects", "since")
+FIELDS = ("name", "about", "aspects", "since", "kind")
 WIDEST = "\n".join(f"{one.name}: {one.wording}" for one in ASPECTS)
 
 
@@ -62,7 +63,8 @@ def _studies(router: APIRouter, kb: KnowledgeBase) -> None:
     @needs("manager")
     async def make(request: Request, who: Who) -> Response:
         form = await form_of(request)
-        given = {**{name: form.get(name, "").strip() for name in FIELDS}, "ranking": "ranking" in form}
+        typed = {name: form.get(name, "").strip() for name in FIELDS}
+        given: dict[str, object] = {**typed, "ranking": "ranking" in form}
         try:
             made = await _made(kb, request, who, form)
         except (InvalidInput, Conflict, NotAllowed) as error:
@@ -132,7 +134,7 @@ async def _list_page(
     error: ArgotError | None = None,
 ) -> Response:
     found = await rating_list(kb, who.principal)
-    shown = given or {**dict.fromkeys(FIELDS, ""), "aspects": WIDEST, "ranking": True}
+    shown = given or {**dict.fromkeys(FIELDS, ""), "aspects": WIDEST, "ranking": True, "kind": "answers"}
     return page("rating_studies.html", request, who, error=error, studies=found, given=shown, manage_link=manage_link)
 
 
@@ -145,11 +147,14 @@ async def _study_page(  # noqa: PLR0917
 
 
 async def _made(kb: KnowledgeBase, request: Request, who: Visitor, form: dict[str, str]) -> StudySummary:
+    kind = one_of(get_args(StudyKind), form.get("kind", "answers"), "what is judged")
     study = StudyForm(
         name=form.get("name", "").strip(),
         about=form.get("about", ""),
-        aspects=_aspects(form.get("aspects", "")),
+        # The field is there whatever is judged.
+        aspects=_aspects(form.get("aspects", "")) if kind == "answers" else None,
         ranking="ranking" in form,
+        kind=kind,
     )
     if form.get("origin") == "thumbs":
         return await rating_create_from_thumbs(kb, who.principal, form=study, since=form.get("since", "").strip())

@@ -13,11 +13,12 @@ WIDE, TALL = 220, 18
 _FRAME = Markup('<svg class="rating-bar" role="img" aria-label="{}" viewBox="0 0 {} {}">{}</svg>')
 
 
-def mean_bar(mean: float, interval: tuple[float, float] | None, most: int) -> Markup:
-    """A bar from 1 to `most`, the scale's end, with the interval as a line over its end."""
+def mean_bar(mean: float, interval: tuple[float, float] | None, scale: tuple[int, int]) -> Markup:
+    """A bar from the scale's beginning to its end, with the interval as a line over the bar's end."""
+    lowest, most = scale
 
     def at(value: float) -> float:
-        return round((value - 1) / max(most - 1, 1) * WIDE, 1)
+        return round((value - lowest) / max(most - lowest, 1) * WIDE, 1)
 
     drawn = Markup('<rect class="ground" width="{}" height="{}" rx="3"/>').format(WIDE, TALL)
     drawn += Markup('<rect class="mean" width="{}" height="{}" rx="3"/>').format(at(mean), TALL)
@@ -34,15 +35,15 @@ def mean_bar(mean: float, interval: tuple[float, float] | None, most: int) -> Ma
     return _FRAME.format(told, WIDE, TALL, drawn)
 
 
-def shares_bar(counts: Sequence[int]) -> Markup:
-    """How often each value was given, from 1 on, as parts of one bar."""
+def shares_bar(counts: Sequence[int], lowest: int) -> Markup:
+    """How often each value was given, from the lowest on, as parts of one bar."""
     total = sum(counts) or 1
     drawn, left = Markup(""), 0.0
-    for value, count in enumerate(counts, 1):
+    for value, count in enumerate(counts, lowest):
         wide = count / total * WIDE
         if count:
             # As strong as the value is far up the scale: told by opacity, so that it shows on light and on dark.
-            strong = round(0.2 + 0.8 * (value - 1) / max(len(counts) - 1, 1), 2)
+            strong = round(0.2 + 0.8 * (value - lowest) / max(len(counts) - 1, 1), 2)
             part = Markup(
                 '<rect class="share" opacity="{}" x="{:.1f}" width="{:.1f}" height="{}"><title>{}</title></rect>'
             )
@@ -51,5 +52,5 @@ def shares_bar(counts: Sequence[int]) -> Markup:
                 text = Markup('<text x="{:.1f}" y="13" class="{}">{}</text>')
                 drawn += text.format(left + wide / 2, "on-strong" if strong > 0.55 else "on-faint", value)
         left += wide
-    told = ", ".join(f"{value}: {count}" for value, count in enumerate(counts, 1))
+    told = ", ".join(f"{value}: {count}" for value, count in enumerate(counts, lowest))
     return _FRAME.format(f"how often each was given: {told}", WIDE, TALL, drawn)

@@ -14,7 +14,7 @@ from starlette.requests import Request
 if TYPE_CHECKING:
     pass
 
-PAGES = ("/glossary/", "/people", "/documents/", "/ratings/")
+PAGES = ("/glossary/", "/people", "/documents/", "/ratings/", "/workbench/")
 """Forms at these addresses are given back."""
 SECRET = "password"  # noqa: S105  the name of a field
 """Fields with this in their names are not: they are typed again."""

@@ -10,6 +10,7 @@ import pty
 import re
 import shlex
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -950,3 +951,22 @@ def test_a_question_of_some_documents_and_what_is_nearly_the_same(argot: Argot, 
     labelled = argot("documents", "label", "leave-US.md", "--field", "region=Americas")
     assert labelled.out == "leave-US.md: tags none, for everyone, region Americas.\n"
     assert "15 days" in argot("ask", "How many days is annual leave?", "--field", "region=americas").out
+
+
+def test_a_search_strategy_is_chosen_on_a_set_of_pairs(argot: Argot, tiny: Path, tmp_path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(tiny / "corpus.db")) as connection:
+        passages = connection.execute("SELECT id, text FROM passages WHERE text LIKE '%drive%'").fetchall()
+    given = {"question": "How long does trimming take?", "document": "", "kind": "asked", "part": "validation"}
+    rows = [{**given, "passage_id": id_, "passage": text} for id_, text in passages]
+    (tmp_path / "ours.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    argot("user", "add", "mia", "--group", "managers")
+    assert argot("learn", "data", "import", "ours", tmp_path / "ours.jsonl", "--as", "mia").code == 0
+    done = argot("evaluate", "strategy", "--data", "ours", "--measure", "mrr", "--save", "found")
+    assert done.code == 0 and "(present)" in done.out and "Not saved: nothing is better beyond doubt." in done.out
+    report = json.loads(argot("evaluate", "strategy", "--data", "ours", "--json").out)
+    assert (report["data"], report["part"], report["questions"]) == ("ours", "validation", len(rows))
+    done = argot("evaluate", "strategy", "--data", "ours", "--split", "test")
+    assert done.code == 1 and "The test part of 'ours' has no question" in done.err
+    assert argot("evaluate", "strategy", "--data", "ours", "--beir", tmp_path).code == 2
+    argot("user", "add", "ann")
+    assert argot("learn", "data", "list", "--as", "ann").code == 1

@@ -72,3 +72,21 @@ def test_questions_asked_through_profiles(ratings: Ratings, tmp_path: Path) -> N
     assert code == 1 and "not UTF-8" in told
     code, _, told = ratings("ratings", "create", "t", "--thumbs", "--bad")
     assert code == 1 and "Nobody has shared such an answer" in told
+
+
+def test_passages_found_here_and_references_of_a_file(ratings: Ratings, tmp_path: Path) -> None:
+    file = tmp_path / "questions.txt"
+    file.write_text("What does a late tariff filing cost?\n")
+    code, out, _ = ratings("ratings", "create", "search", "--kind", "passages", "--questions", file)
+    assert code == 0 and "1 of 1 question answered" in out
+    code, _, told = ratings("ratings", "export", "search", "--annotated")
+    assert code == 1 and "no references are annotated" in told
+    file.write_text(json.dumps({"question": "Q?", "answer": "Both. That.", "passages": ["one", "other"]}))
+    given = ("--kind", "references", "--file", file, "--readers-confirmed")
+    assert ratings("ratings", "create", "sources", *given)[0] == 0
+    assert json.loads(ratings("ratings", "show", "sources", "--json")[1])["kind"] == "references"
+    assert ratings("ratings", "export", "sources", "--annotated") == (0, "", "")
+    code, _, told = ratings("ratings", "export", "sources", "--annotated", "--csv")
+    assert code == 1 and "Give one of --csv and --annotated" in told
+    code, _, told = ratings("ratings", "create", "x", "--kind", "quality", "--questions", file)
+    assert code == 1 and "it should be 'answers', 'passages' or 'references'" in told

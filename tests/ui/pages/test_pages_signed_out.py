@@ -65,6 +65,14 @@ def test_what_was_typed_is_given_back_and_sent_again_once_signed_in_anew(browser
     assert HOSTILE in unescape(browser.get(f"{done.headers['location'].partition('?')[0]}/edit").text)
 
 
+def test_a_form_of_the_workbench_is_given_back(browser: httpx.Client) -> None:
+    browser.cookies.clear()
+    given = {"data": "ours", "recipe.rate": "2e-5", "name": HOSTILE}
+    lost = browser.post("/workbench/train/embedder", data={**given, "csrf": "old"})
+    assert lost.status_code == 401 and 'action="/workbench/train/embedder"' in lost.text
+    assert fields_of(lost.text) == given and "<script>alert" not in lost.text
+
+
 def test_no_password_and_no_other_address_is_given_back(browser: httpx.Client) -> None:
     token = fields_of(browser.get("/people").text)["csrf"]
     browser.cookies.clear()

@@ -22,6 +22,7 @@ SYSTEMS = {
     "Xerus": "That depends.",
 }
 """The first is the best, the last the worst: everybody in the test thinks so, whatever the letters."""
+PASSAGES = ("A late filing costs 500 dollars for each day.", "Trimming a drive takes 40 seconds.")
 QUESTIONS = ("What does a late filing cost?", "Who has to be told of it?", "How is the fee paid?", "Until when?")
 ASPECTS = ("Correctness", "Helpfulness", "Informativeness")
 
@@ -127,11 +128,63 @@ def test_a_browser_that_closes_in_the_middle_loses_nothing(come: Callable[..., A
     expect(second.get_by_text("this one is saved")).to_be_visible()
 
 
-def made(ada: Any, served: Served, name: str) -> None:
+def test_passages_are_judged_and_references_annotated(come: Callable[..., Any], served: Served) -> None:
+    ada = come("ada", "/ratings/manage")
+    for kind, told in (("passages", "Whether passages are relevant"), ("references", "Which passages bear out")):
+        answer = {"answer": " ".join(PASSAGES)} if kind == "references" else {}
+        row = {"question": QUESTIONS[0], "passages": [{"text": one, "heading": "Fees"} for one in PASSAGES], **answer}
+        (served.home.parent / f"{kind}.jsonl").write_text(json.dumps(row))
+        ada.goto(f"{served.url}/ratings/manage")
+        ada.get_by_label(told).check()
+        made(ada, served, kind.title(), f"{kind}.jsonl")
+
+    wide = come("ann", "/ratings/study/Passages", viewport={"width": 1280, "height": 900})
+    relevant = wide.locator(".card", has_text=PASSAGES[0]).get_by_role("radio", name="Relevant", exact=True)
+    relevant.focus()
+    wide.keyboard.press("Space")
+    for letter in "AB":
+        group = wide.get_by_role("group", name=f"Passage {letter}")
+        if not group.get_by_role("radio", name="Relevant", exact=True).is_checked():
+            group.get_by_role("radio", name="Not relevant").focus()
+            wide.keyboard.press("Space")
+    look(wide, "ratings-passages")
+    fits(wide, 360)
+    look(wide, "ratings-passages-phone")
+    wide.keyboard.press("Enter")  # in a field of the form: as its button
+    expect(wide.get_by_text("You have rated every question of this study")).to_be_visible()
+
+    tab = come("ben", "/ratings/study/References", viewport={"width": 1280, "height": 900})
+    letters = ["A", "B"] if PASSAGES[0] in tab.locator("#passage-A").inner_text() else ["B", "A"]
+    mark = tab.get_by_label(f"{letters[0]} bears out sentence 1")
+    with tab.expect_response(lambda response: response.url.endswith("/draft")):
+        mark.focus()
+        tab.keyboard.press("Space")
+    tab.reload()
+    expect(mark).to_be_checked()
+    tab.get_by_label("Sentences without a mark rest on none").check()
+    look(tab, "ratings-references")
+    fits(tab, 360)
+    look(tab, "ratings-references-phone", full_page=True)
+    tab.get_by_role("button", name="Save and go on").click()
+    expect(tab.get_by_text("You have rated every question of this study")).to_be_visible()
+    ada.goto(f"{served.url}/ratings/manage/References")
+    with ada.expect_download() as download:
+        ada.get_by_role("link", name="Export annotated answers").click()
+    row = json.loads(Path(download.value.path()).read_text("utf-8"))
+    assert [one["passages"] for one in row["sentences"]] == [[1], []]
+
+
+def fits(tab: Any, width: int) -> None:
+    """Nothing is cut off where the window is so narrow."""
+    tab.set_viewport_size({"width": width, "height": 800})
+    assert tab.locator("html").evaluate("one => one.scrollWidth <= one.clientWidth")
+
+
+def made(ada: Any, served: Served, name: str, file: str = "answers.jsonl") -> None:
     """A study made on the page, with everybody invited."""
     ada.locator("#name").fill(name)
-    ada.locator("#file").set_input_files(served.home.parent / "answers.jsonl")
-    ada.get_by_label("All whom I invite may read every answer").check()
+    ada.locator("#file").set_input_files(served.home.parent / file)
+    ada.get_by_label("All whom I invite may read everything").check()
     ada.get_by_role("button", name="Make the study").click()
     ada.locator("#people").fill(", ".join(RATERS))
     ada.get_by_role("button", name="Invite").click()

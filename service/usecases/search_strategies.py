@@ -1,0 +1,240 @@
+"""Choice of a search strategy on a set of training pairs (AccurateRAG 2.3): at once, or in the background."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+from weakref import WeakKeyDictionary
+
+from pydantic import Field
+
+from argot.errors import ArgotError, Conflict, InvalidInput, NotFound
+from argot.service.blocking_work import HandOver, progress_events
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.learning.pair_sets import visible_set
+from argot.service.usecases.learning_data_results import SetName
+from argot.service.usecases.profiles import profile_for
+from argot.service.usecases.usecase_registry import Event, Finished, ParameterGroup, Text, usecase
+from argot.types import Principal
+
+if TYPE_CHECKING:
+    from argot.evaluate.measures import Qrels
+    from argot.evaluate.strategy_suite import StrategyReport
+    from argot.learn.store.pair_store import StoredPair
+
+logger = logging.getLogger(__name__)
+
+ChoicePart = Literal["validation", "test"]
+"""Pairs of the part to learn from choose nothing: a tuned model has seen them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StrategyQuestion(ParameterGroup):
+    """What is chosen on: the questions of a set of pairs, of one part.
+
+    `profile`: the present one; None: the service's.
+    """
+
+    data: SetName
+    part: ChoicePart = "validation"
+    measure: Annotated[Text, Field(max_length=20)] = "ndcg@10"
+    profile: Text | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyTried:
+    """One strategy: its mean with the 95 % interval, and its paired difference to the present one."""
+
+    name: str
+    mean: float
+    interval95: tuple[float, float]
+    gain: float
+    gain95: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyChoice:
+    """What came of a choice. `chosen` is the best one only where it is better than the present one beyond doubt
+    (`better`), else the present one; `switches` of `profile` make it.
+
+    `tried`: how many strategies; `rows`: those worth seeing, best first.
+    """
+
+    data: str
+    part: ChoicePart
+    measure: str
+    profile: str
+    questions: int
+    tried: int
+    present: str
+    best: str
+    chosen: str
+    better: bool
+    switches: dict[str, Any]
+    rows: list[StrategyTried]
+
+    @property
+    def about(self) -> str:
+        """What a profile that is made of it says of itself."""
+        return f"Chosen on {self.questions} {self.part} questions of {self.data} by {self.measure}: {self.chosen}."[
+            :500
+        ]
+
+
+@dataclass(slots=True)
+class StrategyRun:
+    """A choice in the background. `step`, `done`, `total`: how far it is; `error`: why it came to nothing."""
+
+    asked: StrategyQuestion
+    step: str = ""
+    done: int = 0
+    total: int = 0
+    ended: bool = False
+    choice: StrategyChoice | None = None
+    error: str = ""
+
+
+_runs: WeakKeyDictionary[KnowledgeBase, StrategyRun] = WeakKeyDictionary()
+"""The choice that was begun last."""
+
+
+@usecase("manager", everywhere=True)
+async def strategy_choose(
+    kb: KnowledgeBase, principal: Principal, *, asked: StrategyQuestion
+) -> AsyncIterator[Event | Finished[StrategyChoice]]:
+    """Try which search finds the passages of a set's questions best: semantic, keyword or hybrid, with which derived
+    texts and weights. It is measured before re-ranking, in what one may read. Questions that are a sentence of their
+    passage are left out: words alone find them. Nothing is changed; `profile_save` keeps what was chosen.
+
+    Events: `{"kind": "progress", "name", "done", "total"}`.
+
+    Raises:
+        NotFound: there is no such set that one may see.
+        InvalidInput: there is no such measure, or no question of this part has a passage in the documents.
+        InvalidSettings: there is no such profile.
+    """
+    async with aclosing(_chosen(kb, principal, asked)) as events:
+        async for event in events:
+            yield event
+
+
+@usecase("manager", everywhere=True)
+async def strategy_start(kb: KnowledgeBase, principal: Principal, *, asked: StrategyQuestion) -> StrategyRun:
+    """Begin to choose in the background, as `strategy_choose` does; `strategy_run` says how far it is.
+
+    Raises:
+        Conflict: a choice is going on. NotFound, InvalidInput, InvalidSettings: as `strategy_choose`, at once.
+    """
+    await _questions(kb, principal, asked)
+    await profile_for(kb, asked.profile or kb.settings.profile)
+    if (other := _runs.get(kb)) is not None and not other.ended:
+        raise Conflict("A strategy is being chosen already. Wait until that is done.")
+    run = _runs[kb] = StrategyRun(asked)
+    kb.beside(_beside(run, _chosen(kb, principal, asked)))
+    return replace(run)
+
+
+@usecase("manager", everywhere=True)
+async def strategy_run(kb: KnowledgeBase, principal: Principal) -> StrategyRun | None:
+    """How far the choice is that was begun last, and what came of it; None if none was since the start of the service,
+    or its set is of documents that one may not read.
+    """
+    if (run := _runs.get(kb)) is None:
+        return None
+    try:
+        await kb.blocking(visible_set, kb, principal, run.asked.data)
+    except NotFound:
+        return None
+    return replace(run)
+
+
+async def _beside(run: StrategyRun, events: AsyncGenerator[Event | Finished[StrategyChoice]]) -> None:
+    try:
+        async with aclosing(events):
+            async for event in events:
+                if isinstance(event, Finished):
+                    run.choice = event.data
+                else:
+                    run.step, run.done, run.total = event["name"], event["done"], event["total"]
+    except ArgotError as error:
+        run.error = str(error)
+    # Nobody awaits it: whoever looks is told, and the log has the rest.
+    except Exception as error:
+        logger.exception("no strategy could be chosen on %s", run.asked.data)
+        run.error = f"No strategy could be chosen: {error}. Nothing was changed."
+    finally:
+        run.ended = True
+
+
+async def _chosen(
+    kb: KnowledgeBase, principal: Principal, asked: StrategyQuestion
+) -> AsyncGenerator[Event | Finished[StrategyChoice]]:
+    queries, qrels = await _questions(kb, principal, asked)
+    profile = await profile_for(kb, asked.profile or kb.settings.profile)
+    corpus = await kb.load()
+
+    def work(tell: HandOver[Event | StrategyReport]) -> None:
+        from argot.evaluate.strategy_suite import Searched, evaluate_strategies
+
+        def progress(step: str, done: int, total: int) -> None:
+            tell({"kind": "progress", "name": step, "done": done, "total": total})
+
+        searched = Searched(corpus, principal, profile)
+        tell(evaluate_strategies(searched, asked.data, queries, qrels, str, asked.measure, progress))
+
+    async with aclosing(progress_events(work)) as items:
+        async for item in items:
+            if isinstance(item, dict):
+                yield item
+            else:
+                yield Finished(_choice(asked, profile.name, item))
+
+
+async def _questions(kb: KnowledgeBase, principal: Principal, asked: StrategyQuestion) -> tuple[dict[str, str], Qrels]:
+    """The questions by their pairs' ids, and the passage that each should find."""
+    from argot.evaluate.measures import ALL_MEASURES
+
+    if asked.measure not in ALL_MEASURES:
+        raise InvalidInput(f"There is no measure '{asked.measure}'. Measures: {', '.join(ALL_MEASURES)}.")
+    pairs = await kb.blocking(_pairs, kb, principal, asked)
+    if not pairs:
+        raise InvalidInput(
+            f"The {asked.part} part of '{asked.data}' has no question whose passage is in the documents. Those that"
+            f" are a sentence of it do not count. See: argot learn data show {asked.data} --part {asked.part}"
+        )
+    return {one.id: one.question for one in pairs}, {one.id: {one.passage_id: 1} for one in pairs}
+
+
+def _pairs(kb: KnowledgeBase, principal: Principal, asked: StrategyQuestion) -> list[StoredPair]:
+    from argot.learn.store.pair_store import PairQuery
+
+    found = visible_set(kb, principal, asked.data)
+    kept = kb.learning.pairs(found.name, PairQuery(part=asked.part, state="kept"))
+    # A cloze question stands word for word in its passage.
+    kept = [one for one in kept if one.kind != "cloze" and not one.passage]
+    there = kb.document_store.passages(principal, [one.passage_id for one in kept])
+    return [one for one in kept if one.passage_id in there]
+
+
+def _choice(asked: StrategyQuestion, profile: str, report: StrategyReport) -> StrategyChoice:
+    rows = [
+        StrategyTried(one.name, one.mean, one.interval95, one.to_present.difference, one.to_present.interval95)
+        for one in report.rows
+    ]
+    return StrategyChoice(
+        data=asked.data,
+        part=asked.part,
+        measure=report.measure,
+        profile=profile,
+        questions=report.questions,
+        tried=report.tried,
+        present=report.present,
+        best=report.best,
+        chosen=report.chosen,
+        better=report.better,
+        switches=report.switches,
+        rows=rows,
+    )

@@ -1,0 +1,91 @@
+"""The workbench's choice of a search strategy: tried on a set of pairs, kept as a profile (AccurateRAG 2.3)."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from fastapi import APIRouter, Request, Response
+
+from argot.errors import Conflict, InvalidInput, InvalidSettings, NotFound
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.profiles import profile_list, profile_save
+from argot.service.usecases.search_strategies import ChoicePart, StrategyQuestion, strategy_run, strategy_start
+from argot.service.usecases.training_runs import training_sets
+from argot.service.usecases.usecase_registry import one_of
+from argot.ui.pages.page_base import BoundedRoute, form_of, page, part, sent_to_address
+from argot.ui.web.authorization import Visitor, Who, needs
+
+STRATEGY = "/workbench/strategy"
+MEASURES = ("ndcg@10", "map@10", "hit@1", "hit@5", "hit@10", "recall@10", "mrr")
+"""Of those there are, the ones that a person chooses from."""
+PARTS: tuple[ChoicePart, ...] = get_args(ChoicePart)
+
+
+def strategy_pages(kb: KnowledgeBase) -> APIRouter:
+    router = APIRouter(prefix=STRATEGY, route_class=BoundedRoute)
+
+    @router.get("")
+    @needs("manager")
+    async def form(request: Request, who: Who) -> Response:
+        return await form_page(request, who, {})
+
+    @router.get("/state")
+    @needs("manager")
+    async def state(request: Request, who: Who) -> Response:
+        """What changes while strategies are tried."""
+        if "hx-request" not in request.headers:
+            return await form_page(request, who, {})
+        return part("workbench_strategy_state.html", who=who, run=await strategy_run(kb, who.principal), given={})
+
+    @router.post("")
+    @needs("manager")
+    async def begin(request: Request, who: Who) -> Response:
+        given = await form_of(request)
+        try:
+            asked = StrategyQuestion(
+                data=given.get("data", ""),
+                part=one_of(PARTS, given.get("part"), "the part"),
+                measure=given.get("measure", ""),
+                profile=given.get("profile") or None,
+            )
+            await strategy_start(kb, who.principal, asked=asked)
+        except (InvalidInput, InvalidSettings, NotFound, Conflict) as error:
+            return await form_page(request, who, given, error)
+        return sent_to_address(STRATEGY)
+
+    @router.post("/save")
+    @needs("manager")
+    async def save(request: Request, who: Who) -> Response:
+        given = await form_of(request)
+        run = await strategy_run(kb, who.principal)
+        try:
+            if run is None or run.choice is None or not run.choice.better:
+                raise Conflict("There is nothing to keep: no strategy measures better beyond doubt.")
+            choice, name = run.choice, given.get("name", "").strip()
+            switches, about = choice.switches, choice.about
+            await profile_save(kb, who.principal, name=name, base=choice.profile, switches=switches, about=about)
+        except (InvalidInput, InvalidSettings, Conflict) as error:
+            return await form_page(request, who, given, error)
+        return sent_to_address(f"{STRATEGY}?done=profile-saved")
+
+    async def form_page(
+        request: Request, who: Visitor, given: dict[str, str], error: Exception | None = None
+    ) -> Response:
+        profiles = [one.name for one in await profile_list(kb, who.principal) if not one.problem]
+        shown: dict[str, Any] = {
+            "run": await strategy_run(kb, who.principal),
+            "sets": await training_sets(kb, who.principal),
+            "profiles": profiles,
+            "measures": MEASURES,
+            "choice_parts": PARTS,
+            "given": {
+                "data": "",
+                "part": "validation",
+                "measure": MEASURES[0],
+                "profile": kb.settings.profile,
+                **given,
+            },
+        }
+        return page("workbench_strategy.html", request, who, error=error, **shown)
+
+    return router

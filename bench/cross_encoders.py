@@ -4,9 +4,9 @@
 
 Learnt from what bench/tuning.py makes of the documents of all its sets, together, from the embedder that comes with
 Argot (*Trustworthy Answers* 3.2.3). Measured by the order that each gives to the embedder's first ten passages: of made
-pairs that were not learnt from, and of the sets' own questions, of which none is learnt from. The recipe may be chosen
-by the validation part and the choosing half; what counts are the test part and the reporting half. Intervals are of
-95 %, paired, and draw questions of one passage together. A second call goes on where a first was stopped.
+pairs that were not learnt from, and of the sets' own questions (their reporting halves), none of which is learnt from.
+The recipe may be chosen by the validation part; what counts are the test part and the sets' own questions. Intervals
+are of 95 %, paired, and draw questions of one passage together. A second call goes on where a first was stopped.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import json
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,7 @@ from argot.tools.retrieval.scorer_choice import load_scorer
 DEPTH = 10
 RECIPE = {
     "form": "cross_encoder", "epochs": 3, "batch": 4, "rate": 1e-4, "negatives": 1, "question_tokens": 24,
-    "passage_tokens": 80,
+    "passage_tokens": 56,
 }  # fmt: skip
 WAYS: dict[str, dict[str, bool]] = {
     "neither": {},
@@ -78,14 +78,10 @@ def main() -> None:
     data = data_of(read_pairs(together / "pairs.jsonl"), read_pool(together / "passages.jsonl"))
     found_at_first = searched(together / "found.json", base, data)
     models = {way: learnt(together, recipe | WAYS[way], base, data, found_at_first) for way in given.ways}
-    asked = made_questions(data, found_at_first) | own_questions(given.work, given.datasets, settings)
     scorers = {"reader": load_scorer(settings)}
     scorers |= {way: load_scorer(settings.model_copy(update={"reranker": str(one)})) for way, one in models.items()}
-    found = {part: compared(some, scorers) for part, some in asked.items()}
-    for part, one in found.items():
-        print(f"{part}: {one['questions']} questions")
-        for way, row in one["ways"].items():
-            print(f"  {way:9} {row}")
+    found = told(made_questions(data, found_at_first), scorers)
+    found |= told(own_questions(given.work, given.datasets, settings), scorers)
     (given.work / "cross-encoders.json").write_text(json.dumps(found, indent=1))
 
 
@@ -158,7 +154,17 @@ def made_questions(data: RunData, found: Mapping[str, FoundPassages]) -> dict[st
 
 
 def own_questions(work: Path, datasets: Path, settings: Settings) -> dict[str, list[Asked]]:
-    """Those of the sets, over the passages of their own documents; what counts is the document."""
+    """Those of the sets' reporting halves, over the passages of their own documents; what counts is the document."""
+    path = work / "together" / "own.json"
+    if not path.is_file():
+        asked = _own_questions(work, datasets, settings)
+        path.write_text(json.dumps({name: [asdict(one) for one in some] for name, some in asked.items()}))
+    kept = json.loads(path.read_text())
+    by_set = {f"own, {name}": [Asked(**one) for one in some] for name, some in kept.items()}
+    return {"own": [one for some in by_set.values() for one in some], **by_set}
+
+
+def _own_questions(work: Path, datasets: Path, settings: Settings) -> dict[str, list[Asked]]:
     model = embedder_in(starting_model(settings.embedder, work))
     vectors: dict[str, Any] = {}
     asked: dict[str, list[Asked]] = {}
@@ -168,18 +174,28 @@ def own_questions(work: Path, datasets: Path, settings: Settings) -> dict[str, l
         if documents not in vectors:
             vectors[documents] = embedded(model, [one.text for one in pool])
         data = tuning.loaded(name, datasets)
-        for half, questions in tuning.halves(data).items():
-            near = embedded(model, [data.queries[one] for one in questions]) @ vectors[documents].T
-            for question, cosines in zip(questions, near, strict=True):
-                first = [pool[row] for row in np.argsort(-cosines, kind="stable")[:DEPTH]]
-                found = [(one.document.removeprefix(URI_PREFIX), one.text) for one in first]
-                for part in (f"own, {half}", f"own, {half}, {name}"):
-                    gold = data.qrels[question]
-                    asked.setdefault(part, []).append(Asked(data.queries[question], found, gold))
+        questions = tuning.halves(data)["reporting"]
+        near = embedded(model, [data.queries[one] for one in questions]) @ vectors[documents].T
+        asked[name] = []
+        for question, cosines in zip(questions, near, strict=True):
+            first = [pool[row] for row in np.argsort(-cosines, kind="stable")[:DEPTH]]
+            found = [(one.document.removeprefix(URI_PREFIX), one.text) for one in first]
+            asked[name].append(Asked(data.queries[question], found, data.qrels[question]))
     return asked
 
 
 # -- measuring --------------------------------------------------------------------------------------------------------
+
+
+def told(asked: Mapping[str, Sequence[Asked]], scorers: Mapping[str, Scorer]) -> dict[str, Any]:
+    """By the name of the questions what `compared` finds, printed."""
+    found = {}
+    for name, some in asked.items():
+        found[name] = compared(some, scorers)
+        print(f"{name}: {len(some)} questions")
+        for way, row in found[name]["ways"].items():
+            print(f"  {way:9} {row}", flush=True)
+    return found
 
 
 def compared(asked: Sequence[Asked], scorers: Mapping[str, Scorer]) -> dict[str, Any]:

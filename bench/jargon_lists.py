@@ -3,16 +3,21 @@
 
     nice -n 5 python bench/jargon_lists.py --work jargon_work
     nice -n 5 python bench/jargon_lists.py --work jargon_work --measure-only
+    nice -n 5 python bench/jargon_lists.py --work jargon_work --served http://127.0.0.1:8011/v1
 
 Training questions are made of templates, of glossary terms and invented ones, and of sentences of the sample documents.
 None holds a term of the 100 labelled sample questions (samples/question_terms.jsonl) that it is measured on. The half
 `choosing` is looked at while settings are chosen; what counts is `reporting`. A second call goes on where a first was
 stopped. The model: ARGOT_CACHE/model-server/smollm2-135m-instruct-0.1.2 (`make model-server-setup`), or --base.
+
+With --served the adapter is loaded into a running vLLM (`LORA=32 make model-server`), and both models are asked there
+by the service's own client.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import csv
 import difflib
 import json
@@ -34,6 +39,8 @@ SAMPLES = Path(__file__).parent.parent / "samples"
 PROMPT = "identify_jargon"
 BEGUN = '{"terms":'
 """What every reply under the prompt's schema begins with; a server holds the model to it."""
+SERVED = "jargon-lists"
+"""The name by which a server has the adapter."""
 LIKE = 0.8
 """Spellings alike to this degree are one term, misspelt."""
 
@@ -74,14 +81,16 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--rate", type=float, default=5e-4)
     parser.add_argument("--measure-only", action="store_true", help="train nothing, measure what the folder holds")
+    parser.add_argument("--served", default="", help="the address of a vLLM that loads adapters: train nothing")
     given = parser.parse_args()
     questions = labelled_questions()
-    folders = sorted(given.work.glob("r*"))
+    folders = sorted(given.work.glob("r[0-9]*"))
     run = RunFolder(folders[-1]) if folders else _made(given, training_pairs(questions, given.questions))
-    if not given.measure_only and run.state.status != "done":
+    if not given.measure_only and not given.served and run.state.status != "done":
         _train(run)
-    report = _measured(run, questions)
-    (given.work / "report.json").write_text(json.dumps(report, indent=1) + "\n", "utf-8")
+    report = asyncio.run(_served(given.served, run, questions)) if given.served else _measured(run, questions)
+    kept = given.work / ("report-served.json" if given.served else "report.json")
+    kept.write_text(json.dumps(report, indent=1) + "\n", "utf-8")
 
 
 # -- data -------------------------------------------------------------------------------------------------------------
@@ -245,14 +254,55 @@ def _measured(run: RunFolder, questions: Sequence[LabelledQuestion]) -> dict[str
         written = replies(model, asked, 48, ends)
         found[way] = [terms_said(tokens.text_of(one)) for one in written]
         print(f"{way}: {len(questions)} questions in {time.monotonic() - began:.0f} s", flush=True)
-    halves = {half: _figures(questions, found, half) for half in HALVES}
     card = run.card
-    for half, rows in halves.items():
-        for name, row in rows.items():
-            print(f"{half:9} {name:5} {row}")
+    halves = _told(questions, found)
     print({name: card.get(name) for name in ("steps", "seconds", "peak_megabytes", "figures", "examples")})
     _show(questions, found)
     return {"halves": halves, "card": card, "said": found}
+
+
+async def _served(address: str, run: RunFolder, questions: Sequence[LabelledQuestion]) -> dict[str, object]:
+    """Both models by the service's own client, the adapter loaded while the server runs."""
+    from argot.settings import Settings
+    from argot.tools.llm.adapters import load_adapter
+    from argot.tools.llm.model_server import ModelServer
+
+    patient = Settings(model_url=address, model_connect_seconds=60, model_first_token_seconds=600, model_seconds=1800)
+    first = ModelServer.from_settings(patient)
+    assert first is not None
+    base = (await first.served_model()).model
+    began = time.monotonic()
+    await load_adapter(first, SERVED, run.model)
+    print(f"{SERVED} beside {base}: loaded in {time.monotonic() - began:.2f} s")
+    await first.aclose()
+    found: dict[str, list[list[str]]] = {}
+    for way, name in (("before", base), ("after", SERVED)):
+        server = ModelServer.from_settings(patient.model_copy(update={"model": name}))
+        assert server is not None
+        began = time.monotonic()
+        found[way] = [
+            list(dict.fromkeys((await server.session([]).json(PROMPT, question=one.text))["terms"]))
+            for one in questions
+        ]
+        print(f"{name}: {len(questions)} questions in {time.monotonic() - began:.0f} s", flush=True)
+        await server.aclose()
+    halves = _told(questions, found)
+    other = sum(one != another for one, another in zip(found["before"], found["after"], strict=True))
+    print(f"{other} of {len(questions)} lists are others than without the adapter")
+    kept = run.path.parent / "report.json"
+    if kept.is_file():
+        said = json.loads(kept.read_text("utf-8"))["said"]
+        same = {way: sum(map(list.__eq__, lists, said[way])) for way, lists in found.items()}
+        print(f"the same as by transformers and peft: {same}")
+    return {"halves": halves, "said": found}
+
+
+def _told(questions: Sequence[LabelledQuestion], found: dict[str, list[list[str]]]) -> dict[str, object]:
+    halves = {half: _figures(questions, found, half) for half in HALVES}
+    for half, rows in halves.items():
+        for name, row in rows.items():
+            print(f"{half:9} {name:5} {row}")
+    return dict(halves)
 
 
 def terms_said(reply: str) -> list[str]:

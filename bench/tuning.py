@@ -119,6 +119,19 @@ def halves(data: BeirSet) -> dict[str, list[str]]:
 KINDS = ("heading", "definition", "cloze")
 
 
+def keep_pairs(work: Path, data: BeirSet, settings: Settings) -> None:
+    """Makes them where the folder has none: pairs.jsonl, and passages.jsonl to search among."""
+    from argot.learn.training_pairs import write_pairs, write_pool
+
+    if (work / "pairs.jsonl").is_file():
+        return
+    work.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as home:
+        pairs, pool = made_pairs(data, settings, Path(home))
+    write_pool(pool, work / "passages.jsonl")
+    write_pairs(pairs, work / "pairs.jsonl")
+
+
 def made_pairs(data: BeirSet, settings: Settings, work: Path) -> tuple[list[TrainingPair], list[PoolPassage]]:
     with TemporaryBase(work, settings) as base:
         base.add(sources_of(data), lambda *_: None)
@@ -227,17 +240,10 @@ def main() -> None:
     given = parser.parse_args()
     documents = DOCUMENTS.get(given.set, given.set)
     work: Path = given.work / documents
-    work.mkdir(parents=True, exist_ok=True)
     data = loaded(given.set, given.datasets)
     settings = load_settings(threads=given.threads)
     began = time.monotonic()
-    if not (work / "pairs.jsonl").is_file():
-        from argot.learn.training_pairs import write_pairs, write_pool
-
-        with tempfile.TemporaryDirectory() as home:
-            pairs, pool = made_pairs(data, settings, Path(home))
-        write_pool(pool, work / "passages.jsonl")
-        write_pairs(pairs, work / "pairs.jsonl")
+    keep_pairs(work, data, settings)
     threads = {"threads": given.threads}
     if given.apart:
         run = trained(work, documents, "reranker", threads | values(given.apart), settings.embedder)

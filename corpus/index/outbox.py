@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 
 from argot.corpus.database import CorpusDatabase
-from argot.corpus.index.vectors import VectorIndex
+from argot.corpus.index.vector_index import VectorIndex
 from argot.corpus.store.blobs import Blobs
 from argot.corpus.store.row_mapping import stored_audience
 from argot.corpus.vector_ids import VectorKind, vector_id

@@ -23,7 +23,7 @@ from typing import Literal, Protocol, cast
 
 from argot.corpus.document_ids import content_hash, document_id
 from argot.corpus.index.embedding_windows import EmbeddedItem, WindowedItem, embed_items, embed_windows, for_readers
-from argot.corpus.index.vectors import VectorIndex
+from argot.corpus.index.vector_index import VectorIndex
 from argot.corpus.ingestion.document_changes import EmbeddedRevision, Parts, relabel, store_revisions
 from argot.corpus.ingestion.document_group import DocumentGroup
 from argot.corpus.ingestion.reading import Candidate, Reading, ReadRevision

@@ -155,13 +155,17 @@ class StoreUnavailable(OfThisMachine):
 
 
 class VectorsUnavailable(StoreUnavailable):
-    """The server that holds the vectors cannot be asked now, or no longer holds them: `lost`, if waiting is no help."""
+    """The server that holds the vectors cannot be asked now, or no longer holds them.
+
+    `lost`: waiting is no help, they have to be written anew. `broke_off`: it took no connection, or left one.
+    """
 
     elsewhere = "The search by meaning is out of order. Whoever runs Argot sees why with: argot doctor"
 
-    def __init__(self, message: str, *, lost: bool = False) -> None:
+    def __init__(self, message: str, *, lost: bool = False, broke_off: bool = False) -> None:
         super().__init__(message)
         self.lost = lost
+        self.broke_off = broke_off
 
 
 class MissingExtra(OfThisMachine):

@@ -87,14 +87,13 @@ class ChromaServer:
     def patient(self) -> ServerAPI:
         return self._api(PATIENT_SECONDS)
 
-    def version(self) -> str:
+    def version(self, *, quick: bool = False) -> str:
         """
         Raises:
             VectorsUnavailable: it cannot be reached, or is none that can be used.
         """
         with self.errors_named():
-            version = self.patient.get_version()
-            self.patient.heartbeat()
+            version = (self.quick if quick else self.patient).get_version()
         if not version.split(".")[0].isdigit() or int(version.split(".")[0]) < LEAST_VERSION:
             raise VectorsUnavailable(
                 f"The Chroma server at {self.address.url} has version {version}, and {LEAST_VERSION}.0 is the least "
@@ -130,7 +129,10 @@ class ChromaServer:
         except Exception as error:
             if _is_lost(error):
                 raise self.lost(str(error)) from error
-            raise VectorsUnavailable(_meaning(self.address.url, error)) from error
+            import httpx
+
+            broke_off = isinstance(error, httpx.TransportError) and not isinstance(error, httpx.TimeoutException)
+            raise VectorsUnavailable(_meaning(self.address.url, error), broke_off=broke_off) from error
 
     def _api(self, seconds: float) -> ServerAPI:
         from chromadb.api.fastapi import FastAPI

@@ -39,6 +39,9 @@ _PAGE = 1000
 _RELIST_SECONDS = 2.0
 """Another process may have made a collection: a search for one not known looks again, at most so often."""
 
+_PAUSES_SECONDS = (0.5, 2.0, 5.0)
+"""Before something is written again to a server that broke off: a restart takes a few seconds."""
+
 log = logging.getLogger(__name__)
 
 
@@ -70,7 +73,16 @@ class ServerIndex(ChromaIndex):
         only: Mapping[Audience, Sequence[str]] | None = None,
     ) -> list[list[tuple[str, float]]]:
         # The server refuses a query without vectors.
-        return super().searches(kind, vectors, audiences, limit, only) if len(vectors) else []
+        if not len(vectors):
+            return []
+        audiences = list(audiences)
+        return _once_more(lambda: super(ServerIndex, self).searches(kind, vectors, audiences, limit, only), (0.0,))
+
+    def upsert(self, collection: str, vectors: Mapping[str, Vectors]) -> None:
+        _once_more(lambda: super(ServerIndex, self).upsert(collection, vectors), _PAUSES_SECONDS)
+
+    def delete(self, collection: str, ids: Sequence[str]) -> None:
+        _once_more(lambda: super(ServerIndex, self).delete(collection, ids), _PAUSES_SECONDS)
 
     def damaged(self, reason: str) -> VectorsUnavailable:
         return self._server.lost(reason)
@@ -142,7 +154,7 @@ class ServerGenerations:
         return ServerIndex(self._server, generation, fingerprint)
 
     def open(self, generation: str, fingerprint: str) -> ServerIndex:
-        self._server.version()
+        self._server.version(quick=True)  # a question may be waiting
         return ServerIndex(self._server, generation, fingerprint)
 
     def check(self, generation: str) -> None:
@@ -192,6 +204,18 @@ class ServerGenerations:
         for model in [*_paged(lambda start: api.list_collections(_PAGE, start, database=database))]:
             api.delete_collection(model.name, database=database)
         api.delete_database(database)
+
+
+def _once_more(work: Callable[[], T], pauses: Sequence[float]) -> T:
+    """Do it, and do it again after each of these pauses while the server breaks off. All of it can be done twice."""
+    for pause in pauses:
+        try:
+            return work()
+        except VectorsUnavailable as error:
+            if not error.broke_off:
+                raise
+            time.sleep(pause)
+    return work()
 
 
 def _paged(page: Callable[[int], Sequence[T]]) -> Iterator[T]:

@@ -27,6 +27,7 @@ from argot.corpus.ingestion import reindexing
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.store.row_mapping import stored_audience
 from argot.corpus.vector_ids import vector_id
+from argot.errors import VectorsUnavailable
 from argot.protocols import Embedder
 
 # Some 4 MB: giving back less is not worth a copy of all the rest.
@@ -74,10 +75,16 @@ class Compacting:
         """Returns at once."""
         with self._starting:
             running = self._thread is not None and self._thread.is_alive()
-            if not running and not self._ended.is_set() and is_due(self._corpus.vectors):
+            if not running and not self._ended.is_set() and self._is_due():
                 # A daemon, so that a process can exit at once: the next start deletes the half-made copy.
                 self._thread = threading.Thread(target=self._try, name="argot-compact", daemon=True)
                 self._thread.start()
+
+    def _is_due(self) -> bool:
+        try:
+            return is_due(self._corpus.vectors)
+        except VectorsUnavailable:  # what is gone can wait
+            return False
 
     def close(self) -> None:
         """Give up what is under way. Not to be called by who holds the writers' lock."""

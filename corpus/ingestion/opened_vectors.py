@@ -25,10 +25,10 @@ def generations_of(home: Path, settings: Settings) -> Generations:
     Raises:
         InvalidSettings: 'chroma_url' is no address.
     """
-    root, url = home / "vectors", settings.chroma_url.get_secret_value()
-    if not url:
+    root = home / "vectors"
+    if not settings.chroma_url:
         return FolderGenerations(root)
-    server = ChromaServer(ServerAddress.of(url), settings.chroma_seconds, reindex_command(home))
+    server = ChromaServer(ServerAddress.of(settings.chroma_url), settings.chroma_seconds, reindex_command(home))
     return ServerGenerations(server, root)
 
 

@@ -63,7 +63,9 @@ class Compacting:
         swap: is told the new generation, under that lock.
     """
 
-    def __init__(self, corpus: CompactedCorpus, writers: threading.RLock, swap: Callable[[VectorIndex], None]) -> None:
+    def __init__(
+        self, corpus: CompactedCorpus, writers: threading.RLock, swap: Callable[[VectorIndex], object]
+    ) -> None:
         self._corpus = corpus
         self._writers = writers
         self._swap = swap

@@ -47,7 +47,8 @@ class LiveVectors:
         # Opening finishes what was begun, in which nobody else may be; and it is enough if one looks.
         if self._is_due() and self._changing.acquire(blocking=False):
             try:
-                self.open(mending=True)
+                if self._is_due():  # another has not done it just now
+                    self.open(mending=True)
             finally:
                 self._changing.release()
         if found := self.index:

@@ -13,6 +13,7 @@ ArgotError
 │   ├── KnowledgeBaseBusy     another process owns the knowledge base
 │   ├── DamagedStore          a store is corrupt or does not fit; the message holds the mending command
 │   ├── StoreUnavailable      a store is sound, but the system does not let it be read or written (full, permissions)
+│   │   └── VectorsUnavailable    the server that holds the vectors does not answer; searches go on by words alone
 │   └── MissingExtra          an optional package is needed; the message holds the install command
 ├── Later                 not now, but after `wait` seconds
 │   ├── TooManyQuestions      one person asks too fast, or all together ask more than is taken on
@@ -151,6 +152,20 @@ class StoreUnavailable(OfThisMachine):
         super().__init__(message)
         if remedy:
             self.elsewhere = f"A store cannot be used. To whoever runs Argot: {remedy}."
+
+
+class VectorsUnavailable(StoreUnavailable):
+    """The server that holds the vectors cannot be asked now, or no longer holds them.
+
+    `lost`: waiting is no help, they have to be written anew. `broke_off`: it took no connection, or left one.
+    """
+
+    elsewhere = "The search by meaning is out of order. Whoever runs Argot sees why with: argot doctor"
+
+    def __init__(self, message: str, *, lost: bool = False, broke_off: bool = False) -> None:
+        super().__init__(message)
+        self.lost = lost
+        self.broke_off = broke_off
 
 
 class MissingExtra(OfThisMachine):

@@ -59,6 +59,11 @@ class Settings(BaseSettings):
         description="what puts passages in order: 'reader', a small model that reads them; 'lexical', their words; or "
         "a cross-encoder of sentence-transformers by its folder or name",
     )
+    # No pattern: the message about a wrong value would repeat it, with its password.
+    chroma_url: str = Field(
+        "", repr=False, description="the Chroma server that keeps the vectors, as http://HOST:PORT; empty: none does"
+    )
+    chroma_seconds: float = Field(5, gt=0, le=60, description="the longest wait for one search of it")
     model_url: str = Field("", description="the language model server, as http://HOST:PORT/v1; empty: none is used")
     model: str = Field("", description="the model to ask for by name; empty: the one the server serves")
     model_key: SecretStr = Field(SecretStr(""), description="the key the model server wants; empty: none")

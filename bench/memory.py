@@ -371,10 +371,10 @@ def _sqlite_memory() -> float:
 
 def _known_objects() -> dict[str, float]:
     from argot.corpus.fifo_cache import SizedCache
-    from argot.corpus.index.vectors import VectorIndex
+    from argot.corpus.index.embedded_index import EmbeddedIndex
 
     _remember()
-    indexes = [one for one in _known if isinstance(one, VectorIndex)]
+    indexes = [one for one in _known if isinstance(one, EmbeddedIndex)]
     kept = [one for one in _known if isinstance(one, SizedCache)]
     remembering = [one for one in _known if isinstance(one, functools._lru_cache_wrapper)]
     return {
@@ -387,9 +387,9 @@ def _known_objects() -> dict[str, float]:
 def _remember() -> None:
     """What is to be measured, of all that the collector knows; what is frozen after start-up it no longer shows."""
     from argot.corpus.fifo_cache import SizedCache
-    from argot.corpus.index.vectors import VectorIndex
+    from argot.corpus.index.embedded_index import EmbeddedIndex
 
-    wanted = (functools._lru_cache_wrapper, SizedCache, VectorIndex)
+    wanted = (functools._lru_cache_wrapper, SizedCache, EmbeddedIndex)
     for one in gc.get_objects():
         if type(one) in wanted:  # not isinstance: proxies of Chainlit fail when they are asked
             _known.add(one)

@@ -14,19 +14,14 @@ from argot.corpus.embedding.embedder import embedder_for
 from argot.corpus.embedding.embedding_process import BackgroundEmbedder, InLane
 from argot.corpus.index import outbox
 from argot.corpus.index.embedding_windows import vector_ids_of
-from argot.corpus.index.generations import (
-    blank_unsaved,
-    check_pages,
-    damaged_vectors,
-)
 from argot.corpus.index.soundness import vector_faults
-from argot.corpus.index.vector_graphs import check_graphs
-from argot.corpus.index.vectors import IndexClosed, VectorIndex
+from argot.corpus.index.vector_index import IndexClosed, VectorIndex
 from argot.corpus.ingestion import document_changes, reindexing
 from argot.corpus.ingestion.compaction import Compacting
 from argot.corpus.ingestion.document_changes import Parts
 from argot.corpus.ingestion.ingest_job import Adding, IngestEvent, Turn
-from argot.corpus.ingestion.opened_vectors import opened_vectors
+from argot.corpus.ingestion.live_vectors import LiveVectors
+from argot.corpus.ingestion.opened_vectors import generations_of, opened_vectors
 from argot.corpus.ingestion.source import Source
 from argot.corpus.ingestion.sources import sources_in
 from argot.corpus.keyword.keyword_index import keyword_index_of, rebuild_words
@@ -34,7 +29,7 @@ from argot.corpus.read_limits import Lane, ReadLimits
 from argot.corpus.store import document_fields, dustbin, row_writes
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.vector_ids import VectorKind
-from argot.errors import DamagedStore
+from argot.errors import DamagedStore, VectorsUnavailable
 from argot.protocols import Deriver, Embedder, Vectors
 from argot.remedies import reindex_command, restore_command
 from argot.settings import Settings
@@ -65,9 +60,9 @@ class Corpus:
         self.embedder = embedder
         self._changing = threading.RLock()
         self._for_passages: Embedder = embedder
-        self._vectors: VectorIndex | None = None
-        self._why_unusable: DamagedStore | None = None
-        self.compacting = Compacting(self, self._changing, self._put_in_place)
+        self.generations = generations_of(home, settings)
+        self._live = LiveVectors(self._opened_vectors, self._changing)
+        self.compacting = Compacting(self, self._changing, self._live.put)
 
     @classmethod
     def open(
@@ -93,7 +88,7 @@ class Corpus:
         store = store or CorpusStore.open(home / "corpus.db")
         try:
             corpus = cls(home, settings, store, embedder or embedder_for(settings))
-            corpus._open_vectors(mending=mending)
+            corpus._live.open(mending=mending)
             # Still due if the last process was killed between a removal and its last step.
             store.forget_deleted_words()
         except BaseException:
@@ -107,10 +102,11 @@ class Corpus:
         with self._changing:
             if isinstance(self._for_passages, BackgroundEmbedder):
                 self._for_passages.close()
-            if self._vectors is not None:
-                self._vectors.close()
+            if (index := self._live.index) is not None:
+                index.close()
                 # Chroma lays out room for graphs from memory that may have held a removed text.
-                blank_unsaved(self._root, self._vectors.generation)
+                self.generations.blank_unsaved(index.generation)
+            self.generations.close()
             self.store.close()
 
     def embed_in_background(self) -> None:
@@ -135,10 +131,14 @@ class Corpus:
 
         Raises:
             DamagedStore: opened for mending, and not mended yet.
+            VectorsUnavailable: the server that keeps them is gone, or has lost them.
         """
-        if self._vectors is None:
-            raise self._why_unusable or damaged_vectors(self._root, "it has not been rebuilt yet")
-        return self._vectors
+        return self._live.usable()
+
+    @property
+    def by_words_alone(self) -> bool:
+        """Whether the server that keeps the vectors is out of use: searches by meaning find nothing then."""
+        return self._live.index is None
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
@@ -150,7 +150,7 @@ class Corpus:
         limit: int,
         documents: Collection[str] | None = None,
     ) -> list[tuple[str, float]]:
-        """(item id, cosine similarity) of what this principal may read, best first.
+        """(item id, cosine similarity) of what this principal may read, best first; nothing while `by_words_alone`.
 
         Args:
             query_vector: shape (dimensions,) or (1, dimensions), of length 1.
@@ -174,9 +174,12 @@ class Corpus:
         vectors = np.asarray(query_vectors, np.float32)
         audiences = self.store.audience_sets(principal)
         try:
-            found = self._nearest(kind, vectors, audiences, limit, documents)
-        except IndexClosed:  # a rebuild has just put another generation in its place
-            found = self._nearest(kind, vectors, audiences, limit, documents)
+            try:
+                found = self._nearest(kind, vectors, audiences, limit, documents)
+            except IndexClosed:  # a rebuild has just put another generation in its place
+                found = self._nearest(kind, vectors, audiences, limit, documents)
+        except VectorsUnavailable:
+            return [[] for _ in vectors]
         # The database has the last word: the index may not have caught up with a change of readers.
         readable = self.store.readable(principal, kind, list({id_ for ranked in found for id_, _ in ranked}))
         return [[pair for pair in ranked if pair[0] in readable] for ranked in found]
@@ -189,11 +192,15 @@ class Corpus:
         limit: int,
         documents: Collection[str] | None,
     ) -> list[list[tuple[str, float]]]:
-        index = self.vectors
-        if documents is None:
-            return index.searches(kind, vectors, audiences, limit)
-        only = vector_ids_of(self.store.database.connection(), index.generation, kind, documents)
-        return index.searches(kind, vectors, [one for one in audiences if one in only], limit, only)
+        index, only = self.vectors, None
+        if documents is not None:
+            only = vector_ids_of(self.store.database.connection(), index.generation, kind, documents)
+            audiences = [one for one in audiences if one in only]
+        try:
+            return index.searches(kind, vectors, audiences, limit, only)
+        except VectorsUnavailable as error:
+            self._live.lose(error)
+            raise
 
     # -- changing ---------------------------------------------------------------------------------------------------
 
@@ -320,7 +327,7 @@ class Corpus:
     ) -> None:
         """To be called with `_changing` held."""
         database = self.store.database
-        fresh = reindexing.new_generation(database, self._root, embedder)
+        fresh = reindexing.new_generation(database, self.generations, embedder)
         try:
             reindexing.fill(database, fresh, embedder, progress)
         except BaseException:
@@ -328,10 +335,10 @@ class Corpus:
             raise
         # CURRENT still names the old generation, whole on the disk: a kill before `make_live` loses nothing.
         with switching():
-            old, self._vectors = self._vectors, fresh
+            old = self._live.put(fresh)
         if old is not None:
             old.close()
-        reindexing.make_live(database, self._root, fresh)
+        reindexing.make_live(database, self.generations, fresh)
         outbox.settle(database, fresh, self.store.blobs)
 
     @contextlib.contextmanager
@@ -341,8 +348,11 @@ class Corpus:
             parts = Parts(self.store, self.vectors, self._for_passages)
             try:
                 yield parts
+            except VectorsUnavailable as error:
+                self._live.lose(error)
+                raise
             finally:
-                outbox.settle(self.store.database, parts.vectors, self.store.blobs)
+                self._live.settle(self.store, parts.vectors)
         # Outside the lock, because the thread started here takes it first.
         self.compacting.start_if_due()
 
@@ -351,9 +361,9 @@ class Corpus:
         with self._changing:
             self.store.forget_deleted_words()
             # Space that Chroma has allocated but not filled holds whatever was in memory before.
-            for index in (self._vectors, self._vectors and self._vectors.copy):
+            for index in (self._live.index, self._live.index and self._live.index.copy):
                 if index is not None:
-                    blank_unsaved(self._root, index.generation)
+                    self.generations.blank_unsaved(index.generation)
             return self.store.scrub()
 
     # -- checking ---------------------------------------------------------------------------------------------------
@@ -371,16 +381,19 @@ class Corpus:
                     Problem("keyword index", f"{table} does not agree with the stored texts", self._reindex)
                     for table in keyword_index_of(connection).faults(connection)
                 ]
-            return problems + [Problem("vectors", fault, self._reindex) for fault in self._vector_faults()]
+            return [*problems, *self._vector_problems()]
 
-    def _vector_faults(self) -> Iterator[str]:
+    def _vector_problems(self) -> Iterator[Problem]:
         try:
             index = self.vectors
-            check_pages(self._root, index.generation, thoroughly=True)
-            check_graphs(self._root, index.generation, thoroughly=True)
-            yield from vector_faults(self.store.database.connection(), index)
+            self.generations.check(index.generation)
+            for fault in vector_faults(self.store.database.connection(), index):
+                yield Problem("vectors", fault, self._reindex)
         except DamagedStore as error:
-            yield str(error)
+            yield Problem("vectors", str(error), self._reindex)
+        except VectorsUnavailable as error:
+            # A server that comes back has what it had.
+            yield Problem("vectors", str(error), self._reindex if error.lost else "argot doctor")
 
     @property
     def _restore(self) -> str:
@@ -392,17 +405,5 @@ class Corpus:
 
     # -- opening ----------------------------------------------------------------------------------------------------
 
-    def _put_in_place(self, index: VectorIndex) -> None:
-        self._vectors = index
-
-    @property
-    def _root(self) -> Path:
-        return self.home / "vectors"
-
-    def _open_vectors(self, *, mending: bool) -> None:
-        try:
-            self._vectors = opened_vectors(self.store, self._root, self.embedder, self.settings.embedder)
-        except DamagedStore as error:
-            if not mending:
-                raise
-            self._why_unusable = error
+    def _opened_vectors(self) -> VectorIndex:
+        return opened_vectors(self.store, self.generations, self.embedder, self.settings.embedder, self.home)

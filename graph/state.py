@@ -112,8 +112,8 @@ class TurnPart(TypedDict, total=False):
     `number`: its place in the thread, from 0; it stays when older turns fall off.
     Threads outlive versions: of a stored turn, `number`, `answered_by`, `replaced`, `unchecked`, `unwritten`,
     `quotable`, `unnamed`, `unanswered`, `defined`, `small_talk`, `examples`, `recalled`, `files`, `whole`, `scope`,
-    `open_subject`, `subject`, `profile`, `tags`, `since`, `fields`, and `model` and `trouble` beside them, are read
-    with a default.
+    `open_subject`, `subject`, `profile`, `tags`, `since`, `fields`, `by_words_alone`, and `model` and `trouble` beside
+    them, are read with a default.
     `replaced`: nothing the model wrote was supported, and a quotation took its place.
     `unchecked`: no passage was looked for behind the sentences; `unwritten`: no answer was to be written; both because
     the profile says so.
@@ -127,6 +127,7 @@ class TurnPart(TypedDict, total=False):
     `files`: revisions of the files that the conversation held then; `whole`: the documents (ids) among them that were
     asked about as a whole, `scope` those that alone were searched.
     `tags`, `since`, `fields`: the scope of the question (`argot.types.Scope`).
+    `by_words_alone`: the search by meaning was out of order.
     """
 
     number: int
@@ -171,6 +172,7 @@ class TurnPart(TypedDict, total=False):
     tags: list[str]
     since: str
     fields: list[tuple[str, str]]
+    by_words_alone: bool
     status: Status | Literal[""]
 
 
@@ -265,6 +267,7 @@ def empty_turn(question: str, number: int = 0) -> TurnPart:
         tags=[],
         since="",
         fields=[],
+        by_words_alone=False,
         status="",
     )
 

@@ -263,8 +263,8 @@ class Synchronisation:
                 relabel_known=relabel,
             )
             for event in events:
-                if event.kind == "progress":
-                    yield SyncEvent("progress", event.name, done=self._done, total=self._total)
+                if event.kind in ("progress", "waiting"):
+                    yield SyncEvent("progress", event.name, event.detail, done=self._done, total=self._total)
                 elif event.kind in OUTCOMES:
                     yield self._step(self._came(event))
         self._note_all()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from argot.corpus.index.soundness import sketches
-from argot.corpus.index.vectors import VectorIndex
+from argot.corpus.index.vector_index import VectorIndex
 from argot.corpus.store.row_mapping import stored_audience
 from argot.corpus.store.row_writes import NewRevision
 from argot.corpus.store.statements import replacing

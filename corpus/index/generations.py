@@ -1,6 +1,6 @@
-"""The folders of the vector index: which generation is live, and whether its database is whole.
+"""Which generation of the vectors is live, and whether the database of one in a folder is whole.
 
-`vectors/<generation>/` is one Chroma folder, and `vectors/CURRENT` names the live one.
+`vectors/CURRENT` names the live one; one that is not on a server is the Chroma folder `vectors/<generation>/`.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ SMALL_BYTES = 32 * 1024 * 1024
 LARGE_TABLES = ("embedding_", "embeddings")
 """How the names of those of Chroma's tables begin that grow with the vectors."""
 
+_ON_SERVER = re.compile(r"[0-9a-f]{16}s\d+")
 _CODE = re.compile(r"\(code: (\d+)\)")  # so Chroma repeats SQLite's
 
 
@@ -37,6 +38,17 @@ def current_generation(root: Path) -> str | None:
     Raises:
         DamagedStore: its folder or its database file is gone or truncated.
     """
+    name = pointed_at(root)
+    if name is None:
+        return None
+    if is_on_server(name):
+        raise damaged_vectors(root, "its vectors are on a Chroma server, and the setting 'chroma_url' names none")
+    check_folder(root, name)
+    return name
+
+
+def pointed_at(root: Path) -> str | None:
+    """What CURRENT says; None when there is none."""
     pointer = root / CURRENT
     if not pointer.exists():
         return None
@@ -44,8 +56,11 @@ def current_generation(root: Path) -> str | None:
     # The name becomes a path: nothing in it may lead out of the folder.
     if not name.isalnum():
         raise damaged_vectors(root, f"{CURRENT} names no generation")
-    check_folder(root, name)
     return name
+
+
+def is_on_server(generation: str) -> bool:
+    return _ON_SERVER.fullmatch(generation) is not None
 
 
 def check_folder(root: Path, generation: str) -> None:

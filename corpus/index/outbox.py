@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from argot.corpus.database import CorpusDatabase
-from argot.corpus.index.vectors import VectorIndex
+from argot.corpus.index.vector_index import VectorIndex
 from argot.corpus.store.blobs import Blobs
 from argot.corpus.store.row_mapping import stored_audience
 from argot.corpus.store.statements import replacing

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from argot.corpus.index.vectors import BATCH, VectorIndex
+from argot.corpus.index.chroma_index import BATCH
+from argot.corpus.index.vector_index import VectorIndex
 from argot.corpus.store.row_mapping import stored_audience
 from argot.corpus.vector_ids import vector_id
 from argot.protocols import Vectors

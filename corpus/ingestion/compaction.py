@@ -22,12 +22,12 @@ from typing import Protocol
 
 from argot.corpus.index import outbox
 from argot.corpus.index.embedding_windows import expected_counts
-from argot.corpus.index.generations import blank_unsaved, make_current
-from argot.corpus.index.vectors import IndexClosed, VectorIndex
+from argot.corpus.index.vector_index import Generations, IndexClosed, VectorIndex
 from argot.corpus.ingestion import reindexing
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.store.row_mapping import stored_audience
 from argot.corpus.vector_ids import vector_id
+from argot.errors import VectorsUnavailable
 from argot.protocols import Embedder
 
 # Some 4 MB: giving back less is not worth a copy of all the rest.
@@ -49,6 +49,7 @@ class CompactedCorpus(Protocol):
 
     store: CorpusStore
     embedder: Embedder
+    generations: Generations
 
     @property
     def vectors(self) -> VectorIndex: ...
@@ -62,7 +63,9 @@ class Compacting:
         swap: is told the new generation, under that lock.
     """
 
-    def __init__(self, corpus: CompactedCorpus, writers: threading.RLock, swap: Callable[[VectorIndex], None]) -> None:
+    def __init__(
+        self, corpus: CompactedCorpus, writers: threading.RLock, swap: Callable[[VectorIndex], object]
+    ) -> None:
         self._corpus = corpus
         self._writers = writers
         self._swap = swap
@@ -74,10 +77,16 @@ class Compacting:
         """Returns at once."""
         with self._starting:
             running = self._thread is not None and self._thread.is_alive()
-            if not running and not self._ended.is_set() and is_due(self._corpus.vectors):
+            if not running and not self._ended.is_set() and self._is_due():
                 # A daemon, so that a process can exit at once: the next start deletes the half-made copy.
                 self._thread = threading.Thread(target=self._try, name="argot-compact", daemon=True)
                 self._thread.start()
+
+    def _is_due(self) -> bool:
+        try:
+            return is_due(self._corpus.vectors)
+        except VectorsUnavailable:  # what is gone can wait
+            return False
 
     def close(self) -> None:
         """Give up what is under way. Not to be called by who holds the writers' lock."""
@@ -106,10 +115,10 @@ class Compacting:
         Raises:
             CompactionSuperseded: nothing has changed.
         """
-        database, root = self._corpus.store.database, old.root
+        database = self._corpus.store.database
         with self._writers:
             self._check(old)
-            fresh = reindexing.new_generation(database, root, self._corpus.embedder)
+            fresh = reindexing.new_generation(database, self._corpus.generations, self._corpus.embedder)
             # From here on, whatever is written goes into both generations.
             old.copy = fresh
         try:
@@ -134,7 +143,8 @@ class Compacting:
             fresh.close()
             # After a rebuild another generation is live, and the rebuild has deleted all others already.
             if self._corpus.vectors is old:
-                reindexing.forget_other_generations(self._corpus.store.database, old.root, old.generation)
+                corpus = self._corpus
+                reindexing.forget_other_generations(corpus.store.database, corpus.generations, old.generation)
 
     def _check(self, old: VectorIndex) -> None:
         if self._ended.is_set() or self._corpus.vectors is not old:
@@ -162,7 +172,7 @@ class Compacting:
         return rows[-1][0] if rows else None
 
     def _make_live(self, old: VectorIndex, fresh: VectorIndex) -> None:
-        database = self._corpus.store.database
+        database, generations = self._corpus.store.database, self._corpus.generations
         outbox.settle(database, old, self._corpus.store.blobs)
         expected, there = expected_counts(database.connection(), old), fresh.counts()
         # A search would not notice a missing vector, so rather keep the old generation.
@@ -174,13 +184,13 @@ class Compacting:
                 "SELECT ?, item, kind, document, windows, sketch FROM vectors WHERE generation = ?",
                 (fresh.generation, old.generation),
             )
-        blank_unsaved(old.root, fresh.generation)
+        generations.blank_unsaved(fresh.generation)
         # From this line on the new generation is live, even after a kill.
-        make_current(old.root, fresh.generation)
+        generations.make_current(fresh.generation)
         old.copy = None
         self._swap(fresh)
         old.close()
-        reindexing.forget_other_generations(database, old.root, fresh.generation)
+        reindexing.forget_other_generations(database, generations, fresh.generation)
 
 
 def is_due(index: VectorIndex) -> bool:

@@ -16,7 +16,7 @@ from typing import get_args
 
 from argot.corpus.index import outbox
 from argot.corpus.index.embedding_windows import Item, by_collection, embed_items, record_windows
-from argot.corpus.index.vectors import VectorIndex
+from argot.corpus.index.vector_index import VectorIndex
 from argot.corpus.ingestion.document_changes import Parts
 from argot.corpus.keyword.keyword_index import keyword_index_of
 from argot.corpus.store.derived_ids import stamped_derived, stamped_triples

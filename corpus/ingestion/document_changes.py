@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from argot.corpus.index import outbox
 from argot.corpus.index.embedding_windows import EmbeddedItem, by_collection, record_windows
-from argot.corpus.index.generations import damaged_vectors
-from argot.corpus.index.vectors import VectorIndex
+from argot.corpus.index.vector_index import VectorIndex
 from argot.corpus.store import dustbin, row_writes
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.store.row_writes import NewRevision
@@ -100,5 +99,5 @@ def remove_document(parts: Parts, document: Document, *, keep: bool = False) -> 
 def _fetched(index: VectorIndex, collection: str, ids: Sequence[str]) -> dict[str, Vectors]:
     found = index.get(collection, ids)
     if missing := set(ids) - found.keys():
-        raise damaged_vectors(index.root, f"{len(missing)} vectors are missing, among them {min(missing)}")
+        raise index.damaged(f"{len(missing)} vectors are missing, among them {min(missing)}")
     return found

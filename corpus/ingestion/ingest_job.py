@@ -13,16 +13,17 @@ A kill before 3 leaves nothing (the next start empties the queue), a kill after 
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain, count
-from typing import Literal, Protocol, cast
+from typing import Literal, Protocol, cast, get_args
 
 from argot.corpus.document_ids import content_hash, document_id
 from argot.corpus.index.embedding_windows import EmbeddedItem, WindowedItem, embed_items, embed_windows, for_readers
-from argot.corpus.index.vectors import VectorIndex
+from argot.corpus.index.vector_index import VectorIndex
 from argot.corpus.ingestion.document_changes import EmbeddedRevision, Parts, relabel, store_revisions
 from argot.corpus.ingestion.document_group import DocumentGroup
 from argot.corpus.ingestion.reading import Candidate, Reading, ReadRevision
@@ -34,12 +35,19 @@ from argot.corpus.store.revision_reads import same_document
 from argot.corpus.store.row_mapping import DOCUMENT_COLUMNS, DOCUMENT_TABLES, document_of
 from argot.corpus.store.source_metadata import NO_METADATA, SourceMetadata, stored_metadata
 from argot.databases import Connection
-from argot.errors import NoText, UnreadableDocument
+from argot.errors import NoText, UnreadableDocument, VectorsUnavailable
 from argot.protocols import Deriver, Embedder
 from argot.settings import Settings
 from argot.types import EVERYONE, Audience, Document, Principal, distinct_tags, is_of_thread
 
-EventKind = Literal["found", "progress", "added", "updated", "unchanged", "duplicate", "failed", "skipped", "done"]
+Besides = Literal["progress", "waiting"]
+"""Events that say what goes on, and not what became of a source."""
+EventKind = Literal["found", Besides, "added", "updated", "unchanged", "duplicate", "failed", "skipped", "done"]
+
+WAITED_SECONDS = {"documents": 120.0, "attachments": 15.0}
+"""So long a server that keeps the vectors may be gone before documents fail for it."""
+PAUSE_SECONDS = 5.0
+"""Between two tries to store documents on it."""
 
 MOST_NAMED = 3
 """Documents that another one is nearly the same as."""
@@ -54,8 +62,8 @@ Turn = Callable[[], AbstractContextManager[None]]
 class IngestEvent:
     """What became of one source. `found` comes first and `done` last; `done` and `total` count sources.
 
-    `progress` says that a long document is still being embedded. `uri` is the source's, not that of its twin. `near`
-    says which documents an added one is nearly the same as, by their names.
+    `progress` says that a long document is still being embedded, `waiting` what is being waited for. `uri` is the
+    source's, not that of its twin. `near` says which documents an added one is nearly the same as, by their names.
     """
 
     kind: EventKind
@@ -129,7 +137,7 @@ class Adding:
         yield IngestEvent("found", "", f"{self._total} files", total=self._total)
         counts: dict[str, int] = {}
         for event in self._each(listed):
-            if event.kind == "progress":
+            if event.kind in get_args(Besides):
                 yield replace(event, done=self._done, total=self._total)
                 continue
             self._done += 1
@@ -163,6 +171,8 @@ class Adding:
                         yield known
                 except UnreadableDocument as error:
                     yield _refused(source, error)
+                except VectorsUnavailable as error:
+                    yield _not_stored(source, error)
                 if group.full:
                     yield from self._store(group)
                     group = DocumentGroup()
@@ -260,8 +270,20 @@ class Adding:
     # -- storing, one writer at a time ------------------------------------------------------------------------------
 
     def _store(self, group: DocumentGroup) -> Iterator[IngestEvent]:
-        if not group.members:
-            return
+        """Store these, as soon as there is what keeps their vectors: nobody else waits for it meanwhile."""
+        deadline = time.monotonic() + WAITED_SECONDS[self._lane]
+        while group.members:
+            try:
+                # Yielded after the lock is released: whoever reads the events may be slow, or stop.
+                return (yield from (yield from self._stored(group)))
+            except VectorsUnavailable as error:
+                if error.lost or time.monotonic() > deadline:
+                    yield from (_not_stored(member.candidate.source, error) for member in group.members)
+                    return
+                yield IngestEvent("waiting", group.members[-1].candidate.source.name, str(error))
+                time.sleep(PAUSE_SECONDS)
+
+    def _stored(self, group: DocumentGroup) -> Generator[IngestEvent, None, list[IngestEvent]]:
         embedded: dict[str, list[EmbeddedItem]] = {member.new.document.id: [] for member in group.members}
         # Embedding takes longest, so it is finished before waiting for the turn to write.
         for items in _slices([item for member in group.members for item in member.items]):
@@ -276,9 +298,7 @@ class Adding:
                 for member in group.members:
                     whole = [one.item for one in member.items]
                     embedded[member.new.document.id] = embed_items(embedder, parts.vectors, whole)
-            events = self._written(parts, group, embedded)
-        # Yielded after the lock is released: whoever reads the events may be slow, or stop.
-        yield from events
+            return self._written(parts, group, embedded)
 
     def _written(
         self, parts: Parts, group: DocumentGroup, embedded: dict[str, list[EmbeddedItem]]
@@ -354,6 +374,10 @@ def _refused(source: Source, error: UnreadableDocument) -> IngestEvent:
     detail = error.reason + (f". {error.remedy}" if error.remedy else "")
     kind: EventKind = "skipped" if isinstance(error, (Skipped, NoText)) else "failed"
     return IngestEvent(kind, source.name, detail, uri=source.uri)
+
+
+def _not_stored(source: Source, error: VectorsUnavailable) -> IngestEvent:
+    return IngestEvent("failed", source.name, f"not stored; add it again later: {error}", uri=source.uri)
 
 
 def _drained(waiting: list[Source]) -> Iterator[Source]:

@@ -5,75 +5,87 @@ from __future__ import annotations
 from pathlib import Path
 
 from argot.corpus.index import outbox
+from argot.corpus.index.chroma_server import ChromaServer, ServerAddress
+from argot.corpus.index.embedded_index import FolderGenerations
 from argot.corpus.index.embedding_windows import expected_counts
-from argot.corpus.index.generations import check_pages, current_generation, damaged_vectors, remove_generations
-from argot.corpus.index.vector_graphs import check_graphs, saved_elements
-from argot.corpus.index.vectors import VectorIndex
+from argot.corpus.index.server_index import ServerGenerations
+from argot.corpus.index.vector_index import Generations, VectorIndex
 from argot.corpus.ingestion import reindexing
 from argot.corpus.store.document_store import CorpusStore
 from argot.databases import Connection
 from argot.errors import DamagedStore
 from argot.protocols import Embedder
 from argot.remedies import reindex_command
+from argot.settings import Settings
 
 
-def opened_vectors(store: CorpusStore, root: Path, embedder: Embedder, embedder_name: str) -> VectorIndex:
+def generations_of(home: Path, settings: Settings) -> Generations:
+    """Where the settings say that the vectors are kept.
+
+    Raises:
+        InvalidSettings: 'chroma_url' is no address.
+    """
+    root = home / "vectors"
+    if not settings.chroma_url:
+        return FolderGenerations(root)
+    server = ChromaServer(ServerAddress.of(settings.chroma_url), settings.chroma_seconds, reindex_command(home))
+    return ServerGenerations(server, root)
+
+
+def opened_vectors(
+    store: CorpusStore, generations: Generations, embedder: Embedder, embedder_name: str, home: Path
+) -> VectorIndex:
     """The live generation; a first, empty one where there are no documents yet.
 
     Args:
-        root: the folder of all generations, in the knowledge base's own.
         embedder_name: as the settings name the embedder.
 
     Raises:
         DamagedStore: the vectors are damaged, or another embedder's. The message ends with the command that mends it.
+        VectorsUnavailable: the server that keeps them cannot be asked, or has lost them.
     """
-    generation = current_generation(root)
+    generation = generations.current()
     if generation is None:
-        return _first_vectors(store, root, embedder)
-    _check_fingerprint(store.database.connection(), root, generation, embedder, embedder_name)
-    # Files are checked before Chroma opens them: on damaged ones it ends the whole process instead of raising.
-    check_pages(root, generation)
-    check_graphs(root, generation)
-    index = VectorIndex(root, generation, embedder.fingerprint)
+        return _first_vectors(store, generations, embedder)
+    made_by = _fingerprint(store.database.connection(), generations, generation)
+    if made_by != embedder.fingerprint:
+        raise DamagedStore(
+            f"The vectors of {home} were made by another embedding model ({made_by}) than the one of the settings "
+            f"({embedder.fingerprint}, '{embedder_name}'). Put the setting 'embedder' back, or rebuild the index "
+            f"with: {reindex_command(home)}"
+        )
+    index = generations.open(generation, embedder.fingerprint)
     try:
         # What a kill left behind is cleared first; only then do the counts have to agree.
-        reindexing.forget_other_generations(store.database, root, generation)
+        reindexing.forget_other_generations(store.database, generations, generation)
         outbox.settle(store.database, index, store.blobs)
         _check_counts(store.database.connection(), index)
         index.probe(embedder.dimensions)
-        # Chroma keeps deleted elements in its graphs and does not say how many.
-        index.gone = max(0, saved_elements(root, generation) - sum(index.counts().values()))
     except BaseException:
         index.close()
         raise
     return index
 
 
-def _first_vectors(store: CorpusStore, root: Path, embedder: Embedder) -> VectorIndex:
+def _first_vectors(store: CorpusStore, generations: Generations, embedder: Embedder) -> VectorIndex:
     # Documents but no CURRENT: with a new, empty index all searches would silently find nothing.
     if store.database.connection().execute("SELECT 1 FROM documents LIMIT 1").fetchone():
-        raise damaged_vectors(root, "it is missing")
-    remove_generations(root, but=None)  # of a start that was killed
-    index = reindexing.new_generation(store.database, root, embedder)
-    reindexing.make_live(store.database, root, index)
+        raise generations.damaged("it is missing")
+    generations.remove_others(None)  # of a start that was killed
+    index = reindexing.new_generation(store.database, generations, embedder)
+    reindexing.make_live(store.database, generations, index)
     return index
 
 
-def _check_fingerprint(
-    connection: Connection, root: Path, generation: str, embedder: Embedder, embedder_name: str
-) -> None:
+def _fingerprint(connection: Connection, generations: Generations, generation: str) -> str:
+    """Of the embedder that made this generation."""
     row = connection.execute("SELECT fingerprint FROM generations WHERE name = ?", (generation,)).fetchone()
     if row is None:
-        raise damaged_vectors(root, f"generation {generation} is unknown to corpus.db")
-    if row[0] != embedder.fingerprint:
-        raise DamagedStore(
-            f"The vectors in {root} were made by another embedding model ({row[0]}) than the one of the settings "
-            f"({embedder.fingerprint}, '{embedder_name}'). Put the setting 'embedder' back, or rebuild the index "
-            f"with: {reindex_command(root.parent)}"
-        )
+        raise generations.damaged(f"generation {generation} is unknown to corpus.db")
+    return str(row[0])
 
 
 def _check_counts(connection: Connection, index: VectorIndex) -> None:
     expected, there = expected_counts(connection, index), index.counts()
     if expected != there:
-        raise damaged_vectors(index.root, f"it holds {sum(there.values())} vectors instead of {sum(expected.values())}")
+        raise index.damaged(f"it holds {sum(there.values())} vectors instead of {sum(expected.values())}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from pathlib import Path
 
 from argot.corpus.database import CorpusDatabase
 from argot.corpus.index.embedding_windows import (
@@ -14,8 +13,7 @@ from argot.corpus.index.embedding_windows import (
     stored_item_count,
     stored_items,
 )
-from argot.corpus.index.generations import make_current, next_generation, remove_generations
-from argot.corpus.index.vectors import VectorIndex
+from argot.corpus.index.vector_index import Generations, VectorIndex
 from argot.corpus.store.statements import replacing
 from argot.protocols import Embedder
 
@@ -25,17 +23,17 @@ Progress = Callable[[int, int], None]
 """Called with (texts done, texts in all)."""
 
 
-def new_generation(database: CorpusDatabase, root: Path, embedder: Embedder) -> VectorIndex:
+def new_generation(database: CorpusDatabase, generations: Generations, embedder: Embedder) -> VectorIndex:
     """An empty generation, known to the database. It is not the live one yet."""
-    root.mkdir(parents=True, exist_ok=True)
-    name = next_generation(root)
+    known = database.connection().execute("SELECT name FROM generations").fetchall()
+    name = generations.unused_name(name for (name,) in known)
     with database.writing() as connection:
         connection.execute(
             replacing("generations", ("name", "fingerprint", "dimensions"), ("name",)),
             (name, embedder.fingerprint, embedder.dimensions),
         )
         connection.execute("DELETE FROM vectors WHERE generation = ?", (name,))  # of an unfinished rebuild
-    return VectorIndex(root, name, embedder.fingerprint)
+    return generations.make(name, embedder.fingerprint)
 
 
 def fill(database: CorpusDatabase, index: VectorIndex, embedder: Embedder, progress: Progress | None) -> None:
@@ -57,14 +55,14 @@ def fill(database: CorpusDatabase, index: VectorIndex, embedder: Embedder, progr
                 progress(done, total)
 
 
-def forget_other_generations(database: CorpusDatabase, root: Path, live: str) -> None:
+def forget_other_generations(database: CorpusDatabase, generations: Generations, live: str) -> None:
     with database.writing() as connection:
         connection.execute("DELETE FROM vectors WHERE generation != ?", (live,))
         connection.execute("DELETE FROM generations WHERE name != ?", (live,))
-    remove_generations(root, but=live)
+    generations.remove_others(live)
 
 
-def make_live(database: CorpusDatabase, root: Path, index: VectorIndex) -> None:
+def make_live(database: CorpusDatabase, generations: Generations, index: VectorIndex) -> None:
     """The swap. What comes after it is tidying, which the next start does where a kill prevented it."""
-    make_current(root, index.generation)
-    forget_other_generations(database, root, index.generation)
+    generations.make_current(index.generation)
+    forget_other_generations(database, generations, index.generation)

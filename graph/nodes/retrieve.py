@@ -25,7 +25,8 @@ async def retrieve(state: State, run: RunContext) -> Step:
     if asked := parts_in(state, run):
         found = await asyncio.to_thread(hits_of_parts, asked, state, run)
         return Step(
-            {"hits": [to_hit_record(hit) for hit in found]}, f"{len(found)} passages for {len(asked)} questions"
+            {"hits": [to_hit_record(hit) for hit in found], "by_words_alone": _words_alone(run)},
+            f"{len(found)} passages for {len(asked)} questions",
         )
     files = state.get("scope", ())
     hits = await asyncio.to_thread(hybrid_search, run.corpus, run.principal, queries, run.profile, run.scope, files)
@@ -33,6 +34,11 @@ async def retrieve(state: State, run: RunContext) -> Step:
     update: StateUpdate = {
         "hits": [to_hit_record(hit) for hit in hits],
         "search_queries": [(q.text, q.weight) for q in queries],
+        "by_words_alone": _words_alone(run),
     }
     documents = len({hit.document.id for hit in hits})
     return Step(update, f"{len(hits)} passages of {documents} documents")
+
+
+def _words_alone(run: RunContext) -> bool:
+    return run.profile.search_semantic and run.corpus.by_words_alone

@@ -207,6 +207,12 @@ def selection_note(quoted: int, there: int, document: str) -> str:
     return f"This is a selection: {quoted} of {there} entries of a list or table in {document}."
 
 
+def search_notes(turn: Mapping[str, Any]) -> list[str]:
+    """Said where the vectors could not be asked for."""
+    missing = "The search by meaning is out of order: passages were found by the words of the question alone."
+    return [f"{missing} Whoever runs Argot sees why with: argot doctor"] if turn.get("by_words_alone") else []
+
+
 def model_notes(turn: Mapping[str, Any]) -> list[str]:
     """What became of the language model in this turn, where it was meant to help and did not."""
     quoted = turn["status"] == "answered" and turn.get("answered_by") != "model" and bool(turn["sentences"])

@@ -20,6 +20,7 @@ from argot.service.maintenance.model_checks import model_findings, without_passw
 from argot.service.maintenance.provider_check import provider_findings
 from argot.service.maintenance.slack_check import slack_findings
 from argot.service.maintenance.telemetry_check import telemetry_findings
+from argot.service.maintenance.vector_server_check import vector_server_findings
 from argot.service.storage.adopted_models import MODELS
 from argot.settings import ENV_PREFIX, OLD_NAMES, SETTINGS_FILE, Settings
 from argot.tools.retrieval.scorer_choice import described_scorer
@@ -31,7 +32,12 @@ EMBEDDER = "embedding model"
 def findings_of_process(settings: Settings) -> list[Finding]:
     """What depends on the process and its settings alone."""
     packages = [_python(), *_packages(), *_settings(settings), _embedder(settings), _reranker(settings), _ocr(settings)]
-    services = [*provider_findings(settings), *slack_findings(settings), *telemetry_findings(settings)]
+    services = [
+        *vector_server_findings(settings),
+        *provider_findings(settings),
+        *slack_findings(settings),
+        *telemetry_findings(settings),
+    ]
     return [*packages, *model_findings(settings), *services]
 
 
@@ -78,7 +84,7 @@ def _settings(settings: Settings) -> Iterator[Finding]:
     for name, field in Settings.model_fields.items():
         value = getattr(settings, name)
         # The output gets passed on. Secret settings show as stars by themselves, but a URL may hold a password.
-        if name in ("model_url", "trace_endpoint", "metric_endpoint"):
+        if name in ("model_url", "chroma_url", "trace_endpoint", "metric_endpoint"):
             value = without_password(value)
         if value != field.default:
             yield good(f"setting {name}", f"{value} ({_source(name, value, written)})")

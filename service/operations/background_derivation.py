@@ -17,7 +17,7 @@ from argot.corpus.corpus import Corpus
 from argot.corpus.ingestion import derivation
 from argot.corpus.ingestion.derivation import RULES, Made, Recipe, Task
 from argot.corpus.ingestion.derivation_states import DerivationStates
-from argot.errors import ModelUnavailable
+from argot.errors import ModelUnavailable, VectorsUnavailable
 from argot.service.identity.people import local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.derivation_run import FAILURES_IN_A_ROW, Making, deriving_turn, made_of, to_the_end
@@ -49,7 +49,7 @@ async def derive_unasked(kb: KnowledgeBase) -> None:
         try:
             await derive_due(kb)
             doing_now(kb).resting, rest = "", REST_SECONDS
-        except ModelUnavailable as error:
+        except (ModelUnavailable, VectorsUnavailable) as error:
             doing_now(kb).resting = str(error)
             logger.info("nothing is derived for %d seconds: %s", rest, error)
             await asyncio.sleep(rest)
@@ -66,8 +66,11 @@ async def derive_due(kb: KnowledgeBase) -> None:
 
     Raises:
         ModelUnavailable: the server does not answer. What was made before is kept.
+        VectorsUnavailable: what is made could not be stored.
     """
     corpus = await kb.load()
+    # Before a model is asked, which costs.
+    await kb.blocking(lambda: corpus.vectors)
     states, wanted, doing = DerivationStates(corpus.store.database), wanted_texts(kb.settings), doing_now(kb)
     dealt_with: set[str] = set()
     due: list[str] = []

@@ -190,7 +190,7 @@ async def _events(
         async with aclosing(stream(adding)) as events:
             async for event in events:
                 # Besides these there are some about the whole run.
-                if event.kind not in ("found", "progress", "done"):
+                if event.kind not in ("found", "progress", "waiting", "done"):
                     yield event
 
 

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from argot.corpus.corpus import Corpus, Source
+from argot.corpus.index.embedded_index import EmbeddedIndex, FolderGenerations
 from argot.corpus.index.vector_graphs import saved_elements
-from argot.corpus.index.vectors import VectorIndex
-from argot.corpus.ingestion import compaction, reindexing
+from argot.corpus.index.vector_index import VectorIndex
+from argot.corpus.ingestion import compaction
 from argot.errors import NotFound
 from argot.settings import Settings
 from argot.types import EVERYONE, Audience, Principal
@@ -127,7 +128,7 @@ def test_taking_documents_out_starts_it_too(corpus: Corpus, monkeypatch: pytest.
 def test_what_is_left_is_counted_seldom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 200 vectors one after the other is deleted, now and then one put in."""
     monkeypatch.setattr(compaction, "LEAST_GONE", 5)
-    index = VectorIndex(tmp_path, "g000001", "f")
+    index = EmbeddedIndex(tmp_path, "g000001", "f")
     vectors = {f"p{n}:0": row for n, row in enumerate(np.eye(200, dtype=np.float32))}
     index.upsert("passages", vectors)
     counts, counted = index.counts, []
@@ -149,7 +150,7 @@ def test_what_is_gone_is_known_again_after_a_restart(tmp_path: Path) -> None:
     """Above a thousand vectors Chroma saves its graph, with those deleted in it."""
     rows = np.random.default_rng(7).normal(size=(1200, 16)).astype(np.float32)
     vectors = {f"p{n}:0": row / np.linalg.norm(row) for n, row in enumerate(rows)}
-    index = VectorIndex(tmp_path, "g000001", "f")
+    index = EmbeddedIndex(tmp_path, "g000001", "f")
     index.upsert("passages", vectors)
     index.delete("passages", [f"p{n}:0" for n in range(1100)])
     index.upsert("passages", {f"new{id_}": row for id_, row in vectors.items()})
@@ -277,8 +278,8 @@ def test_a_failure_leaves_everything_as_it_was(corpus: Corpus, monkeypatch: pyte
 
 def work(home: Path) -> None:
     """A copy with a change in the middle of it, in a process that may be killed (killing.py)."""
-    killing.stepping(reindexing, "remove_generations")
-    killing.stepping(compaction, "make_current")
+    killing.stepping(FolderGenerations, "remove_others")
+    killing.stepping(FolderGenerations, "make_current")
     compaction.SLICE = 3
     corpus = Corpus.open(home, SETTINGS)
     slices = compaction.Compacting._copy_slice

@@ -14,10 +14,10 @@ from serving import Served, argot, run
 from tiny_base import TinyBase
 
 from argot.corpus.corpus import Corpus
+from argot.corpus.index.embedded_index import EmbeddedIndex
 from argot.corpus.index.generations import check_pages
 from argot.corpus.index.soundness import sketches, vector_faults
 from argot.corpus.index.vector_graphs import check_graphs
-from argot.corpus.index.vectors import VectorIndex
 from argot.errors import DamagedStore
 from argot.types import EVERYONE, Principal
 
@@ -80,14 +80,14 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, byt
     root = tmp_path_factory.mktemp("graph") / "vectors"
     rows = np.random.default_rng(7).normal(size=(2_000, SIZE)).astype(np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    index = VectorIndex(root, "g000001", "f")
+    index = EmbeddedIndex(root, "g000001", "f")
     index.upsert(index.collection_name("passage", EVERYONE), {f"p{n}:0": row for n, row in enumerate(rows)})
     index.close()
     return root, {f"p{n}:0": sketches(row[np.newaxis]) for n, row in enumerate(rows)}
 
 
 def faults(root: Path, written: dict[str, bytes], monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    index = VectorIndex(root, "g000001", "f")
+    index = EmbeddedIndex(root, "g000001", "f")
     expected = {index.collection_name("passage", EVERYONE): written}
     monkeypatch.setattr("argot.corpus.index.soundness.expected_vectors", lambda *_: expected)
     try:

@@ -1,4 +1,4 @@
-"""The vector index: collections by reader, windows folded to items, and damage found when it is opened."""
+"""The vectors in a folder: generations, and damage found when one is opened. All else: the conformance suite."""
 
 import os
 import shutil
@@ -13,6 +13,7 @@ import pytest
 from chromadb.api.models.Collection import Collection
 from chromadb.errors import InternalError
 
+from argot.corpus.index.embedded_index import EmbeddedIndex
 from argot.corpus.index.generations import (
     check_pages,
     current_generation,
@@ -22,7 +23,6 @@ from argot.corpus.index.generations import (
     remove_generations,
 )
 from argot.corpus.index.vector_graphs import check_graphs
-from argot.corpus.index.vectors import IndexClosed, VectorIndex
 from argot.errors import DamagedStore, StoreUnavailable
 from argot.protocols import Vectors
 from argot.types import EVERYONE
@@ -43,89 +43,13 @@ def random_vectors(count: int) -> dict[str, Vectors]:
 
 
 @pytest.fixture
-def index(tmp_path: Path) -> Iterator[VectorIndex]:
-    opened = VectorIndex(tmp_path, "g000001", "f")
+def index(tmp_path: Path) -> Iterator[EmbeddedIndex]:
+    opened = EmbeddedIndex(tmp_path, "g000001", "f")
     yield opened
     opened.close()
 
 
-def test_an_item_is_as_near_as_its_nearest_window(index: VectorIndex) -> None:
-    index.upsert(
-        index.collection_name("passage", EVERYONE),
-        {"a:0": unit(0, 1), "a:1": unit(1, 0.1), "b:0": unit(1, 1), "c:0": unit(0, 0, 1)},
-    )
-    found = index.search("passage", unit(1), [EVERYONE], 3)
-    assert [item for item, _ in found] == ["a", "b", "c"]
-    assert found[0][1] == pytest.approx(1 / np.hypot(1, 0.1), abs=1e-5)
-    assert found[1][1] == pytest.approx(2**-0.5, abs=1e-5)
-
-
-def test_windows_of_one_item_do_not_crowd_out_others(index: VectorIndex) -> None:
-    windows = {f"long:{n}": unit(1, 0.001 * n) for n in range(50)}
-    index.upsert(index.collection_name("passage", EVERYONE), {**windows, "short:0": unit(1, 1)})
-    assert [item for item, _ in index.search("passage", unit(1), [EVERYONE], 2)] == ["long", "short"]
-
-
-def test_several_searches_at_once_find_what_each_finds_alone(index: VectorIndex) -> None:
-    crowd = {f"long:{n}": unit(1, 0.001 * n) for n in range(50)}
-    index.upsert(index.collection_name("passage", EVERYONE), {**random_vectors(1500), **crowd})
-    index.upsert(index.collection_name("passage", INSIDE), {"secret:0": unit(1, 0.5)})
-    queries = np.stack([unit(1), *list(random_vectors(7).values()), unit(0, 1)])
-    alone = [index.search("passage", query, [EVERYONE, INSIDE], 20) for query in queries]
-    assert index.searches("passage", queries, [EVERYONE, INSIDE], 20) == alone
-    assert index.searches("passage", queries[:0], [EVERYONE], 20) == []
-    assert index.searches("derived", queries, [EVERYONE], 20) == [[]] * len(queries)
-
-
-def test_a_search_stays_within_kind_and_audiences(index: VectorIndex) -> None:
-    index.upsert(index.collection_name("passage", EVERYONE), {"open:0": unit(1, 1)})
-    index.upsert(index.collection_name("passage", INSIDE), {"secret:0": unit(1)})
-    index.upsert(index.collection_name("triple", EVERYONE), {"triple:0": unit(1)})
-    assert [item for item, _ in index.search("passage", unit(1), [EVERYONE], 5)] == ["open"]
-    assert [item for item, _ in index.search("passage", unit(1), [INSIDE, EVERYONE], 5)] == ["secret", "open"]
-    assert index.search("derived", unit(1), [EVERYONE], 5) == []
-    assert index.search("passage", unit(1), [], 5) == []
-
-
-def test_writing_again_replaces_and_deleting_the_unknown_is_no_error(index: VectorIndex) -> None:
-    name = index.collection_name("passage", EVERYONE)
-    index.upsert(name, {"a:0": unit(0, 1)})
-    index.upsert(name, {"a:0": unit(1)})
-    assert index.counts() == {name: 1}
-    assert index.search("passage", unit(1), [EVERYONE], 1)[0][1] == pytest.approx(1)
-    index.delete(name, ["a:0", "never:0"])
-    index.delete("passage-none", ["a:0"])
-    assert index.counts() == {}
-
-
-def test_search_is_nearly_exact(index: VectorIndex) -> None:
-    vectors = random_vectors(3000)
-    index.upsert(index.collection_name("passage", EVERYONE), vectors)
-    matrix, names = np.stack(list(vectors.values())), [name.partition(":")[0] for name in vectors]
-    shares = []
-    for query in list(vectors.values())[::300]:
-        exact = {names[n] for n in np.argsort(-(matrix @ query))[:50]}
-        shares.append(len(exact & {item for item, _ in index.search("passage", query, [EVERYONE], 50)}) / 50)
-    assert np.mean(shares) > 0.98
-
-
-@pytest.mark.parametrize("share", [0.5, 0.02], ids=["half of all", "a small part"])
-def test_a_search_among_many_is_nearly_exact(index: VectorIndex, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("argot.corpus.index.vectors.FEW_IDS", 50)
-    vectors = random_vectors(6000)
-    index.upsert(index.collection_name("passage", EVERYONE), vectors)
-    only = list(vectors)[: int(share * len(vectors))]
-    matrix, names = np.stack([vectors[name] for name in only]), [name.partition(":")[0] for name in only]
-    shares = []
-    for query in list(vectors.values())[::300]:
-        exact = {names[n] for n in np.argsort(-(matrix @ query))[:10]}
-        ranked = index.searches("passage", query[np.newaxis], [EVERYONE], 10, {EVERYONE: only})[0]
-        assert {item for item, _ in ranked} <= set(names)
-        shares.append(len(exact & {item for item, _ in ranked}) / 10)
-    assert np.mean(shares) > 0.97
-
-
-def test_a_search_that_met_a_deletion_is_made_again(index: VectorIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_that_met_a_deletion_is_made_again(index: EmbeddedIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     """So Chroma fails a search now and then while vectors are deleted."""
     index.upsert(index.collection_name("passage", EVERYONE), {"a:0": unit(1)})
     queried, failures = Collection.query, iter(["Internal error: Error finding id"] * 3)
@@ -142,23 +66,17 @@ def test_a_search_that_met_a_deletion_is_made_again(index: VectorIndex, monkeypa
         index.search("passage", unit(1), [EVERYONE], 1)
 
 
-def test_names_of_readers_are_nowhere_in_the_folder(tmp_path: Path, index: VectorIndex) -> None:
+def test_names_of_readers_are_nowhere_in_the_folder(tmp_path: Path, index: EmbeddedIndex) -> None:
     index.upsert(index.collection_name("passage", frozenset({"merger-team"})), {"a:0": unit(1)})
     index.close()
     for file in filter(Path.is_file, tmp_path.rglob("*")):
         assert b"merger-team" not in file.read_bytes()
 
 
-def test_a_closed_index_says_so(index: VectorIndex) -> None:
-    index.close()
-    with pytest.raises(IndexClosed):
-        index.search("passage", unit(1), [EVERYONE], 1)
-
-
 def test_generations(tmp_path: Path) -> None:
     assert current_generation(tmp_path) is None
     assert next_generation(tmp_path) == "g000001"
-    VectorIndex(tmp_path, "g000001", "f").close()
+    EmbeddedIndex(tmp_path, "g000001", "f").close()
     make_current(tmp_path, "g000001")
     assert current_generation(tmp_path) == "g000001"
     assert next_generation(tmp_path) == "g000002"
@@ -253,9 +171,9 @@ def test_a_panic_of_chroma_is_damage_and_harms_no_other_index(large_index: Path,
     root = shutil.copytree(large_index, tmp_path / "vectors")
     _write(next(root.rglob("chroma.sqlite3")), 9 * 4096, bytes(4096))  # of the schema
     with pytest.raises(DamagedStore, match=r"argot reindex") as found:
-        VectorIndex(root, "g000001", "f")
+        EmbeddedIndex(root, "g000001", "f")
     assert type(found.value.__cause__).__module__ == "pyo3_runtime"
-    fresh = VectorIndex(root, "g000002", "f")
+    fresh = EmbeddedIndex(root, "g000002", "f")
     fresh.upsert("passages", random_vectors(20))
     assert fresh.counts() == {"passages": 20}
     fresh.close()
@@ -263,7 +181,7 @@ def test_a_panic_of_chroma_is_damage_and_harms_no_other_index(large_index: Path,
 
 def test_damage_under_an_open_index_is_named(large_index: Path, tmp_path: Path) -> None:
     root = shutil.copytree(large_index, tmp_path / "vectors")
-    index = VectorIndex(root, "g000001", "f")
+    index = EmbeddedIndex(root, "g000001", "f")
     name = index.collection_name("passage", EVERYONE)
     database = next(root.rglob("chroma.sqlite3"))
     _write(database, 0, b"\xff" * database.stat().st_size)
@@ -291,7 +209,7 @@ def test_what_the_system_refuses_is_no_damage(tmp_path: Path) -> None:
 
 def test_a_lost_list_of_ids_is_found_whatever_the_log_holds(tmp_path: Path) -> None:
     """The log alone would give as many vectors as the probe wants."""
-    index = VectorIndex(tmp_path, "g000001", "f")
+    index = EmbeddedIndex(tmp_path, "g000001", "f")
     vectors = random_vectors(1300)
     for wanted in (list(vectors)[:1200], list(vectors)[1200:]):
         index.upsert("passages", {id_: vectors[id_] for id_ in wanted})
@@ -304,7 +222,7 @@ def test_a_lost_list_of_ids_is_found_whatever_the_log_holds(tmp_path: Path) -> N
 
 
 def test_a_graph_never_saved_is_no_damage(tmp_path: Path) -> None:
-    index = VectorIndex(tmp_path, "g000001", "f")
+    index = EmbeddedIndex(tmp_path, "g000001", "f")
     index.upsert("passages", random_vectors(90))
     index.close()
     make_current(tmp_path, "g000001")
@@ -342,7 +260,7 @@ def _page_of(root: Path, table: str) -> int:
 def large_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Above a thousand vectors Chroma saves graphs as files of their own. To be copied, not opened."""
     root = tmp_path_factory.mktemp("large") / "vectors"
-    index = VectorIndex(root, "g000001", "f")
+    index = EmbeddedIndex(root, "g000001", "f")
     index.upsert(index.collection_name("passage", EVERYONE), random_vectors(2500))
     index.close()
     make_current(root, "g000001")
@@ -354,7 +272,7 @@ def _open_and_probe(root: Path) -> None:
     assert generation is not None
     check_pages(root, generation)
     check_graphs(root, generation)
-    index = VectorIndex(root, generation, "f")
+    index = EmbeddedIndex(root, generation, "f")
     try:
         index.probe(SIZE)
     finally:

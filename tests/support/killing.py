@@ -113,12 +113,12 @@ def _run(work: Work, arguments: tuple[Any, ...], *, kill_at: int) -> tuple[int, 
 def _do(result: Connection, place: tuple[str, str], arguments: tuple[Any, ...], kill_at: int) -> None:
     """`place`: the file and the name of the work. pytest imports files under names that no other process knows."""
     from argot.corpus import database
-    from argot.corpus.index import vectors
+    from argot.corpus.index.chroma_index import ChromaIndex
 
     writing = database.SqliteCorpusDatabase.writing
     database.SqliteCorpusDatabase.writing = lambda self: _Stepping(writing(self))
-    stepping(vectors.VectorIndex, "upsert")
-    stepping(vectors.VectorIndex, "delete")
+    stepping(ChromaIndex, "upsert")
+    stepping(ChromaIndex, "delete")
     _Count.kill_at = kill_at
     try:
         _found(*place)(*arguments)

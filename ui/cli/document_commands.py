@@ -234,6 +234,8 @@ class Bar:
 
     def move(self, event: dict[str, Any]) -> None:
         name = line(event.get("name") or "")
+        if event.get("kind") == "waiting":
+            note(f"waiting: {line(event['detail'])}")
         # A longer name would push the bar off the line. A total of `None` is drawn as unknown.
         self._progress.update(
             self._task, description=f"{self._label} {name}"[:60], completed=event["done"], total=event["total"] or None

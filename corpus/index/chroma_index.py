@@ -1,9 +1,4 @@
-"""The vector index: Chroma, embedded, below `vectors/`. Always rebuildable from corpus.db.
-
-`vectors/<generation>/` is one Chroma folder and `vectors/CURRENT` names the live one. Inside, a collection holds what
-one embedder made of one kind of text for one set of readers: a search opens only collections that its principal may
-read, so that others' texts can neither be found nor crowd out results, and no filter makes it linear.
-"""
+"""A generation of vectors in Chroma, whichever way Chroma is reached: what the embedded and the server one share."""
 
 from __future__ import annotations
 
@@ -11,81 +6,83 @@ import contextlib
 import logging
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from hashlib import blake2b
-from pathlib import Path
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from argot.corpus.index.generations import damaged_vectors, errors_named
-from argot.corpus.store.row_mapping import audience_text
+from argot.corpus.index.vector_index import IndexClosed, VectorIndex, collection_name
 from argot.corpus.vector_ids import VectorKind, item_of
-from argot.errors import ArgotError
+from argot.errors import ArgotError, DamagedStore, VectorsUnavailable
 from argot.protocols import Vectors
 from argot.types import Audience
 
 if TYPE_CHECKING:
-    from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
 
 
 PROBED = 50
 BATCH = 5000  # Chroma refuses more than 5,461
-WRITTEN_TOGETHER = 64
 FEW_IDS = 1_000
 MOST_WIDENED = 2_000
 """Vectors looked through for those of a scope of many; where too few of them are in it, it is a small part of all."""
-"""While Chroma writes vectors, no other thread of the process runs: some 30 ms for these, and seconds for thousands."""
 _DELETED_MEANWHILE = "Error finding id"
 _ATTEMPTS = 10
 _PAUSE_SECONDS = 0.005
 # hnswlib's construction and search breadth: well above Chroma's 100, so that a list of 50 is nearly exact.
-_CONFIGURATION = {"hnsw": {"space": "cosine", "ef_construction": 200, "ef_search": 200}}
+CONFIGURATION = {"hnsw": {"space": "cosine", "ef_construction": 200, "ef_search": 200}}
 
 log = logging.getLogger(__name__)
 
 
-class IndexClosed(RuntimeError):
-    """The generation was replaced by a rebuilt one between two steps of a read. Read again from the new one."""
+class ChromaIndex(ABC):
+    """A `VectorIndex` (which says what each method does) over Chroma's collections."""
 
+    written_together: int
+    read_together: int
 
-class VectorIndex:
-    """One generation. Safe to read from several threads while one writes; `close` waits for running reads."""
-
-    def __init__(self, root: Path, generation: str, fingerprint: str) -> None:
-        """Opens Chroma, which takes about a second the first time in a process.
-
-        Raises:
-            DamagedStore: the folder cannot be opened.
-        """
-        self.root = root
+    def __init__(self, generation: str, fingerprint: str) -> None:
         self.generation = generation
         self.fingerprint = fingerprint
         self.copy: VectorIndex | None = None
-        """The generation that is to replace this one, while it is being filled. All that is written goes there too."""
         self.gone = 0
-        """Vectors that were deleted and whose room is still taken."""
         self.spared = 0
-        """As long as no more than this many are gone, it is known that more are left (`compaction.is_due`)."""
         self._changed = threading.Condition()
         self._readers = 0
         self._closed = False
-        with errors_named(root):
-            self._client = _client(root / generation)
-            self._collections = {found.name: found for found in self._client.list_collections()}
+        self._collections: dict[str, Collection] = {}
+
+    # -- how Chroma is reached --------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def damaged(self, reason: str) -> DamagedStore | VectorsUnavailable: ...
+
+    @abstractmethod
+    def _errors_named(self) -> AbstractContextManager[None]:
+        """Around whatever Chroma does: its errors become Argot's."""
+
+    @abstractmethod
+    def _made_collection(self, name: str) -> Collection:
+        """A new one, or the one there is."""
+
+    @abstractmethod
+    def _close(self) -> None: ...
+
+    def _collection(self, name: str) -> Collection | None:
+        """To be searched; None if there is none."""
+        return self._collections.get(name)
+
+    def _patient(self, collection: Collection) -> Collection:
+        """The same for what nobody waits for, and may take longer than a search."""
+        return collection
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
     def search(
         self, kind: VectorKind, vector: Vectors, audiences: Iterable[Audience], limit: int
     ) -> list[tuple[str, float]]:
-        """(item id, cosine similarity), best first; an item's similarity is that of its best window.
-
-        Args:
-            vector: shape (dimensions,), of length 1.
-            audiences: those the principal may read; others' collections are never opened.
-        """
         return self.searches(kind, vector[np.newaxis], audiences, limit)[0]
 
     def searches(
@@ -96,15 +93,10 @@ class VectorIndex:
         limit: int,
         only: Mapping[Audience, Sequence[str]] | None = None,
     ) -> list[list[tuple[str, float]]]:
-        """What `search` finds for each of several vectors, shape (n, dimensions): cheaper than one after the other.
-
-        Args:
-            only: the ids of the vectors that alone are searched, for each of the audiences; None: all.
-        """
         best: list[dict[str, float]] = [{} for _ in vectors]
         with self._reading():
             for audience in set(audiences):
-                collection = self._collections.get(self.collection_name(kind, audience))
+                collection = self._collection(self.collection_name(kind, audience))
                 if collection is not None:
                     # While a document's readers are being changed, its vectors are in two collections for a moment.
                     some = None if only is None else only[audience]
@@ -115,12 +107,11 @@ class VectorIndex:
         return [sorted(known.items(), key=lambda pair: (-pair[1], pair[0]))[:limit] for known in best]
 
     def get(self, collection: str, ids: Sequence[str]) -> dict[str, Vectors]:
-        """The stored vectors, each of shape (dimensions,)."""
         found: dict[str, Vectors] = {}
         with self._reading():
-            if collection in self._collections:
-                for batch in _batches(ids):
-                    answer = self._collections[collection].get(ids=list(batch), include=["embeddings"])
+            if known := self._collection(collection):
+                for batch in _batches(ids, self.read_together):
+                    answer = self._patient(known).get(ids=list(batch), include=["embeddings"])
                     embeddings = cast(Any, answer["embeddings"])
                     found |= {
                         id_: np.asarray(row, np.float32) for id_, row in zip(answer["ids"], embeddings, strict=True)
@@ -128,71 +119,56 @@ class VectorIndex:
         return found
 
     def nearest(self, collection: str, vectors: Vectors, count: int) -> list[tuple[list[str], list[float]]]:
-        """Ids and distances of the vectors nearest to each of several, shape (n, dimensions)."""
         with self._reading():
-            return _nearest(self._collections[collection], vectors, count)
+            return _nearest(self._patient(self._collections[collection]), vectors, count)
 
     def counts(self) -> dict[str, int]:
-        """Vectors by collection; empty collections do not count.
-
-        Raises:
-            DamagedStore: an index file is truncated or gone.
-        """
         with self._reading():
-            counted = {name: collection.count() for name, collection in self._collections.items()}
+            counted = {name: self._patient(found).count() for name, found in self._collections.items()}
         return {name: count for name, count in counted.items() if count}
 
     def probe(self, dimensions: int) -> None:
-        """Find lost graphs now rather than at a question, by searching each once.
-
-        Raises:
-            DamagedStore: a graph finds fewer vectors than are stored.
-        """
         # Any vector of length 1 will do: only the number of results matters.
         vector = np.full(dimensions, dimensions**-0.5, np.float32)
         for name, count in self.counts().items():
             wanted = min(count, PROBED)
             with self._reading():
-                answer = self._collections[name].query(query_embeddings=cast(Any, [vector]), n_results=wanted)
+                found = self._patient(self._collections[name])
+                answer = found.query(query_embeddings=cast(Any, [vector]), n_results=wanted)
             if len(answer["ids"][0]) < wanted:
-                raise damaged_vectors(self.root, f"the graph of {name} is lost")
+                raise self.damaged(f"the graph of {name} is lost")
 
     def ids(self, collection: str) -> list[str]:
         with self._reading():
-            known = self._collections.get(collection)
-            return sorted(known.get(include=[])["ids"]) if known else []
+            known = self._collection(collection)
+            return sorted(self._patient(known).get(include=[])["ids"]) if known else []
 
     def collection_name(self, kind: VectorKind, audience: Audience) -> str:
-        """Names tell a folder's reader nothing of the groups there are."""
-        readers = blake2b(audience_text(audience).encode(), digest_size=8).hexdigest()
-        return f"{kind}-{self.fingerprint}-{readers}"
+        return collection_name(kind, self.fingerprint, audience)
 
     # -- writing (one thread at a time: `Corpus` sees to it) --------------------------------------------------------
 
     def upsert(self, collection: str, vectors: Mapping[str, Vectors]) -> None:
         if not vectors:
             return
-        with errors_named(self.root):
+        with self._errors_named():
             target = self._collections.get(collection)
             if target is None:
-                # No embedding function: Chroma's default would download a model.
-                target = self._client.get_or_create_collection(
-                    collection, embedding_function=None, configuration=cast(Any, _CONFIGURATION)
-                )
+                target = self._made_collection(collection)
                 # A new dictionary, because readers may be iterating over the old one.
                 self._collections = {**self._collections, collection: target}
-            for batch in _batches(list(vectors), WRITTEN_TOGETHER):
-                target.upsert(ids=list(batch), embeddings=np.stack([vectors[id_] for id_ in batch]))
+            for batch in _batches(list(vectors), self.written_together):
+                rows = np.stack([vectors[id_] for id_ in batch])
+                self._patient(target).upsert(ids=list(batch), embeddings=rows)
         if self.copy is not None:
             self.copy.upsert(collection, vectors)
 
     def delete(self, collection: str, ids: Sequence[str]) -> None:
-        """Unknown ids and collections are left alone: a crash may have come before they were written."""
-        target = self._collections.get(collection)
+        target = self._collection(collection)
         if target is not None:
-            with errors_named(self.root):
+            with self._errors_named():
                 for batch in _batches(ids):
-                    target.delete(ids=list(batch))
+                    self._patient(target).delete(ids=list(batch))
             # Unknown ids are counted too, which at worst brings compaction forward.
             self.gone += len(ids)
         if self.copy is not None:
@@ -205,8 +181,8 @@ class VectorIndex:
                 self._closed = True
                 self._collections = {}
                 try:
-                    with errors_named(self.root):
-                        cast(Any, self._client).close()
+                    with self._errors_named():
+                        self._close()
                 except (ArgotError, OSError):  # of a damaged one; nothing of it is used any more
                     log.warning("the vector index %s was not closed well", self.generation, exc_info=True)
 
@@ -218,7 +194,7 @@ class VectorIndex:
             self._readers += 1
         # Readers are counted under the lock but read outside it, so that searches run in parallel.
         try:
-            with errors_named(self.root):
+            with self._errors_named():
                 yield
         finally:
             with self._changed:
@@ -227,15 +203,6 @@ class VectorIndex:
 
 
 # -- parts ----------------------------------------------------------------------------------------------------------
-
-
-def _client(folder: Path) -> ClientAPI:
-    import chromadb
-    from chromadb.config import Settings
-
-    folder.mkdir(parents=True, exist_ok=True)
-    # By default Chroma sends usage statistics to its makers.
-    return chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))
 
 
 def _search_items(

@@ -1,0 +1,118 @@
+"""The vector index in this process: Chroma, embedded, below `vectors/`.
+
+`vectors/<generation>/` is one Chroma folder and `vectors/CURRENT` names the live one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from argot.corpus.index import generations
+from argot.corpus.index.chroma_index import CONFIGURATION, ChromaIndex
+from argot.corpus.index.vector_graphs import check_graphs, saved_elements
+from argot.errors import DamagedStore
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+    from chromadb.api.models.Collection import Collection
+
+
+class EmbeddedIndex(ChromaIndex):
+    """One generation, in a folder of its own."""
+
+    written_together = 64
+    """While Chroma writes vectors, no other thread of the process runs: some 30 ms for these, and seconds for
+    thousands."""
+    read_together = 5000
+
+    def __init__(self, root: Path, generation: str, fingerprint: str) -> None:
+        """Opens Chroma, which takes about a second the first time in a process.
+
+        Raises:
+            DamagedStore: the folder cannot be opened.
+        """
+        super().__init__(generation, fingerprint)
+        self.root = root
+        with self._errors_named():
+            self._client = _client(root / generation)
+            self._collections = {found.name: found for found in self._client.list_collections()}
+
+    def damaged(self, reason: str) -> DamagedStore:
+        return generations.damaged_vectors(self.root, reason)
+
+    def _errors_named(self) -> AbstractContextManager[None]:
+        return generations.errors_named(self.root)
+
+    def _made_collection(self, name: str) -> Collection:
+        # No embedding function: Chroma's default would download a model.
+        return self._client.get_or_create_collection(
+            name, embedding_function=None, configuration=cast(Any, CONFIGURATION)
+        )
+
+    def _close(self) -> None:
+        cast(Any, self._client).close()
+
+
+class FolderGenerations:
+    """Each generation is a folder.
+
+    Args:
+        root: the folder of all, in the knowledge base's own.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def current(self) -> str | None:
+        return generations.current_generation(self.root)
+
+    def unused_name(self, known: Iterable[str]) -> str:
+        return generations.next_generation(self.root)
+
+    def make(self, generation: str, fingerprint: str) -> EmbeddedIndex:
+        return EmbeddedIndex(self.root, generation, fingerprint)
+
+    def open(self, generation: str, fingerprint: str) -> EmbeddedIndex:
+        generations.check_folder(self.root, generation)
+        # Files are checked before Chroma opens them: on damaged ones it ends the whole process instead of raising.
+        generations.check_pages(self.root, generation)
+        check_graphs(self.root, generation)
+        index = EmbeddedIndex(self.root, generation, fingerprint)
+        try:
+            # Chroma keeps deleted elements in its graphs and does not say how many.
+            index.gone = max(0, saved_elements(self.root, generation) - sum(index.counts().values()))
+        except BaseException:
+            index.close()
+            raise
+        return index
+
+    def check(self, generation: str) -> None:
+        generations.check_pages(self.root, generation, thoroughly=True)
+        check_graphs(self.root, generation, thoroughly=True)
+
+    def make_current(self, generation: str) -> None:
+        generations.make_current(self.root, generation)
+
+    def remove_others(self, live: str | None) -> None:
+        generations.remove_generations(self.root, but=live)
+
+    def blank_unsaved(self, generation: str) -> None:
+        generations.blank_unsaved(self.root, generation)
+
+    def damaged(self, reason: str) -> DamagedStore:
+        return generations.damaged_vectors(self.root, reason)
+
+    def close(self) -> None:
+        """Each index has its own files open, and closes them."""
+
+
+def _client(folder: Path) -> ClientAPI:
+    import chromadb
+    from chromadb.config import Settings
+
+    folder.mkdir(parents=True, exist_ok=True)
+    # By default Chroma sends usage statistics to its makers.
+    return chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))

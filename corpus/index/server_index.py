@@ -1,0 +1,227 @@
+"""The vector index on a Chroma server, which several knowledge bases may share.
+
+A generation is a database of the server, `argot-<id of the knowledge base>s<number>`; `vectors/CURRENT` names the live
+one without `argot-`. The id lies beside it and not in corpus.db: a backup that is restored elsewhere gets one of its
+own, and leaves the vectors of the knowledge base it was made of alone.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import secrets
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from argot.corpus.index import generations
+from argot.corpus.index.chroma_index import CONFIGURATION, ChromaIndex
+from argot.corpus.index.chroma_server import ChromaServer
+from argot.corpus.vector_ids import VectorKind
+from argot.errors import VectorsUnavailable
+from argot.files import write_atomically
+from argot.protocols import Vectors
+from argot.types import Audience
+
+if TYPE_CHECKING:
+    from chromadb.api import ServerAPI
+    from chromadb.api.models.Collection import Collection
+
+T = TypeVar("T")
+
+OWN_ID = "SERVER_ID"
+_PREFIX = "argot-"
+_ID = re.compile(r"[0-9a-f]{16}")
+_PAGE = 1000
+"""Collections or databases that are listed at a time."""
+_RELIST_SECONDS = 2.0
+"""Another process may have made a collection: a search for one not known looks again, at most so often."""
+
+_PAUSES_SECONDS = (0.5, 2.0, 5.0)
+"""Before something is written again to a server that broke off: a restart takes a few seconds."""
+
+log = logging.getLogger(__name__)
+
+
+class ServerIndex(ChromaIndex):
+    """One generation, as a database of the server."""
+
+    written_together = 500
+    read_together = 1000
+
+    def __init__(self, server: ChromaServer, generation: str, fingerprint: str) -> None:
+        """
+        Raises:
+            VectorsUnavailable
+        """
+        super().__init__(generation, fingerprint)
+        self._server = server
+        self._listed_at = 0.0
+        with self._errors_named():
+            # Chroma lists no collections of a database that does not exist, and says nothing.
+            server.patient.get_database(_PREFIX + generation)
+            self._list_collections(server.patient)
+
+    def searches(
+        self,
+        kind: VectorKind,
+        vectors: Vectors,
+        audiences: Iterable[Audience],
+        limit: int,
+        only: Mapping[Audience, Sequence[str]] | None = None,
+    ) -> list[list[tuple[str, float]]]:
+        # The server refuses a query without vectors.
+        if not len(vectors):
+            return []
+        audiences = list(audiences)
+        return _once_more(lambda: super(ServerIndex, self).searches(kind, vectors, audiences, limit, only), (0.0,))
+
+    def upsert(self, collection: str, vectors: Mapping[str, Vectors]) -> None:
+        _once_more(lambda: super(ServerIndex, self).upsert(collection, vectors), _PAUSES_SECONDS)
+
+    def delete(self, collection: str, ids: Sequence[str]) -> None:
+        _once_more(lambda: super(ServerIndex, self).delete(collection, ids), _PAUSES_SECONDS)
+
+    def damaged(self, reason: str) -> VectorsUnavailable:
+        return self._server.lost(reason)
+
+    def _errors_named(self) -> AbstractContextManager[None]:
+        return self._server.errors_named()
+
+    def _collection(self, name: str) -> Collection | None:
+        if name not in self._collections and time.monotonic() > self._listed_at + _RELIST_SECONDS:
+            self._list_collections(self._server.quick)
+        return self._collections.get(name)
+
+    def _made_collection(self, name: str) -> Collection:
+        from chromadb.api.models.Collection import Collection
+
+        model = self._server.patient.get_or_create_collection(
+            name, configuration=cast(Any, CONFIGURATION), database=_PREFIX + self.generation
+        )
+        return Collection(self._server.quick, model, embedding_function=None)
+
+    def _patient(self, collection: Collection) -> Collection:
+        return type(collection)(self._server.patient, collection._model, embedding_function=None)
+
+    def _list_collections(self, api: ServerAPI) -> None:
+        from chromadb.api.models.Collection import Collection
+
+        self._listed_at = time.monotonic()
+        database = _PREFIX + self.generation
+        listed = {
+            model.name: Collection(self._server.quick, model, embedding_function=None)
+            for model in _paged(lambda start: api.list_collections(_PAGE, start, database=database))
+        }
+        # Those known are kept: that the server has lost one is to be an error, and no search without results.
+        self._collections = {**listed, **self._collections}
+
+    def _close(self) -> None:
+        """The connection serves the other generations, too."""
+
+
+class ServerGenerations:
+    """Each generation is a database of a Chroma server.
+
+    Args:
+        root: the folder of the knowledge base's vectors, for the pointer and the id.
+    """
+
+    def __init__(self, server: ChromaServer, root: Path) -> None:
+        self._server = server
+        self._root = root
+
+    def current(self) -> str | None:
+        name = generations.pointed_at(self._root)
+        if name is not None and not generations.is_on_server(name):
+            raise self.damaged(f"they still lie in {self._root}")
+        return name
+
+    def unused_name(self, known: Iterable[str]) -> str:
+        own = self._own_id()
+        names = {*known, generations.pointed_at(self._root) or ""}
+        numbers = [int(name.removeprefix(f"{own}s")) for name in names if name.startswith(f"{own}s")]
+        return f"{own}s{max(numbers, default=0) + 1:06d}"
+
+    def make(self, generation: str, fingerprint: str) -> ServerIndex:
+        with self._server.errors_named():
+            # Of a removal that the server did not answer.
+            if _PREFIX + generation in self._databases(generation):
+                self._remove(_PREFIX + generation)
+            self._server.patient.create_database(_PREFIX + generation)
+        return ServerIndex(self._server, generation, fingerprint)
+
+    def open(self, generation: str, fingerprint: str) -> ServerIndex:
+        self._server.version(quick=True)  # a question may be waiting
+        return ServerIndex(self._server, generation, fingerprint)
+
+    def check(self, generation: str) -> None:
+        """What the server keeps its data in is its own affair."""
+        self._server.version()
+
+    def make_current(self, generation: str) -> None:
+        generations.make_current(self._root, generation)
+
+    def remove_others(self, live: str | None) -> None:
+        generations.remove_generations(self._root, but=None)  # of the time before there was a server
+        try:
+            with self._server.errors_named():
+                for name in self._databases(self._own_id()):
+                    if name != _PREFIX + (live or ""):
+                        self._remove(name)
+        except VectorsUnavailable as error:  # only room is taken: the next opening removes them
+            log.warning("earlier vectors are not removed yet: %s", error)
+
+    def blank_unsaved(self, generation: str) -> None:
+        """The server's files are its own."""
+
+    def damaged(self, reason: str) -> VectorsUnavailable:
+        return self._server.lost(reason)
+
+    def close(self) -> None:
+        self._server.close()
+
+    def _own_id(self) -> str:
+        path = self._root / OWN_ID
+        found = path.read_text("utf-8", "replace").strip() if path.exists() else ""
+        if _ID.fullmatch(found):
+            return found
+        self._root.mkdir(parents=True, exist_ok=True)
+        made = secrets.token_hex(8)
+        write_atomically(path, made)
+        return made
+
+    def _databases(self, begin: str) -> list[str]:
+        """Names of databases, as far as they belong to generations whose names begin so."""
+        found = _paged(lambda start: self._server.patient.list_databases(_PAGE, start))
+        return [database["name"] for database in found if database["name"].startswith(_PREFIX + begin)]
+
+    def _remove(self, database: str) -> None:
+        api = self._server.patient
+        # Deleted with its database, a collection would stay in the server's memory.
+        for model in [*_paged(lambda start: api.list_collections(_PAGE, start, database=database))]:
+            api.delete_collection(model.name, database=database)
+        api.delete_database(database)
+
+
+def _once_more(work: Callable[[], T], pauses: Sequence[float]) -> T:
+    """Do it, and do it again after each of these pauses while the server breaks off. All of it can be done twice."""
+    for pause in pauses:
+        try:
+            return work()
+        except VectorsUnavailable as error:
+            if not error.broke_off:
+                raise
+            time.sleep(pause)
+    return work()
+
+
+def _paged(page: Callable[[int], Sequence[T]]) -> Iterator[T]:
+    start = 0
+    while found := page(start):
+        yield from found
+        start += len(found)
+        if len(found) < _PAGE:
+            return

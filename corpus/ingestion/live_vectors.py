@@ -1,0 +1,99 @@
+"""The live generation of the vectors, as far as there is one that can be used.
+
+A server that keeps them may go, and come back. While it is gone, each search by meaning finds nothing at once, instead
+of waiting for it, and from time to time one looks whether it is back. Then all that is looked at when a knowledge base
+is opened is looked at again: who knows what the server lost.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from argot.corpus.index import outbox
+from argot.corpus.index.vector_index import VectorIndex
+from argot.corpus.store.document_store import CorpusStore
+from argot.errors import ArgotError, DamagedStore, VectorsUnavailable
+
+AGAIN_SECONDS = 5.0
+"""From one look whether the server is back to the next."""
+
+log = logging.getLogger(__name__)
+
+
+class LiveVectors:
+    """
+    Args:
+        opening: opens the live generation.
+        changing: held by whoever changes the knowledge base.
+    """
+
+    def __init__(self, opening: Callable[[], VectorIndex], changing: threading.RLock) -> None:
+        self._opening = opening
+        self._changing = changing
+        self._why: ArgotError | None = None
+        self._again_at = 0.0
+        self.index: VectorIndex | None = None
+        """None while there is none that can be used."""
+
+    def usable(self) -> VectorIndex:
+        """
+        Raises:
+            DamagedStore: opened for mending, and not mended yet.
+            VectorsUnavailable: the server is gone, or has lost them.
+        """
+        # Opening finishes what was begun, in which nobody else may be; and it is enough if one looks.
+        if self._is_due() and self._changing.acquire(blocking=False):
+            try:
+                if self._is_due():  # another has not done it just now
+                    self.open(mending=True)
+            finally:
+                self._changing.release()
+        if found := self.index:
+            return found
+        if self._why is None:
+            raise VectorsUnavailable("There are no vectors yet.")
+        # Not the same error again: it would carry the traces of all who met it.
+        if isinstance(self._why, VectorsUnavailable):
+            raise VectorsUnavailable(self._why.args[0], lost=self._why.lost)
+        raise self._why
+
+    def _is_due(self) -> bool:
+        gone = self.index is None and isinstance(self._why, VectorsUnavailable)
+        return gone and time.monotonic() >= self._again_at
+
+    def open(self, *, mending: bool) -> None:
+        """
+        Raises:
+            DamagedStore: not with `mending`. A server that is gone is no error before it is needed.
+        """
+        try:
+            self.index = self._opening()
+        except VectorsUnavailable as error:
+            self.lose(error)
+        except DamagedStore as error:
+            if not mending:
+                raise
+            self._why = error
+
+    def put(self, index: VectorIndex) -> VectorIndex | None:
+        """Make this one the live one; what was it before."""
+        former, self.index = self.index, index
+        return former
+
+    def settle(self, store: CorpusStore, index: VectorIndex) -> None:
+        """Do what is queued outside the database; what a server that is gone would not do, once it is opened again."""
+        if self.index is not None:
+            try:
+                outbox.settle(store.database, index, store.blobs)
+            except VectorsUnavailable as error:
+                self.lose(error)
+
+    def lose(self, error: VectorsUnavailable) -> None:
+        """The server did not do what was asked of it."""
+        if self.index is not None or self._why is None:
+            log.warning("searches go on by words alone: %s", error)
+        # Others may be in the middle of a search in it: it is left to them, and nothing of it has to be closed.
+        self.index, self._why, self._again_at = None, error, time.monotonic() + AGAIN_SECONDS

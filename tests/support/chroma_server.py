@@ -1,0 +1,83 @@
+"""A Chroma server in a process of its own, on a free port of 127.0.0.1: `chroma run`, which the package brings.
+
+    with ChromaRun(tmp_path_factory.mktemp("chroma")) as server:
+        Settings(chroma_url=server.url)
+
+It may be stopped and started again; its address and its folder stay the same.
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+
+import httpx
+
+COMMAND = [sys.executable, "-c", "from chromadb.cli.cli import app; app()", "run", "--host", "127.0.0.1"]
+PATIENCE = 300
+"""Seconds; no measure of anything, as in `serving`."""
+
+
+class ChromaRun:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = 0
+        self.start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            # Another process may take the port before Chroma does, which then ends.
+            self.port = self.port or _free_port()
+            self._process = subprocess.Popen(
+                [*COMMAND, "--path", str(self.folder / "data"), "--port", str(self.port)],
+                stdout=(self.folder / "chroma.log").open("a"),
+                stderr=subprocess.STDOUT,
+                cwd=self.folder,
+                env={**os.environ, "ANONYMIZED_TELEMETRY": "False"},
+            )
+            if self._answers(deadline):
+                return
+            assert time.monotonic() < deadline, (self.folder / "chroma.log").read_text()
+            self.port = 0
+
+    def stop(self, how: signal.Signals = signal.SIGKILL) -> None:
+        self._process.send_signal(signal.SIGCONT)
+        self._process.send_signal(how)
+        self._process.wait(PATIENCE)
+
+    def freeze(self) -> None:
+        """It takes connections and answers nothing more, until `thaw`."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self._process.send_signal(signal.SIGCONT)
+
+    def __enter__(self) -> "ChromaRun":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.stop()
+
+    def _answers(self, deadline: float) -> bool:
+        while self._process.poll() is None and time.monotonic() < deadline:
+            try:
+                if httpx.get(f"{self.url}/api/v2/heartbeat", timeout=5).is_success:
+                    return True
+            except httpx.TransportError:
+                time.sleep(0.05)
+        return False
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

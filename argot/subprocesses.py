@@ -17,7 +17,7 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
@@ -186,17 +186,17 @@ def run_module(module: str, *arguments: str, **environment: str) -> subprocess.C
 
 
 def start_module(
-    module: str, *arguments: str, handles: Sequence[int] = (), **environment: str
+    module: str, *arguments: str, environment: Mapping[str, str] | None = None, handles: Sequence[int] = ()
 ) -> subprocess.Popen[bytes]:
     """Start a module of ours, and go on. What it writes goes where ours does; Ctrl+C reaches us alone.
 
     Args:
-        handles: files of ours that it has open too, under the same numbers.
         environment: variables it has beside ours.
+        handles: files of ours that it has open too, under the same numbers.
     """
     return subprocess.Popen(  # noqa: S603  (no shell, nothing of the user's in it)
         _command(module, arguments),
-        env=_environment() | environment,
+        env=_environment() | dict(environment or {}),
         pass_fds=handles,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

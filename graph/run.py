@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.types import Command, StateSnapshot
+from langgraph.types import Command, Durability, StateSnapshot
 
 from argot.errors import Conflict, InvalidInput
 from argot.graph.build import ArgotGraph
@@ -28,6 +28,8 @@ from argot.results import AskEvent, AskResult
 RECURSION_LIMIT = 60
 """Steps of one turn; the longest path (three questions back) takes about 25."""
 
+DURABILITY: Durability = "sync"
+"""Each step is stored before the next begins."""
 _JOB = "argot_job"
 """Stands in the metadata of each checkpoint: which job kept it."""
 
@@ -194,8 +196,8 @@ def _thread_state(values: dict[str, Any], run: RunContext, thread: str, waiting:
 
 
 async def _run(graph: ArgotGraph, run: RunContext, given: Any, thread: str, job: str = "") -> AsyncGenerator[AskEvent]:
-    """Runs the graph to its end or to an interrupt. Each step is stored before the next begins (`durability`)."""
-    durability: Literal["sync"] | None = "sync" if graph.checkpointer else None
+    """Runs the graph to its end or to an interrupt."""
+    durability: Durability | None = DURABILITY if graph.checkpointer else None
     stream: AsyncGenerator[Any] = graph.astream(  # type: ignore[assignment]
         given, _config(thread, job), context=run, stream_mode=["custom", "values"], durability=durability
     )

@@ -45,17 +45,28 @@ def workers_for(settings: Settings) -> int:
     """How many workers the settings come to: those named, else by processors and memory."""
     if settings.workers != "auto":
         return settings.workers
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = _processors()
     # Half of the processors, for the service itself, the embedding of documents and SQLite need some, too.
     return max(0, min(cores // 2 if cores >= FEWEST_CORES else 0, _memory() // 2 // WORKER_BYTES, MOST_UNASKED))
+
+
+def _processors() -> int:
+    """How many this process and its children may use."""
+    found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    quota, _, period = _bound_of_container("cpu.max").partition(" ")
+    return min(found, max(1, int(quota) // int(period))) if quota.isdigit() else found
 
 
 def _memory() -> int:
     """Bytes that this process and its children may use."""
     found = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    limit = Path("/sys/fs/cgroup/memory.max")  # a container's
-    text = limit.read_text("ascii").strip() if limit.exists() else "max"
-    return min(found, int(text)) if text.isdigit() else found
+    limit = _bound_of_container("memory.max")
+    return min(found, int(limit)) if limit.isdigit() else found
+
+
+def _bound_of_container(name: str) -> str:
+    file = Path("/sys/fs/cgroup") / name
+    return file.read_text("ascii").strip() if file.exists() else ""
 
 
 @asynccontextmanager

@@ -104,9 +104,8 @@ def main() -> None:
         home = Path(scratch) / "kb"
         build(home, load_settings(home=home))
         found = asyncio.run(measured(home, arguments.turns))
-        print(
-            "| durability | turns | median, ms | mean, ms | checkpoints a turn | after a kill |\n|---|--:|--:|--:|--:|---|"
-        )
+        print("| durability | turns | median, ms | mean, ms | checkpoints a turn | after a kill |")
+        print("|---|--:|--:|--:|--:|---|")
         for kind, turns in found.items():
             subprocess.run([sys.executable, __file__, "--kill", str(home), kind], check=False)
             seconds = [one for one, _ in turns]

@@ -28,8 +28,10 @@ from argot.results import AskEvent, AskResult
 RECURSION_LIMIT = 60
 """Steps of one turn; the longest path (three questions back) takes about 25."""
 
-DURABILITY: Durability = "sync"
-"""Each step is stored before the next begins."""
+DURABILITY: Durability = "async"
+"""Each step is stored while the next one runs, and all of them before the result is given out. A kill may cost the step
+that was done last, which is done again; nobody was told of it. `bench/checkpoints.py` measures the kinds.
+"""
 _JOB = "argot_job"
 """Stands in the metadata of each checkpoint: which job kept it."""
 

@@ -126,19 +126,17 @@ class WorkerPool:
             AnswerLost: two workers ended while they were at it.
             Later: none is there.
         """
-        told = False
-        for attempt in range(TRIES):
+        told = finished = False
+        for _ in range(TRIES):
             worker = await self._free()
             try:
                 async with aclosing(worker.events(cast(Job, job))) as events:
                     async for event in events:
                         yield event
-                        told = told or event.kind == "token"
-                        if event.kind == "result":
-                            attempt = TRIES  # noqa: PLW2901  (it is answered, whatever happens now)
+                        told, finished = told or event.kind == "token", event.kind == "result"
                 return
             except WorkerGone:
-                if attempt == TRIES:
+                if finished:
                     return
                 logger.warning("answer worker %d ended while it was at a question", worker.pid)
             if told:
@@ -192,7 +190,7 @@ class WorkerPool:
             began = time.monotonic()
             worker = WorkerProcess(self._kb)
             self._workers.append(worker)
-            running = asyncio.create_task(worker.run(self._settings, self._tell))
+            running = asyncio.create_task(worker.run(lambda: self._settings, self._tell))
             try:
                 await asyncio.shield(running)
             except asyncio.CancelledError:

@@ -73,7 +73,6 @@ class WorkerProcess:
     def __init__(self, kb: KnowledgeBase) -> None:
         self._kb = kb
         self.ready = False
-        self.was_ready = False
         self.memory = 0
         self.ended = asyncio.Event()
         self._under_way: dict[int, _UnderWay] = {}
@@ -91,11 +90,11 @@ class WorkerProcess:
         """Questions it is at."""
         return len(self._under_way)
 
-    async def run(self, settings: Settings, on_ready: Callable[[], Awaitable[None]]) -> None:
+    async def run(self, settings: Callable[[], Settings], on_ready: Callable[[], Awaitable[None]]) -> None:
         """Start it, and listen to it until it ends.
 
         Args:
-            settings: whose models are in force.
+            settings: those now, whose models are in force.
             on_ready: awaited when it takes questions.
         """
         ours, theirs = socket.socketpair()
@@ -108,11 +107,12 @@ class WorkerProcess:
         self._link = Link(*await asyncio.open_unix_connection(sock=ours))
         looking = asyncio.create_task(self._look())
         try:
-            self._link.put(Begin(str(self._kb.home), _plain(self._kb.given, settings), models_of(settings)))
+            now = settings()
+            self._link.put(Begin(str(self._kb.home), _plain(self._kb.given, now), models_of(now)))
             while (message := await self._link.receive()) is not None:
                 self._heard = True
                 if isinstance(message, Ready):
-                    self.ready = self.was_ready = True
+                    self.ready = True
                     await on_ready()
                 else:
                     self._take(message)  # type: ignore[arg-type]
@@ -170,8 +170,11 @@ class WorkerProcess:
             await self.ended.wait()
 
     async def renew(self, settings: Settings) -> None:
-        """Have it go by these models; one that cannot is ended."""
-        if self._link is None or not self.ready:
+        """Have it go by these models; one that cannot is ended, and so is one that has begun to load others."""
+        if self._link is None:
+            return
+        if not self.ready:
+            self.kill()
             return
         self._renewed = asyncio.get_running_loop().create_future()
         self._link.put(Renew(models_of(settings)))

@@ -28,13 +28,16 @@ from argot.service.answering.worker_pool import WorkerPool, answering, workers_f
 from argot.service.identity.people import local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.transport.knowledge_base_client import LocalClient
+from argot.service.usecases import monitoring
 from argot.service.usecases.api_keys import key_add
 from argot.service.usecases.conversations import Message, converse, search
+from argot.service.usecases.monitoring import doctor_findings
 from argot.service.usecases.questions import TurnJob, answer, ask, ask_again
 from argot.service.usecases.threads import thread_read
 from argot.service.usecases.usecase_registry import answered
 from argot.service.usecases.users import user_add
 from argot.settings import Settings
+from argot.tracing import begin_trace
 
 QUESTION = "What does a late tariff filing cost?"
 PATIENCE = 300.0
@@ -114,7 +117,6 @@ def test_workers_answer_and_what_happens_is_counted_as_if_they_did_not(running: 
         "argot_answer_workers_resident_bytes",
     ):
         assert told in text, told
-    assert "of 2 answer workers" in argot("doctor", "--home", running.served.home)
 
 
 def test_what_is_put_in_beside_them_is_found_at_once(running: Running, tmp_path: Path) -> None:
@@ -244,6 +246,21 @@ async def test_a_turn_that_was_kept_whole_is_not_asked_once_more(kb: KnowledgeBa
     assert isinstance(first[-1].data, AskResult) and isinstance(second[-1].data, AskResult)
     assert second[-1].data.answer == first[-1].data.answer
     assert len((await thread_read(kb, who, thread=thread)).turns) == 1
+
+
+async def test_the_doctor_names_them(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(monitoring, "findings_of_process", lambda settings: [])
+    (found,) = await doctor_findings(kb, local_principal())
+    assert f"1 of 1 answer workers: {pool_of(kb)._workers[0].pid} (" in found["detail"]
+
+
+async def test_a_trace_has_the_steps_of_the_worker(kb: KnowledgeBase) -> None:
+    trace = begin_trace(contents=False)
+    await answered(ask(kb, local_principal(), question=QUESTION))
+    steps = trace.close()
+    assert {"retrieve", "generate_answer"} <= {step.name for step in steps if step.kind == "stage"}
+    search = next(step for step in steps if step.kind == "search")
+    assert search.parent is not None and steps[search.parent].kind == "stage"
 
 
 async def test_other_models_are_in_force_when_renewing_is_done(kb: KnowledgeBase) -> None:

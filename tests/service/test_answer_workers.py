@@ -122,7 +122,7 @@ def test_workers_answer_and_what_happens_is_counted_as_if_they_did_not(running: 
 def test_what_is_put_in_beside_them_is_found_at_once(running: Running, tmp_path: Path) -> None:
     (tmp_path / "moths.md").write_text("# Moths\n\nThe Zyzzyva moth of the archive is fed at 17:40 each Friday.\n")
     argot("add", tmp_path / "moths.md", "--home", running.served.home)
-    argot("glossary", "add", "ZYM", "Zyzzyva moth", "--context", "Tools", "--home", running.served.home)
+    argot("glossary", "add", "ZYM", "Tools", "Zyzzyva moth", "--home", running.served.home)
     found = running.ask("When is the ZYM fed?")
     assert any("17:40" in passage["text"] for passage in found["passages"])
     assert [one["expansion"] for one in found["jargon"]] == ["Zyzzyva moth"]

@@ -18,6 +18,7 @@ ArgotError
 ├── Later                 not now, but after `wait` seconds
 │   ├── TooManyQuestions      one person asks too fast, or all together ask more than is taken on
 │   └── ServiceStopping       the service is being stopped, and begins nothing new
+├── AnswerLost            the processes that were to answer it ended while they were at it
 └── ModelUnavailable      the language model did not answer within its bounds
 """
 
@@ -200,6 +201,10 @@ class TooManyQuestions(Later):
 
 class ServiceStopping(Later):
     """The service is being stopped: what runs is finished, nothing new is begun."""
+
+
+class AnswerLost(ArgotError):
+    """The processes that were to answer a question ended while they were at it, one after the other."""
 
 
 class ModelUnavailable(ArgotError):

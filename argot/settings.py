@@ -7,7 +7,7 @@ import os
 import tomllib
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
@@ -87,6 +87,11 @@ class Settings(BaseSettings):
     product: str = Field("", max_length=200, description="what the documents are about, as prompts may name it")
     forbidden_words: str = Field("", max_length=2000, description="words an answer shall not use, between commas")
     threads: int = Field(0, ge=0, le=256, description="processor threads for embedding; 0: all")
+    workers: Literal["auto"] | Annotated[int, Field(ge=0, le=64)] = Field(
+        "auto",
+        description="processes that answer questions beside the one that people reach; 0: none, that one answers; "
+        "auto: by processors and memory",
+    )
     host: str = Field("127.0.0.1", description="the address to serve on")
     port: int = Field(8000, ge=0, le=65535, description="the port to serve on; 0: any free one")
     public_url: str = Field(

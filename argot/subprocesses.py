@@ -17,7 +17,7 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
@@ -103,7 +103,7 @@ class Child:
         self.start()
         self._deadline = None if seconds is None else time.monotonic() + seconds
         with self._stopped_by_failures() as process:
-            _write(lambda piece: self._written(_input(process), piece), message, data)
+            write_message(lambda piece: self._written(_input(process), piece), message, data)
 
     def receive(self, most: int | None = None) -> tuple[bytes, bytes]:
         """The next reply, of at most `most` bytes.
@@ -112,7 +112,7 @@ class Child:
             ChildFailed
         """
         with self._stopped_by_failures() as process:
-            return _read(lambda size: self._exactly(_output(process), size), most)
+            return read_message(lambda size: self._exactly(_output(process), size), most)
 
     def memory(self) -> int:
         """Bytes it has; 0 where the system does not say."""
@@ -185,15 +185,19 @@ def run_module(module: str, *arguments: str, **environment: str) -> subprocess.C
     )
 
 
-def start_module(module: str, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
+def start_module(
+    module: str, *arguments: str, environment: Mapping[str, str] | None = None, handles: Sequence[int] = ()
+) -> subprocess.Popen[bytes]:
     """Start a module of ours, and go on. What it writes goes where ours does; Ctrl+C reaches us alone.
 
     Args:
         environment: variables it has beside ours.
+        handles: files of ours that it has open too, under the same numbers.
     """
     return subprocess.Popen(  # noqa: S603  (no shell, nothing of the user's in it)
         _command(module, arguments),
-        env=_environment() | environment,
+        env=_environment() | dict(environment or {}),
+        pass_fds=handles,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         start_new_session=True,
@@ -260,14 +264,14 @@ class Parent:
         """What the parent says, until it is gone."""
         while True:
             try:
-                message = _read(self._exactly)
+                message = read_message(self._exactly)
             except EOFError:
                 return
             yield message
 
     def send(self, message: bytes, data: bytes = b"") -> None:
         try:
-            _write(lambda piece: os.write(self._outgoing, piece), message, data)
+            write_message(lambda piece: os.write(self._outgoing, piece), message, data)
         except BrokenPipeError:
             raise SystemExit from None  # nobody is left to answer to
 
@@ -325,16 +329,16 @@ def _bounded(memory: int) -> Iterator[None]:
 # -- on both sides ----------------------------------------------------------------------------------------------------
 
 
-def _write(write: Callable[[memoryview], int], message: bytes, data: bytes) -> None:
-    """Write both lengths, then both parts. `write(piece)` returns how many bytes of it went."""
+def write_message(write: Callable[[memoryview], int], message: bytes, data: bytes) -> None:
+    """Write both lengths, then both parts of a message. `write(piece)` returns how many bytes of it went."""
     for part in (_LENGTHS.pack(len(message), len(data)), message, data):
         left = memoryview(part)
         while left:
             left = left[write(left[:_PIECE]) :]
 
 
-def _read(exactly: Callable[[int], bytes], most: int | None = None) -> tuple[bytes, bytes]:
-    """`exactly(size)` gives that many bytes or raises EOFError.
+def read_message(exactly: Callable[[int], bytes], most: int | None = None) -> tuple[bytes, bytes]:
+    """Both parts of a message. `exactly(size)` gives that many bytes or raises EOFError.
 
     Raises:
         OverflowError: more than `most` bytes are to come.

@@ -7,10 +7,10 @@ the trace is to hold contents; what is in `noted` tells nothing of it.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 StepKind = Literal["stage", "search", "model"]
@@ -53,6 +53,13 @@ class Trace:
             return None
         self.steps.append(step)
         return len(self.steps) - 1
+
+    def take(self, steps: Sequence[TracedStep]) -> None:
+        """Add the steps of another process that did a part of the work, as they are."""
+        before = len(self.steps)
+        for step in steps:
+            outer = None if step.parent is None else step.parent + before
+            self.add(replace(step, parent=outer))
 
     def close(self) -> list[TracedStep]:
         """The steps; none is added from now on. Work that outlives the question may still hold the trace."""

@@ -15,6 +15,8 @@ turns in blocks; only one is asked, and given documents, at a time.
   `--new-documents` they are always new ones, and memory grows with them.
 - memory: the resident memory of the service, and of the processes it starts for a while, every ten seconds; the growth
   is the slope of a straight line through the second half.
+- workers: with `--workers 0 1 2` Argot comes in once for each of these numbers of answer workers, each with a copy of
+  the knowledge base; what they have counts as memory of helpers.
 - search: then, without an ingest, more and more questions a second, until the 95th percentile of own is above
   `--limit`, or a question fails: the highest rate below it.
 
@@ -39,6 +41,7 @@ from pathlib import Path
 from typing import Any
 
 from load_applications import (
+    ARGOT_NAME,
     DOCUMENTS,
     HERE,
     Application,
@@ -66,6 +69,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--minutes", type=float, default=20, help="for each application")
     parser.add_argument("--blocks", type=int, default=4, help="turns each application takes")
+    parser.add_argument("--workers", type=int, nargs="+", help="Argot with each of these numbers of answer workers")
     parser.add_argument("--people", type=int, default=50)
     parser.add_argument("--every", type=float, default=30, help="seconds between two questions of one person")
     parser.add_argument("--limit", type=float, default=300, help="milliseconds of own time, 95th percentile")
@@ -76,7 +80,7 @@ def main() -> None:
     parser.add_argument("--new-documents", action="store_true", help="always new ones instead")
     parser.add_argument("--no-search", action="store_true")
     parser.add_argument("--no-ingest", action="store_true")
-    parser.add_argument("--only", choices=("argot", "minimal"), help="leave the other one out")
+    parser.add_argument("--only", choices=(ARGOT_NAME, "minimal"), help="leave the other one out")
     parser.add_argument("--out", type=Path, help="write the tables here, too")
     arguments = parser.parse_args()
     if importlib.util.find_spec("locust") is None:
@@ -102,10 +106,13 @@ class Load:
         home = self.scratch / "kb"
         self.people = prepared(home, self.arguments.people)
         model = stack.enter_context(model_server(self.arguments.first, self.arguments.reply))
-        for name, start in (("argot", argot_service), ("minimal", minimal_service)):
-            if self.arguments.only in (None, name):
-                say(f"starting {name}")
-                self.applications.append(stack.enter_context(start(self.scratch, home, model)))
+        if self.arguments.only != "minimal":
+            for workers in self.arguments.workers or [None]:
+                say(f"starting {ARGOT_NAME}" + ("" if workers is None else f" with {workers} workers"))
+                self.applications.append(stack.enter_context(argot_service(self.scratch, home, model, workers)))
+        if self.arguments.only != ARGOT_NAME:
+            say("starting minimal")
+            self.applications.append(stack.enter_context(minimal_service(self.scratch, home, model)))
         done = "it was interrupted before the first block ended"
         try:
             for done in self._steps():
@@ -125,7 +132,8 @@ class Load:
                 yield f"up to block {block + 1} of {blocks}, {application.name}"
         for application in () if self.arguments.no_search else self.applications:
             say(f"search: {application.name}, at most {len(RATES)} steps of {self.arguments.step_seconds:g} s")
-            _wait_for_helpers(application)
+            if not self.arguments.no_ingest:
+                _wait_for_helpers(application)
             for rate in RATES:
                 step = self._step(application, rate)
                 yield f"all blocks, and of the search up to {rate:g} a second, {application.name}"

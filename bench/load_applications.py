@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -18,6 +19,7 @@ from typing import Any
 
 HERE = Path(__file__).parent
 ARGOT = (sys.executable, "-c", "from argot.ui.cli.main import main; main()")
+ARGOT_NAME = "argot"
 START_SECONDS = 180.0
 DOCUMENTS = 20
 """Documents of a folder that goes in at a time."""
@@ -104,12 +106,17 @@ def model_server(first: float, reply: float) -> Iterator[str]:
 
 
 @contextmanager
-def argot_service(scratch: Path, home: Path, model: str) -> Iterator[Application]:
+def argot_service(scratch: Path, home: Path, model: str, workers: int | None = None) -> Iterator[Application]:
+    """With so many answer workers, and a knowledge base of its own; None: as many as it starts unasked."""
     limits = {"ARGOT_QUESTIONS_PER_MINUTE": "0", "ARGOT_QUESTIONS_AT_ONCE": "0", "ARGOT_RUNNING_QUESTIONS": "0"}
+    name = ARGOT_NAME
+    if workers is not None:
+        name, home = f"{name}, {workers} workers", Path(shutil.copytree(home, scratch / f"kb-{workers}"))
+        limits["ARGOT_WORKERS"] = str(workers)
     command = [*ARGOT, "serve", "--home", str(home), "--port", "0"]
     # Only what people ask is measured.
     limits["ARGOT_DERIVE_IN_BACKGROUND"] = "off"
-    with started("argot", command, home, {"ARGOT_MODEL_URL": model, **limits}) as application:
+    with started(name, command, home, {"ARGOT_MODEL_URL": model, **limits}) as application:
         yield application
 
 
@@ -154,7 +161,7 @@ def started(name: str, command: Sequence[str], home: Path, settings: dict[str, s
 
 def ingest(application: Application, folder: Path, stop: threading.Event) -> None:
     """Put the documents of a folder in by the application's own upload, and count them."""
-    if application.name == "argot":
+    if application.name.startswith(ARGOT_NAME):
         _add_by_command(application, folder, stop)
     else:
         _post(application, folder, stop)

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
@@ -38,6 +39,20 @@ from argot.types import Audience, Document, DocumentField, Principal, distinct_t
 __all__ = ["Corpus", "IngestEvent", "Problem", "Source", "sources_in"]
 
 
+class VectorSearch(Protocol):
+    """Searches the vectors that may be shown to these audiences: in this process, or in the one that owns them."""
+
+    def __call__(
+        self,
+        kind: VectorKind,
+        vectors: Vectors,
+        audiences: Sequence[Audience],
+        limit: int,
+        documents: Collection[str] | None,
+        /,
+    ) -> list[list[tuple[str, float]]]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """Something `Corpus.check` found, and the command that mends it."""
@@ -53,13 +68,22 @@ class Corpus:
     `add`, `remove` and `reindex` block for long: in an event loop, call them in a worker thread.
     """
 
-    def __init__(self, home: Path, settings: Settings, store: CorpusStore, embedder: Embedder) -> None:
+    def __init__(
+        self,
+        home: Path,
+        settings: Settings,
+        store: CorpusStore,
+        embedder: Embedder,
+        search: VectorSearch | None = None,
+    ) -> None:
         self.home = home
         self.settings = settings
         self.store = store
         self.embedder = embedder
         self._changing = threading.RLock()
         self._for_passages: Embedder = embedder
+        self._beside = search
+        self._found_by_words = False
         self.generations = generations_of(home, settings)
         self._live = LiveVectors(self._opened_vectors, self._changing)
         self.compacting = Compacting(self, self._changing, self._live.put)
@@ -95,6 +119,21 @@ class Corpus:
             store.close()
             raise
         return corpus
+
+    @classmethod
+    def beside(cls, home: Path, settings: Settings, search: VectorSearch) -> Corpus:
+        """To be read beside the process that owns the knowledge base, which searches the vectors and alone may change
+        anything.
+
+        Raises:
+            NotFound, DamagedStore
+        """
+        store = CorpusStore.open(home / "corpus.db", read_only=True)
+        try:
+            return cls(home, settings, store, embedder_for(settings), search)
+        except BaseException:
+            store.close()
+            raise
 
     def close(self) -> None:
         # Before taking the lock, which the copying thread needs in order to end.
@@ -138,7 +177,7 @@ class Corpus:
     @property
     def by_words_alone(self) -> bool:
         """Whether the server that keeps the vectors is out of use: searches by meaning find nothing then."""
-        return self._live.index is None
+        return self._live.index is None if self._beside is None else self._found_by_words
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
@@ -172,17 +211,34 @@ class Corpus:
             query_vectors: shape (n, dimensions), each of length 1.
         """
         vectors = np.asarray(query_vectors, np.float32)
-        audiences = self.store.audience_sets(principal)
+        search = self._beside or self.nearest
         try:
-            try:
-                found = self._nearest(kind, vectors, audiences, limit, documents)
-            except IndexClosed:  # a rebuild has just put another generation in its place
-                found = self._nearest(kind, vectors, audiences, limit, documents)
+            found = search(kind, vectors, self.store.audience_sets(principal), limit, documents)
+            self._found_by_words = False
         except VectorsUnavailable:
+            self._found_by_words = True
             return [[] for _ in vectors]
         # The database has the last word: the index may not have caught up with a change of readers.
         readable = self.store.readable(principal, kind, list({id_ for ranked in found for id_, _ in ranked}))
         return [[pair for pair in ranked if pair[0] in readable] for ranked in found]
+
+    def nearest(
+        self,
+        kind: VectorKind,
+        vectors: Vectors,
+        audiences: Sequence[Audience],
+        limit: int,
+        documents: Collection[str] | None,
+    ) -> list[list[tuple[str, float]]]:
+        """What the index of this process has for these audiences; what of it may be shown is the caller's to check.
+
+        Raises:
+            VectorsUnavailable: the server that keeps them is gone, or has lost them.
+        """
+        try:
+            return self._nearest(kind, vectors, audiences, limit, documents)
+        except IndexClosed:  # a rebuild has just put another generation in its place
+            return self._nearest(kind, vectors, audiences, limit, documents)
 
     def _nearest(
         self,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.types import Command, StateSnapshot
+from langgraph.types import Command, Durability, StateSnapshot
 
 from argot.errors import Conflict, InvalidInput
 from argot.graph.build import ArgotGraph
@@ -27,6 +27,13 @@ from argot.results import AskEvent, AskResult
 
 RECURSION_LIMIT = 60
 """Steps of one turn; the longest path (three questions back) takes about 25."""
+
+DURABILITY: Durability = "async"
+"""Each step is stored while the next one runs, and all of them before the result is given out. A kill may cost the step
+that was done last, which is done again; nobody was told of it. `bench/checkpoints.py` measures the kinds.
+"""
+_JOB = "argot_job"
+"""Stands in the metadata of each checkpoint: which job kept it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +70,7 @@ async def ask(
     *,
     again: bool = False,
     senses: Mapping[str, int] | None = None,
+    job: str = "",
 ) -> AsyncGenerator[AskEvent]:
     """Asks a question in a thread.
 
@@ -72,12 +80,19 @@ async def ask(
     Args:
         again: the answer takes the place of the last turn's.
         senses: ids of senses by term, which count as chosen by the asker from now on in this thread.
+        job: by this name the same question is known when it is asked once more, because the process that was at it
+            ended: it then goes on where it stood, or is done already.
 
     Raises:
         InvalidInput: the question is empty, holds no word, or is too long.
     """
     text = checked_question(question, run.max_question_chars)
     snapshot = await graph.aget_state(_config(thread))
+    if _is_of(snapshot, job):
+        async with aclosing(_taken_up(graph, run, snapshot, thread, job)) as events:
+            async for event in events:
+                yield event
+        return
     fresh: Asked = {"asked": text, "again": again, "remembered": dict(senses or {})}
     given: Any = fresh
     if snapshot.interrupts and not (again or senses):
@@ -90,13 +105,18 @@ async def ask(
     # With a history the question may be rewritten first, and another text would be embedded.
     if given is fresh and not (snapshot.values or run.heard):
         embed_question_ahead(text, run)
-    async with aclosing(_run(graph, run.in_thread(thread), given, thread)) as events:
+    async with aclosing(_run(graph, run.in_thread(thread), given, thread, job)) as events:
         async for event in events:
             yield event
 
 
-async def answer_choice(graph: ArgotGraph, run: RunContext, thread: str, answer: str) -> AsyncGenerator[AskEvent]:
+async def answer_choice(
+    graph: ArgotGraph, run: RunContext, thread: str, answer: str, *, job: str = ""
+) -> AsyncGenerator[AskEvent]:
     """Answers what the thread waits for: with a choice's `answer`, its number, or words. Else it is a new question.
+
+    Args:
+        job: as for `ask`.
 
     Raises:
         Conflict: the thread waits for nothing, or the button belongs to a choice that is over.
@@ -104,11 +124,35 @@ async def answer_choice(graph: ArgotGraph, run: RunContext, thread: str, answer:
     """
     text = checked_question(answer, run.max_question_chars)
     snapshot = await graph.aget_state(_config(thread))
+    if _is_of(snapshot, job):
+        async with aclosing(_taken_up(graph, run, snapshot, thread, job)) as events:
+            async for event in events:
+                yield event
+        return
     if not snapshot.interrupts:
         raise Conflict(f"Nothing is waiting for an answer in thread '{thread}'. Ask the question again.")
     choice = await _meant(snapshot, run.in_thread(thread), text)
     given: Any = Command(resume=choice) if choice else {"asked": text, "again": False}
-    async with aclosing(_run(graph, run.in_thread(thread), given, thread)) as events:
+    async with aclosing(_run(graph, run.in_thread(thread), given, thread, job)) as events:
+        async for event in events:
+            yield event
+
+
+def _is_of(snapshot: StateSnapshot, job: str) -> bool:
+    """Whether the last that was kept of the thread was kept by this job."""
+    return bool(job) and (snapshot.metadata or {}).get(_JOB) == job
+
+
+async def _taken_up(
+    graph: ArgotGraph, run: RunContext, snapshot: StateSnapshot, thread: str, job: str
+) -> AsyncGenerator[AskEvent]:
+    """The rest of a turn whose process ended, from the last step that was kept."""
+    if not snapshot.next or snapshot.interrupts:
+        # All of it was kept, and only the word of it did not come through.
+        yield await _ended(snapshot.values, run.in_thread(thread), thread, waiting=bool(snapshot.interrupts))
+        return
+    # None has LangGraph go on from the last checkpoint.
+    async with aclosing(_run(graph, run.in_thread(thread), None, thread, job)) as events:
         async for event in events:
             yield event
 
@@ -153,11 +197,11 @@ def _thread_state(values: dict[str, Any], run: RunContext, thread: str, waiting:
     return ThreadState([*turns, assemble(values, run, thread, waiting=waiting)], waiting)
 
 
-async def _run(graph: ArgotGraph, run: RunContext, given: Any, thread: str) -> AsyncGenerator[AskEvent]:
-    """Runs the graph to its end or to an interrupt. Each step is stored before the next begins (`durability`)."""
-    durability: Literal["sync"] | None = "sync" if graph.checkpointer else None
+async def _run(graph: ArgotGraph, run: RunContext, given: Any, thread: str, job: str = "") -> AsyncGenerator[AskEvent]:
+    """Runs the graph to its end or to an interrupt."""
+    durability: Durability | None = DURABILITY if graph.checkpointer else None
     stream: AsyncGenerator[Any] = graph.astream(  # type: ignore[assignment]
-        given, _config(thread), context=run, stream_mode=["custom", "values"], durability=durability
+        given, _config(thread, job), context=run, stream_mode=["custom", "values"], durability=durability
     )
     values: dict[str, Any] = {}
     waiting = False
@@ -169,12 +213,16 @@ async def _run(graph: ArgotGraph, run: RunContext, given: Any, thread: str) -> A
                 waiting = "__interrupt__" in chunk
                 # Merged, since the chunk of an interrupt may hold nothing else.
                 values = {**values, **chunk}
+    yield await _ended(values, run, thread, waiting=waiting)
+    # After the result: nobody waits for it.
+    await keep_latest(graph.checkpointer, thread)
+
+
+async def _ended(values: dict[str, Any], run: RunContext, thread: str, *, waiting: bool) -> TurnEnded:
     result = await asyncio.to_thread(assemble, values, run, thread, waiting=waiting)
     # With the look-up off no term is known, and every one would be learned as missing.
     learned = learned_of(values, waiting=waiting) if run.profile.look_up_jargon else None
-    yield TurnEnded("result", "result", sum(result.timings.values()), result, learned=learned)
-    # After the result: nobody waits for it.
-    await keep_latest(graph.checkpointer, thread)
+    return TurnEnded("result", "result", sum(result.timings.values()), result, learned=learned)
 
 
 def _event(news: StageReport) -> AskEvent:
@@ -193,5 +241,9 @@ async def _meant(snapshot: StateSnapshot, run: RunContext, text: str, *, forgivi
         raise
 
 
-def _config(thread: str) -> RunnableConfig:
-    return {"configurable": {"thread_id": thread}, "recursion_limit": RECURSION_LIMIT}
+def _config(thread: str, job: str = "") -> RunnableConfig:
+    return {
+        "configurable": {"thread_id": thread},
+        "recursion_limit": RECURSION_LIMIT,
+        "metadata": {_JOB: job} if job else {},
+    }

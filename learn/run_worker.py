@@ -58,7 +58,7 @@ class RunWorker:
             # A crash left it as if it ran; whoever looks meanwhile is told that it waits.
             if run.is_cut_off:
                 run.note(replace(run.state, status="waiting", error=""))
-            self._process = start_module(self._module, str(run.path), **self._environment)
+            self._process = start_module(self._module, str(run.path), environment=self._environment)
         code = self._process.wait()
         return self._noted(run, code)
 

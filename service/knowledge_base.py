@@ -20,6 +20,7 @@ from argot.databases import Stores
 from argot.errors import KnowledgeBaseBusy
 from argot.profile_files import SavedProfiles
 from argot.service.admission_control import Gate, Limits
+from argot.service.answer_jobs import Answers, AnswersHere
 from argot.service.identity.people import People, local_principal
 from argot.service.identity.sessions import DAY, HOUR, Lifetimes
 from argot.service.observability.trace_export import TraceExport, export_of
@@ -35,7 +36,7 @@ from argot.sqlite_database import SqliteStores
 from argot.types import Principal
 
 if TYPE_CHECKING:
-    from argot.corpus.corpus import Corpus
+    from argot.corpus.corpus import Corpus, VectorSearch
     from argot.corpus.store.document_store import CorpusStore
     from argot.graph.build import ArgotGraph
     from argot.jargon_db.glossary import Glossary
@@ -61,7 +62,7 @@ class KnowledgeBase:
     Use it in one event loop, as `async with KnowledgeBase.open(home, settings) as kb`.
     """
 
-    def __init__(self, home: Path, settings: Settings, lock: HomeLock) -> None:
+    def __init__(self, home: Path, settings: Settings, lock: HomeLock | None) -> None:
         self.home = home
         self.given = settings
         """The settings as they were given, without the models that the knowledge base has adopted."""
@@ -77,12 +78,15 @@ class KnowledgeBase:
         self.attachments = Gate(Limits.of_attachments(settings))
         """The same for files that people put into their conversations."""
         self.profiles = SavedProfiles(home)
+        self.answers: Answers = AnswersHere(self)
+        """What does the jobs that questions come to."""
         self.metrics: Metrics | None = None
         """What is counted of everything done; None where nobody reads it."""
         self.tracing: TraceExport | None = None
         """Where traces of questions are sent; None: nowhere."""
         self.stores: Stores = SqliteStores(home)
         """What keeps people, ratings, training pairs and threads."""
+        self._search: VectorSearch | None = None
         self._guard = threading.RLock()
         self._corpus: Corpus | None = None
         self._store: CorpusStore | None = None
@@ -131,6 +135,15 @@ class KnowledgeBase:
             raise
         return opened
 
+    @classmethod
+    def opened_beside(cls, home: Path, settings: Settings, search: VectorSearch) -> KnowledgeBase:
+        """To answer questions beside the process that owns it, and has opened it: the documents are only read, and
+        that process searches their vectors.
+        """
+        opened = cls(home, settings, None)
+        opened._search = search
+        return opened
+
     async def __aenter__(self) -> KnowledgeBase:
         return self
 
@@ -156,9 +169,11 @@ class KnowledgeBase:
                 if store:
                     await asyncio.to_thread(store.close)
             await asyncio.to_thread(self.stores.close)
-            _note_stores(self.home)
+            if self.lock:
+                _note_stores(self.home)
         finally:
-            self.lock.release()
+            if self.lock:
+                self.lock.release()
 
     def take_adopted(self) -> None:
         """Go by the models that are adopted now."""
@@ -239,13 +254,9 @@ class KnowledgeBase:
 
     async def warm(self) -> None:
         """Open all that a question needs, before the first one comes."""
-        from argot.tools.retrieval.scorer_choice import load_scorer
-
         (await self.load()).embed_in_background()
         await self.graph()
-        self.warm_model()
-        await self.blocking(self.glossary.warm)
-        await self.blocking(load_scorer, self.settings)
+        await self.answers.warm()
 
     async def require_answering(self) -> None:
         """
@@ -255,6 +266,7 @@ class KnowledgeBase:
         # Nobody has this name: the cheapest question that threads.db must answer.
         await (await self.threads()).of("")
         await self.load()
+        self.answers.require_ready()
 
     def warm_model(self) -> None:
         """Load what speaks to the model server (HTTP, TLS), and ask it what it serves, beside everything else.
@@ -317,7 +329,10 @@ class KnowledgeBase:
                 from argot.corpus.corpus import Corpus
 
                 with damage_named(self.home / layout.CORPUS):
-                    self._corpus = Corpus.open(self.home, self.settings, mending=mending)
+                    if self._search is not None:
+                        self._corpus = Corpus.beside(self.home, self.settings, self._search)
+                    else:
+                        self._corpus = Corpus.open(self.home, self.settings, mending=mending)
             return self._corpus
 
     def turn_of(self, thread: str) -> asyncio.Lock:

@@ -18,6 +18,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from argot.errors import ArgotError, InvalidSettings, OfThisMachine
+from argot.service.answering.worker_pool import answering
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability import process_memory
 from argot.service.operations import file_handles
@@ -144,6 +145,7 @@ async def _serve(home: Path, settings: Settings) -> None:
                 print(UNENCRYPTED, file=sys.stderr)
             kb.metrics = Metrics()
             async with (
+                answering(kb),
                 serving(kb),
                 beside(
                     kb.metrics.watch_loop(),

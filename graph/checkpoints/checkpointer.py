@@ -34,7 +34,7 @@ _LATEST = """
 
 
 class TurnSaver(AsyncSqliteSaver):
-    """Keeps each step before the next begins, as its parent does, and reads the same files."""
+    """Keeps each step as its parent does, and reads the same files."""
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """The thread's newest checkpoint. Older ones, and those with something pending, the parent reads."""

@@ -89,6 +89,9 @@ class Metrics:
         self.connections = Gauge("argot_open_conversations", "Chat windows that are connected", **own)
         self.running = Gauge("argot_questions_running", "Questions being answered", **own)
         self.waiting = Gauge("argot_questions_waiting", "Questions waiting for their turn", **own)
+        self.workers = Gauge("argot_answer_workers", "Answer workers that take questions", **own)
+        self.workers_bytes = Gauge("argot_answer_workers_resident_bytes", "Memory of the answer workers", **own)
+        self.workers_lost = Counter("argot_answer_workers_lost", "Answer workers that ended before their time", **own)
         self.lag = Histogram("argot_loop_lag_seconds", "How late the event loop was", buckets=SHORT, **own)
         ProcessCollector(registry=self.registry)
 
@@ -102,6 +105,11 @@ class Metrics:
         """From where two gauges are read."""
         self.running.set_function(running)
         self.waiting.set_function(waiting)
+
+    def show_workers(self, ready: Callable[[], float], memory: Callable[[], float]) -> None:
+        """The same of the answer workers."""
+        self.workers.set_function(ready)
+        self.workers_bytes.set_function(memory)
 
     def case_ended(self, run: CaseRun, outcome: str) -> None:
         """A use case came to its end: `outcome` is the status of a question, else done, error, refused or stopped."""

@@ -49,7 +49,8 @@ async def serving(kb: KnowledgeBase) -> AsyncIterator[Path]:
 
         server = await asyncio.start_unix_server(handle, sock=listener, limit=MAX_LINE)
         # Only once it listens: the lock file is where other commands find the path.
-        kb.lock.announce(str(path))
+        if kb.lock:
+            kb.lock.announce(str(path))
         try:
             yield path
         finally:

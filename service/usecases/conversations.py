@@ -19,6 +19,8 @@ from pydantic import ConfigDict, Field
 from argot.errors import Conflict, InvalidInput
 from argot.results import AskEvent, AskResult, Choice, FoundPassage, Jargon
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.threads.thread_store import AnswerSettings
+from argot.service.usecases.profiles import Switches
 from argot.service.usecases.questions import (
     Fields,
     Tags,
@@ -71,6 +73,65 @@ class Exchange:
 
 
 @dataclass(frozen=True, slots=True)
+class ConversationJob:
+    """The last message of a conversation, to be answered (`argot.service.answer_jobs`).
+
+    `asked`: the question, and each answer to what was asked back.
+    """
+
+    principal: Principal
+    past: tuple[Exchange, ...]
+    asked: tuple[str, ...]
+    manner: AnswerSettings
+
+    @property
+    def name(self) -> str:
+        """Of the thread that it is answered in, which nobody sees."""
+        return _name_of(self.principal, self.past, self.asked[0])
+
+    async def events(self, kb: KnowledgeBase) -> AsyncGenerator[AskEvent]:
+        kb.warm_model()
+        run, graph = await run_context(kb, self.principal, self.manner), await memory_graph(kb)
+        try:
+            turns, senses = await kb.blocking(_remembered, kb, self.principal, self.past)
+            await _begin(graph, self.name, turns)
+            async with aclosing(_answered(graph, run, self.name, asked=self.asked, senses=senses)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            await graph.checkpointer.adelete_thread(self.name)  # type: ignore[union-attr]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchJob:
+    """A search (`argot.service.answer_jobs`): a question of which only the passages are wanted, `limit` of them."""
+
+    principal: Principal
+    query: str
+    limit: int
+    manner: AnswerSettings
+    switches: Switches | None
+
+    async def events(self, kb: KnowledgeBase) -> AsyncGenerator[AskEvent]:
+        from argot.graph.run import ask as ask_graph
+
+        kb.warm_model()
+        run = await run_context(kb, self.principal, self.manner, switches=self.switches)
+        wanted = {"misses": "lenient", "choose_sense": False, "generate_answer": False, "passages": self.limit}
+        # There can be no more passages than candidates.
+        wanted |= {"candidates": max(run.profile.candidates, self.limit)}
+        run = replace(run, profile=run.profile.model_copy(update=wanted), records_misses=False)
+        # `id` is unique among the searches under way, and the thread is deleted at the end.
+        thread, graph = f"search:{id(run)}", await memory_graph(kb)
+        try:
+            async with aclosing(ask_graph(graph, run, self.query, thread)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            await graph.checkpointer.adelete_thread(thread)  # type: ignore[union-attr]
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult:
     """What a search found, and how its words were understood."""
 
@@ -100,22 +161,16 @@ async def converse(
     """
     from argot.graph.question_validation import checked_question
 
-    kb.warm_model()
     past, asked = _exchanges(messages)
     for question in asked:
         checked_question(question, kb.settings.max_question_chars)
-    run = await run_context(kb, principal, answer_settings(profile, context, tags, since, fields))
-    thread = _name_of(principal, past, asked[0])
-    graph = await memory_graph(kb)
-    async with kb.turn_of(thread):
-        try:
-            turns, senses = await kb.blocking(_remembered, kb, principal, past)
-            await _begin(graph, thread, turns)
-            async with aclosing(_answered(kb, graph, run, thread, asked=asked, senses=senses)) as events:
-                async for event in events:
-                    yield event
-        finally:
-            await graph.checkpointer.adelete_thread(thread)  # type: ignore[union-attr]
+    manner = answer_settings(profile, context, tags, since, fields)
+    job = ConversationJob(principal, tuple(past), tuple(asked), manner)
+    async with kb.turn_of(job.name), aclosing(kb.answers.events(job)) as events:
+        async for event in events:
+            yield _forgotten(event)
+            note_learned(kb, principal, job.name, event)
+            note_cited(kb, event)
 
 
 @usecase("asker", asks=True)
@@ -137,25 +192,12 @@ async def search(
     `passages`, best first; `jargon`: how its terms were understood (nothing is asked back: the likeliest sense counts);
     `context` and `notes` as in an answer. Unknown terms are not put into the managers' queue. `search` as in `ask`.
     """
-    from argot.graph.run import ask as ask_graph
-
-    kb.warm_model()
     switches = await with_search(kb, search, None)
     manner = answer_settings(profile, context, tags, since, fields)
-    run = await run_context(kb, principal, manner, switches=switches)
-    wanted = {"misses": "lenient", "choose_sense": False, "generate_answer": False, "passages": limit}
-    # There can be no more passages than candidates.
-    wanted |= {"candidates": max(run.profile.candidates, limit)}
-    run = replace(run, profile=run.profile.model_copy(update=wanted), records_misses=False)
-    # `id` is unique among the searches under way, and the thread is deleted at the end.
-    thread, graph = f"search:{id(run)}", await memory_graph(kb)
     found: AskResult | None = None
-    try:
-        async with aclosing(ask_graph(graph, run, query, thread)) as events:
-            async for event in events:
-                found = event.data if isinstance(event.data, AskResult) else found
-    finally:
-        await graph.checkpointer.adelete_thread(thread)  # type: ignore[union-attr]
+    async with aclosing(kb.answers.events(SearchJob(principal, query, limit, manner, switches))) as events:
+        async for event in events:
+            found = event.data if isinstance(event.data, AskResult) else found
     assert found is not None
     return SearchResult(found.question, found.jargon, found.context, found.notes, found.passages)
 
@@ -197,7 +239,7 @@ async def _begin(graph: ArgotGraph, thread: str, turns: Sequence[Exchange]) -> N
 
 
 async def _answered(
-    kb: KnowledgeBase, graph: ArgotGraph, run: RunContext, thread: str, *, asked: Sequence[str], senses: dict[str, int]
+    graph: ArgotGraph, run: RunContext, thread: str, *, asked: Sequence[str], senses: dict[str, int]
 ) -> AsyncGenerator[AskEvent]:
     """Ask the first question, and give the others as answers to what is asked back; yields the events of the last."""
     from argot.graph.run import answer_choice, ask
@@ -214,9 +256,7 @@ async def _answered(
                     # What was asked back then is clear by now: a mere choice answers nothing any more.
                     last = last or (not waiting and all(_is_choice(other) for other in asked[number + 1 :]))
                 if last:
-                    yield _forgotten(event)
-                    note_learned(kb, run.principal, thread, event)
-                    note_cited(kb, event)
+                    yield event
         if last:
             return
 

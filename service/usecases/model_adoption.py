@@ -301,6 +301,7 @@ async def _switched(
         store.settle_adopted(kb.home)
         store.remove_unused(kb.home)
         kb.take_adopted()
+        await kb.answers.renew(kb.settings)
     now = _in_force(kb, store.read_adopted(kb.home), kind).name
     yield Finished(Switched(kind, now, before, _say(kb, kind, stack)))
 
@@ -314,7 +315,7 @@ async def _embedder_changed(
     _, card = await kb.blocking(exported_model, settings.embedder, settings.cache)
     adopted = store.read_adopted(kb.home)
     store.keep_adopted(kb.home, replace(adopted, changing=Changing(tuple(stack), card.fingerprint, step)))
-    switching = _no_questions(kb)
+    switching = _no_questions(kb, settings)
 
     def work(tell: HandOver[tuple[int, int]]) -> None:
         corpus.change_embedder(settings, lambda done, total: tell((done, total)), switching)
@@ -354,8 +355,10 @@ def _say(kb: KnowledgeBase, kind: RunKind, stack: Sequence[AdoptedModel]) -> str
     )
 
 
-def _no_questions(kb: KnowledgeBase) -> Callable[[], AbstractContextManager[None]]:
-    """Questions wait, as work in a thread has them wait for the moment. To be called in the event loop."""
+def _no_questions(kb: KnowledgeBase, settings: Settings) -> Callable[[], AbstractContextManager[None]]:
+    """Questions wait, as work in a thread has them wait for the moment; then they are answered by these settings. To be
+    called in the event loop.
+    """
     loop = asyncio.get_running_loop()
 
     @contextmanager
@@ -364,6 +367,7 @@ def _no_questions(kb: KnowledgeBase) -> Callable[[], AbstractContextManager[None
         asyncio.run_coroutine_threadsafe(pause.__aenter__(), loop).result()
         try:
             yield
+            asyncio.run_coroutine_threadsafe(kb.answers.renew(settings), loop).result()
         finally:
             asyncio.run_coroutine_threadsafe(pause.__aexit__(None, None, None), loop).result()
 

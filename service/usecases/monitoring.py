@@ -6,7 +6,7 @@ import asyncio
 
 from argot.errors import NotFound
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.maintenance.findings import Finding
+from argot.service.maintenance.findings import Finding, good
 from argot.service.maintenance.process_checks import findings_of_process
 from argot.service.usecases.usecase_registry import usecase
 from argot.types import Principal
@@ -31,4 +31,7 @@ async def doctor_findings(kb: KnowledgeBase, principal: Principal) -> list[Findi
     A command beside a service has settings of its own, and they say nothing of the service's.
     """
     # In a thread, because it waits for the model server.
-    return await asyncio.to_thread(findings_of_process, kb.settings)
+    return [
+        good("answers", f"given by {kb.answers.described()}"),
+        *await asyncio.to_thread(findings_of_process, kb.settings),
+    ]

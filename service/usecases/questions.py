@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
@@ -23,7 +24,6 @@ from argot.types import THREAD, DocumentField, Principal, QuestionScope, SearchC
 
 if TYPE_CHECKING:
     from argot.corpus.corpus import Corpus
-    from argot.graph.build import ArgotGraph
     from argot.graph.run_context import RunContext
 
 Tags = Annotated[list[Text], Field(max_length=100)]
@@ -31,6 +31,43 @@ Fields = Annotated[dict[Text, list[Text]], Field(max_length=20)]
 """Values by the names of fields: a document has to have one of them for each name."""
 Turn = Count
 SenseId = Number
+
+
+@dataclass(frozen=True, slots=True)
+class TurnJob:
+    """One turn of a thread, to be answered (`argot.service.answer_jobs`).
+
+    `text`: what is asked, or with `kind` "choice" the answer to what Argot asked back; "again": the answer takes the
+    place of the last turn's. `senses`: ids by term, chosen beforehand. `id`: by it a turn is known that was begun
+    before.
+    """
+
+    principal: Principal
+    thread: str
+    text: str
+    kind: Literal["question", "again", "choice"] = "question"
+    senses: dict[str, int] = field(default_factory=dict)
+    heard: tuple[str, ...] = ()
+    manner: AnswerSettings = field(default_factory=AnswerSettings)
+    switches: Switches | None = None
+    id: str = field(default_factory=lambda: secrets.token_hex(8))
+
+    async def events(self, kb: KnowledgeBase) -> AsyncGenerator[AskEvent]:
+        from argot.graph.run import answer_choice
+        from argot.graph.run import ask as ask_graph
+
+        kb.warm_model()
+        threads, graph = await kb.threads(), await kb.graph()
+        kept = await threads.own(self.principal.name, self.thread)
+        run = replace(await run_context(kb, self.principal, self.manner, kept, self.switches), heard=self.heard)
+        if self.kind == "choice":
+            turn = answer_choice(graph, run, self.thread, self.text, job=self.id)
+        else:
+            again = self.kind == "again"
+            turn = ask_graph(graph, run, self.text, self.thread, again=again, senses=self.senses, job=self.id)
+        async with aclosing(turn) as events:
+            async for event in events:
+                yield event
 
 
 @usecase("asker", asks=True)
@@ -63,7 +100,6 @@ async def ask(
     The last event is the `result`. With status `needs_choice`, send one of the choices to `answer`.
     """
     from argot.graph.question_validation import checked_question
-    from argot.graph.run import ask as ask_graph
 
     checked_question(question, kb.settings.max_question_chars)
     switches = await with_search(kb, search, switches)
@@ -72,11 +108,8 @@ async def ask(
         kb.warm_model()  # beside the loading of the documents
         await run_context(kb, principal, manner, switches=switches)  # a thread begins only if it can be answered in it
         thread = (await (await kb.threads()).start(principal.name, question)).id
-
-    async def asking(graph: ArgotGraph, run: RunContext) -> AsyncGenerator[AskEvent]:
-        return ask_graph(graph, replace(run, heard=tuple(heard or ())), question, thread)
-
-    async with aclosing(_turn_events(kb, principal, thread, asking, manner, switches)) as events:
+    job = TurnJob(principal, thread, question, heard=tuple(heard or ()), manner=manner, switches=switches)
+    async with aclosing(_turn_events(kb, principal, thread, job)) as events:
         async for event in events:
             yield event
 
@@ -91,16 +124,15 @@ def ask_again(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> Async
         Conflict: nothing was asked in it yet.
     """
 
-    async def asking(graph: ArgotGraph, run: RunContext) -> AsyncGenerator[AskEvent]:
-        from argot.graph.run import ask as ask_graph
+    async def asking(run: RunContext) -> TurnJob:
         from argot.graph.run import last_turn
 
-        last = await last_turn(graph, run, thread)
+        last = await last_turn(await kb.graph(), run, thread)
         if last is None:
             raise Conflict(f"Nothing was asked in thread '{thread}' yet. Ask a question.")
         await (await kb.threads()).forget_feedback(principal.name, thread, last.result.turn)
         await kb.blocking(kb.ratings.forget_shared, thread, last.result.turn)
-        return ask_graph(graph, run, last.result.question, thread, again=True)
+        return TurnJob(principal, thread, last.result.question, "again")
 
     return _turn_events(kb, principal, thread, asking)
 
@@ -117,9 +149,7 @@ def ask_in_sense(
         NotFound: there is no such turn or term, or the term has no such sense.
     """
 
-    async def asking(graph: ArgotGraph, run: RunContext) -> AsyncGenerator[AskEvent]:
-        from argot.graph.run import ask as ask_graph
-
+    async def asking(run: RunContext) -> TurnJob:
         asked, read = await understood(kb, run, thread, turn, term)
         offered = await kb.blocking(kb.glossary.lookup.senses, principal, [read.term, read.surface])
         if all(one.id != sense for senses in offered.values() for one in senses):
@@ -127,7 +157,7 @@ def ask_in_sense(
         # Under both spellings: the glossary's, and the one that the question has.
         chosen = dict.fromkeys((read.term, read.surface), sense)
         # The conversation may have gone on since: asked again, the question has to stand alone.
-        return ask_graph(graph, run, asked.stand_alone_question, thread, senses=chosen)
+        return TurnJob(principal, thread, asked.stand_alone_question, senses=chosen)
 
     return _turn_events(kb, principal, thread, asking)
 
@@ -149,15 +179,10 @@ async def answer(
     documents: Tags | None = None,
 ) -> AsyncIterator[AskEvent]:
     """Answer what Argot asked back in a thread: with one of the choices, or in words. Events as for `ask`."""
-
-    async def answering(graph: ArgotGraph, run: RunContext) -> AsyncGenerator[AskEvent]:
-        from argot.graph.run import answer_choice
-
-        return answer_choice(graph, run, thread, choice)
-
     manner = answer_settings(profile, context, tags, since, fields, documents=documents)
     switches = await with_search(kb, search, switches)
-    async with aclosing(_turn_events(kb, principal, thread, answering, manner, switches)) as events:
+    job = TurnJob(principal, thread, choice, "choice", manner=manner, switches=switches)
+    async with aclosing(_turn_events(kb, principal, thread, job)) as events:
         async for event in events:
             yield event
 
@@ -288,29 +313,26 @@ async def _own_context(kb: KnowledgeBase, principal: Principal, named: str | Non
     return known.get(wanted.casefold())
 
 
-SetOut = Callable[["ArgotGraph", "RunContext"], Awaitable["AsyncGenerator[AskEvent]"]]
-"""Sets out for an answer, with the graph and what a run is given; the events on the way."""
-
-
-async def _turn_events(  # noqa: PLR0917
+async def _turn_events(
     kb: KnowledgeBase,
     principal: Principal,
     thread: str,
-    set_out: SetOut,
-    manner: AnswerSettings | None = None,
-    switches: Switches | None = None,
+    asked: TurnJob | Callable[[RunContext], Awaitable[TurnJob]],
 ) -> AsyncGenerator[AskEvent]:
     """The events of one turn in a thread of this principal's, while no other runs in it.
+
+    Args:
+        asked: the turn; or what finds it out once it is this thread's only one.
 
     Raises:
         NotFound: there is no such thread, or it is somebody else's.
     """
-    kb.warm_model()
-    threads, graph = await kb.threads(), await kb.graph()
+    threads = await kb.threads()
     async with kb.turn_of(thread):
-        # Within the turn, so that it goes by the settings as they are when its turn comes.
-        run = await run_context(kb, principal, manner, await threads.own(principal.name, thread), switches)
-        async with aclosing(_handed_out(await set_out(graph, run), kb, principal, threads, thread)) as events:
+        # Within the turn, so that it goes by the thread as it is when its turn comes.
+        own = await threads.own(principal.name, thread)
+        job = asked if isinstance(asked, TurnJob) else await asked(await run_context(kb, principal, thread=own))
+        async with aclosing(_handed_out(kb.answers.events(job), kb, principal, threads, thread)) as events:
             async for event in events:
                 yield event
 

@@ -559,7 +559,8 @@ async def test_a_killed_turn_goes_on_where_it_stood_and_its_side_effects_happene
     async with stored_graph(tiny_kb.folder) as graph:
         events = await events_of(ask(graph, run, question, "t"))
     stages = {event.name for event in events if event.kind == "stage"}
-    assert stages == {"generate_answer", "match_references"}
+    # The step before may not have been kept yet; it is done again then.
+    assert {"generate_answer", "match_references"} <= stages <= {"rerank", "generate_answer", "match_references"}
     result = events[-1].data
     assert isinstance(result, AskResult)
     assert "4.5 V" in result.answer

@@ -22,13 +22,18 @@ from argot.ui.cli.command_base import (
 
 
 def register(app: typer.Typer) -> None:
-    app.command(epilog=examples("argot serve", "argot serve --samples", "argot serve --port 8080"))(serve)
+    app.command(
+        epilog=examples("argot serve", "argot serve --samples", "argot serve --port 8080", "argot serve --workers 2")
+    )(serve)
     app.command(epilog=examples("argot metrics", "argot metrics > /var/lib/node_exporter/argot.prom"))(metrics)
 
 
 def serve(
     host: Annotated[str | None, typer.Option(help="The address to serve on (127.0.0.1: this machine only).")] = None,
     port: Annotated[int | None, typer.Option(help="The port to serve on (8000); 0: any free one.")] = None,
+    workers: Annotated[
+        str | None, typer.Option(metavar="N", help="Processes that answer questions (0: this one; auto).")
+    ] = None,
     samples: Annotated[bool, typer.Option("--samples", help="First put the sample documents and glossary in.")] = False,
     home: Home = None,
 ) -> None:
@@ -36,7 +41,7 @@ def serve(
     # Looked for without importing, which takes seconds.
     if any(importlib.util.find_spec(module) is None for module in ("chainlit", "uvicorn", "fastapi")):
         raise MissingExtra("The chat window", "chat")
-    settings = settings_for(home, host=host, port=port)
+    settings = settings_for(home, host=host, port=port, workers=workers)
     # Before the service opens the knowledge base: only one process may have it open.
     if samples:
         put_samples_in(home)

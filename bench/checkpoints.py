@@ -1,0 +1,118 @@
+"""What keeping a turn's steps costs, for each of LangGraph's kinds of durability, and what a kill in mid-turn loses.
+
+    python bench/checkpoints.py [--turns 30]
+
+The kinds take turns question by question, so that a busy machine is the same to all. Each asks the questions of the
+sample knowledge base without a language model. Then a process is killed where the answer is about to be matched with
+its passages: what is left of the turn is what the next one goes on from.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+KINDS = ("sync", "async", "exit")
+
+
+async def measured(home: Path, turns: int) -> dict[str, list[tuple[float, int]]]:
+    """For each kind the seconds of each turn, and the checkpoints it wrote."""
+    import json
+
+    from argot.graph import run as graph_run
+    from argot.graph.checkpoints.checkpointer import TurnSaver
+    from argot.service.identity.people import local_principal
+    from argot.service.knowledge_base import KnowledgeBase
+    from argot.service.usecases.questions import ask
+    from argot.service.usecases.usecase_registry import answered
+    from argot.settings import load_settings
+
+    lines = resources.files("argot.samples").joinpath("questions.jsonl").read_text("utf-8").splitlines()
+    questions = [json.loads(line)["question"] for line in lines][:turns]
+    found: dict[str, list[tuple[float, int]]] = {kind: [] for kind in KINDS}
+    written = 0
+    put = TurnSaver.aput
+
+    async def counted(*given: Any, **named: Any) -> Any:
+        nonlocal written
+        written += 1
+        return await put(*given, **named)
+
+    TurnSaver.aput = counted  # type: ignore[method-assign]
+    async with KnowledgeBase.open(home, load_settings(home=home, model_url="")) as kb:
+        await kb.warm()
+        for warm in (True, False):
+            for number, question in enumerate(questions):
+                for kind in KINDS[number % 3 :] + KINDS[: number % 3]:
+                    graph_run.DURABILITY = kind  # type: ignore[assignment]
+                    written, began = 0, time.perf_counter()
+                    await answered(ask(kb, local_principal(), question=question, switches={"misses": "lenient"}))
+                    if not warm:  # what is asked for the first time fills the caches
+                        found[kind].append((time.perf_counter() - began, written))
+    return found
+
+
+async def killed(home: Path, kind: str) -> None:
+    """Ask, and end this process where the answer is about to be matched."""
+    from argot.graph import run as graph_run
+    from argot.service.identity.people import local_principal
+    from argot.service.knowledge_base import KnowledgeBase
+    from argot.service.usecases.questions import ask
+    from argot.settings import load_settings
+
+    graph_run.DURABILITY = kind  # type: ignore[assignment]
+    async with KnowledgeBase.open(home, load_settings(home=home, model_url="")) as kb:
+        async for event in ask(kb, local_principal(), question="What does QLC stand for?"):
+            if event.name == "match_references":
+                os.kill(os.getpid(), signal.SIGKILL)
+
+
+async def left(home: Path) -> str:
+    """What the latest thread keeps of a turn that was cut off."""
+    from argot.service.identity.people import local_principal
+    from argot.service.knowledge_base import KnowledgeBase
+    from argot.settings import load_settings
+
+    async with KnowledgeBase.open(home, load_settings(home=home, model_url=""), patience=30) as kb:
+        thread = (await (await kb.threads()).of(local_principal().name))[0]
+        state = await (await kb.graph()).aget_state({"configurable": {"thread_id": thread.id}})
+        return f"goes on at {', '.join(state.next) or '-'}; question kept: {bool(state.values.get('asked'))}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--turns", type=int, default=30)
+    parser.add_argument("--kill", nargs=2, metavar=("HOME", "KIND"), help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.kill:
+        asyncio.run(killed(Path(arguments.kill[0]), arguments.kill[1]))
+        return
+    from argot.service.operations.sample_base import build
+    from argot.settings import load_settings
+
+    with tempfile.TemporaryDirectory(prefix="argot-checkpoints-") as scratch:
+        home = Path(scratch) / "kb"
+        build(home, load_settings(home=home))
+        found = asyncio.run(measured(home, arguments.turns))
+        print("| durability | turns | median, ms | mean, ms | checkpoints a turn | after a kill |")
+        print("|---|--:|--:|--:|--:|---|")
+        for kind, turns in found.items():
+            subprocess.run([sys.executable, __file__, "--kill", str(home), kind], check=False)
+            seconds = [one for one, _ in turns]
+            median, mean = statistics.median(seconds) * 1000, statistics.mean(seconds) * 1000
+            written = statistics.mean(count for _, count in turns)
+            print(f"| {kind} | {len(turns)} | {median:.1f} | {mean:.1f} | {written:.1f} | {asyncio.run(left(home))} |")
+
+
+if __name__ == "__main__":
+    main()

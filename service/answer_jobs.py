@@ -1,0 +1,79 @@
+"""What answering consists of, apart from who asks for it: a job, and whoever does jobs.
+
+A job is a question with all that is needed to answer it, in plain types, so that another process can do it as well
+(`service/answering/`). Whose turn it is, what is noted afterwards and who is told stays with the process that owns the
+knowledge base.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from argot.results import AskEvent
+    from argot.settings import Settings
+
+
+class AnswerJob(Protocol):
+    """A frozen dataclass of plain types. Done twice it comes to the same end as done once."""
+
+    def events(self, kb: Any) -> AsyncGenerator[AskEvent]:
+        """Do it with this knowledge base. Closing this stops the work; when it is closed nothing is written any more.
+
+        Args:
+            kb: a `KnowledgeBase`, whose module imports this one.
+        """
+        ...
+
+
+class Answers(Protocol):
+    """Does jobs: in this process or in others."""
+
+    def events(self, job: AnswerJob) -> AsyncGenerator[AskEvent]:
+        """As `AnswerJob.events`."""
+        ...
+
+    async def warm(self) -> None:
+        """Wait until jobs can be done, or it is clear that it takes longer."""
+
+    async def renew(self, settings: Settings) -> None:
+        """From now on, go by the models of these settings. When this returns, every job does that begins."""
+
+    def require_ready(self) -> None:
+        """
+        Raises:
+            Later: no job can be done now.
+        """
+
+    def described(self) -> str:
+        """Who does the jobs, and what memory they take, in one clause."""
+        ...
+
+
+class AnswersHere:
+    """Does jobs in this very process."""
+
+    def __init__(self, kb: Any) -> None:
+        self._kb = kb
+
+    def events(self, job: AnswerJob) -> AsyncGenerator[AskEvent]:
+        return job.events(self._kb)
+
+    async def warm(self) -> None:
+        """Load what only answering needs."""
+        from argot.tools.retrieval.scorer_choice import load_scorer
+
+        kb = self._kb
+        kb.warm_model()
+        await kb.blocking(kb.glossary.warm)
+        await kb.blocking(load_scorer, kb.settings)
+
+    async def renew(self, settings: Settings) -> None:
+        """Nothing to do: jobs read the settings of the knowledge base."""
+
+    def require_ready(self) -> None:
+        """As long as this process runs."""
+
+    def described(self) -> str:
+        return "the process of the service"

@@ -1,0 +1,191 @@
+"""An answer worker: a process that does the jobs questions come to, and sends what happens on the way to the service.
+
+    python -m argot.service.answering.answer_worker LINK VECTORS        # the numbers of two connected sockets
+
+It reads the stores beside the service and writes checkpoints of the threads it answers in, nothing else. When the
+service is gone, so is it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import sys
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from argot.corpus.embedding.embedder import embedder_for
+from argot.errors import ArgotError
+from argot.results import ModelCall
+from argot.service.answering.messages import (
+    WINDOW,
+    Alive,
+    Begin,
+    Called,
+    Do,
+    End,
+    Ended,
+    Happened,
+    Leave,
+    Link,
+    Ready,
+    Renew,
+    Renewed,
+    Taken,
+)
+from argot.service.answering.vector_channel import VectorClient
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.observability import logs, process_memory
+from argot.service.observability.instrumentation import request_id, said_now, surface
+from argot.service.transport.wire_format import error_event
+from argot.settings import Settings
+from argot.tools.retrieval.scorer_choice import load_scorer
+from argot.tracing import begin_trace
+
+logger = logging.getLogger(__name__)
+
+ALIVE_SECONDS = 2.0
+SWITCH_SECONDS = 0.001
+"""How long a thread may keep the interpreter while others wait for it, as in the service."""
+
+
+@dataclass(eq=False)
+class _UnderWay:
+    """A question that is being answered. `window`: how many more events may be sent."""
+
+    task: asyncio.Task[None]
+    window: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(WINDOW))
+
+
+class AnswerWorker:
+    def __init__(self, link: Link, kb: KnowledgeBase) -> None:
+        self._link, self._kb = link, kb
+        self._under_way: dict[int, _UnderWay] = {}
+        self._renewing: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> None:
+        """Until the service says that it is enough, or is gone."""
+        alive = asyncio.create_task(self._say_alive())
+        try:
+            await self._warm()
+            process_memory.freeze_start_up()
+            await self._link.send(Ready())
+            await self._listen()
+        finally:
+            tasks = [alive, *self._renewing, *(one.task for one in self._under_way.values())]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _warm(self) -> None:
+        kb = self._kb
+        if kb.model_server is not None:
+            kb.model_server.told = self._model_called
+        await kb.load()
+        await kb.graph()
+        await kb.answers.warm()
+
+    async def _say_alive(self) -> None:
+        while True:
+            self._link.put(Alive(_resident()))
+            await asyncio.sleep(ALIVE_SECONDS)
+
+    async def _listen(self) -> None:
+        while (message := await self._link.receive()) is not None and not isinstance(message, End):
+            if isinstance(message, Do):
+                self._begin(message)
+            elif isinstance(message, Leave) and (left := self._under_way.get(message.number)):
+                left.task.cancel()
+            elif isinstance(message, Taken) and (known := self._under_way.get(message.number)):
+                for _ in range(message.count):
+                    known.window.release()
+            elif isinstance(message, Renew):
+                renewing = asyncio.create_task(self._renew(message.models))
+                self._renewing.add(renewing)
+                renewing.add_done_callback(self._renewing.discard)
+
+    def _begin(self, asked: Do) -> None:
+        task = asyncio.create_task(self._do(asked))
+        self._under_way[asked.number] = _UnderWay(task)
+
+        def ended(_: asyncio.Task[None]) -> None:
+            # Left before its first step it never ran, and is not told of by `_do`.
+            if self._under_way.pop(asked.number, None):
+                self._link.put(Ended(asked.number))
+
+        task.add_done_callback(ended)
+
+    async def _do(self, asked: Do) -> None:
+        surface.set(asked.surface)
+        request_id.set(asked.request)
+        said_now.set(asked.said)
+        trace = None if asked.traced is None else begin_trace(contents=asked.traced)
+        error: dict[str, Any] | None = None
+        try:
+            async with aclosing(asked.job.events(self._kb)) as events:
+                async for event in events:
+                    await self._under_way[asked.number].window.acquire()
+                    await self._link.send(Happened.of(asked.number, event))
+        except ArgotError as known:
+            error = error_event(known)
+        except asyncio.CancelledError:
+            pass  # nobody waits for it, who is told only that nothing is written any more
+        except Exception as unexpected:
+            logger.exception("a question could not be answered")
+            error = {"kind": "error", "type": "", "message": type(unexpected).__name__}
+        del self._under_way[asked.number]
+        self._link.put(Ended(asked.number, error, trace.close() if trace else []))
+
+    def _model_called(self, call: ModelCall) -> None:
+        self._link.put(Called(call))
+
+    async def _renew(self, models: dict[str, str]) -> None:
+        kb = self._kb
+        try:
+            settings = kb.settings.model_copy(update=models)
+            await kb.blocking(load_scorer, settings)
+            if settings.embedder != kb.settings.embedder:
+                (await kb.load()).embedder = await kb.blocking(embedder_for, settings)
+            kb.settings = settings
+        # The service ends this process, and the next one begins with these models.
+        except Exception as error:
+            logger.exception("the models of an answer worker could not be changed")
+            self._link.put(Renewed(str(error) or type(error).__name__))
+        else:
+            self._link.put(Renewed())
+
+
+async def _serve(link: socket.socket, vectors: socket.socket) -> None:
+    connection = Link(*await asyncio.open_unix_connection(sock=link))
+    begin = await connection.receive()
+    if not isinstance(begin, Begin):
+        return
+    given = Settings(**begin.given)
+    logs.configure(given)
+    async with KnowledgeBase.opened_beside(Path(begin.home), given, VectorClient(vectors)) as kb:
+        kb.settings = given.model_copy(update=begin.models)
+        with suppress(ConnectionError):
+            await AnswerWorker(connection, kb).run()
+        # A search that is under way in a thread would keep this process.
+        vectors.shutdown(socket.SHUT_RDWR)
+    connection.close()
+
+
+def _resident() -> int:
+    statm = Path("/proc/self/statm")
+    return int(statm.read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE") if statm.exists() else 0
+
+
+def main() -> None:
+    sys.setswitchinterval(SWITCH_SECONDS)
+    process_memory.bound_arenas()
+    link, vectors = (socket.socket(fileno=int(number)) for number in sys.argv[1:3])
+    asyncio.run(_serve(link, vectors))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,202 @@
+"""What the service and its answer workers say to each other: one JSON object a message, its length before it.
+
+`number` names one question under way, in both directions. Of its events no more than `WINDOW` are on the way: a worker
+waits for `Taken` before it sends others, so that an asker who reads slowly takes no memory here, and holds up nobody
+else's answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter
+
+from argot.graph.glossary_feedback import Learned
+from argot.graph.run import TurnEnded
+from argot.results import AskEvent, AskResult, ModelCall
+from argot.service.usecases.conversations import ConversationJob, SearchJob
+from argot.service.usecases.questions import TurnJob
+from argot.tracing import TracedStep
+
+WINDOW = 256
+"""Events of one question."""
+_LENGTH = struct.Struct(">Q")
+
+Job = TurnJob | ConversationJob | SearchJob
+
+
+# -- to the worker ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """The first message. `given`: the settings that are not at their defaults, secrets in clear text.
+
+    `models`: of these settings those that are in force, adopted ones among them.
+    """
+
+    home: str
+    given: dict[str, Any]
+    models: dict[str, str]
+    type: Literal["begin"] = "begin"
+
+
+@dataclass(frozen=True, slots=True)
+class Do:
+    """Answer a question. `surface`, `request`, `said`: for the log. `traced`: with contents or not; None: no trace."""
+
+    number: int
+    job: Job
+    surface: str = ""
+    request: str = ""
+    said: tuple[str, ...] = ()
+    traced: bool | None = None
+    type: Literal["do"] = "do"
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """Nobody waits for this answer any more."""
+
+    number: int
+    type: Literal["leave"] = "leave"
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """So many more events of the question were taken over."""
+
+    number: int
+    count: int
+    type: Literal["taken"] = "taken"
+
+
+@dataclass(frozen=True, slots=True)
+class Renew:
+    """Go by these models from now on."""
+
+    models: dict[str, str]
+    type: Literal["renew"] = "renew"
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """Nothing more will come."""
+
+    type: Literal["end"] = "end"
+
+
+# -- from the worker --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """All is loaded that questions need."""
+
+    type: Literal["ready"] = "ready"
+
+
+@dataclass(frozen=True, slots=True)
+class Alive:
+    """Said at intervals. `memory`: bytes that the worker has."""
+
+    memory: int
+    type: Literal["alive"] = "alive"
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """An event of a question, as `AskEvent` or `TurnEnded` has it."""
+
+    number: int
+    kind: Literal["stage", "token", "retract", "result"]
+    name: str = ""
+    seconds: float | None = None
+    text: str = ""
+    model_seconds: float = 0.0
+    result: AskResult | None = None
+    learned: Learned | None = None
+    type: Literal["happened"] = "happened"
+
+    @classmethod
+    def of(cls, number: int, event: AskEvent) -> Happened:
+        result = event.data if isinstance(event.data, AskResult) else None
+        text = event.data if isinstance(event.data, str) else ""
+        learned = event.learned if isinstance(event, TurnEnded) else None
+        return cls(number, event.kind, event.name, event.seconds, text, event.model_seconds, result, learned)
+
+    @property
+    def event(self) -> AskEvent:
+        data = self.text if self.result is None else self.result
+        if self.learned is None:
+            return AskEvent(self.kind, self.name, self.seconds, data, self.model_seconds)
+        return TurnEnded(self.kind, self.name, self.seconds, data, self.model_seconds, self.learned)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """Nothing more is done for the question, and nothing more is written. `error`: as `wire_format.error_event` has it;
+    None: it came to its end, or was left.
+    """
+
+    number: int
+    error: dict[str, Any] | None = None
+    steps: list[TracedStep] = field(default_factory=list)
+    type: Literal["ended"] = "ended"
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """The language model was called, for the metrics."""
+
+    call: ModelCall
+    type: Literal["called"] = "called"
+
+
+@dataclass(frozen=True, slots=True)
+class Renewed:
+    """The models are in force. `error`: why not."""
+
+    error: str = ""
+    type: Literal["renewed"] = "renewed"
+
+
+ToWorker = Begin | Do | Leave | Taken | Renew | End
+FromWorker = Ready | Alive | Happened | Ended | Called | Renewed
+Message = ToWorker | FromWorker
+_ADAPTER: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
+
+
+class Link:
+    """One end of the connection. Any task may send; one alone receives."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self._writer = reader, writer
+
+    async def send(self, message: Message) -> None:
+        """Waits while the other end reads nothing.
+
+        Raises:
+            ConnectionError: nobody is at the other end.
+        """
+        self.put(message)
+        await self._writer.drain()
+
+    def put(self, message: Message) -> None:
+        """Send it, and do not wait."""
+        data = _ADAPTER.dump_json(message)
+        self._writer.write(_LENGTH.pack(len(data)) + data)
+
+    async def receive(self) -> Message | None:
+        """The next message; None: there will be none."""
+        try:
+            (length,) = _LENGTH.unpack(await self._reader.readexactly(_LENGTH.size))
+            return _ADAPTER.validate_json(await self._reader.readexactly(length))
+        except (asyncio.IncompleteReadError, ConnectionError):
+            return None
+
+    def close(self) -> None:
+        self._writer.close()

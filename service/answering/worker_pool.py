@@ -1,0 +1,224 @@
+"""The answer workers of a service: who gets which question, and what becomes of it when a worker ends.
+
+A conversation may go on in another worker each time, for all that is kept of it stands in its checkpoints. A question
+whose worker ended is asked again of another, which goes on from the last step that was kept; what its asker has seen of
+an answer is taken back first. A question at which two workers ended is given up, so that one that ends any does not
+end them all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
+from typing import cast
+
+from argot.errors import AnswerLost, Later
+from argot.results import AskEvent
+from argot.service.answer_jobs import AnswerJob, AnswersHere
+from argot.service.answering.messages import Job
+from argot.service.answering.worker_process import WorkerGone, WorkerProcess
+from argot.service.knowledge_base import KnowledgeBase
+from argot.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+TRIES = 2
+"""Of one question, each by another worker."""
+START_SECONDS = 120.0
+"""The first start on a machine may have to export a model."""
+SHORT_LIFE = 60.0
+PAUSES = (0.2, 1.0, 5.0, 15.0, 30.0)
+"""Seconds before the next start, after so many short lives in a row."""
+WORKER_BYTES = 700 * 1024 * 1024
+"""Memory that is to be there for each of the workers that are started unasked."""
+MOST_UNASKED = 8
+FEWEST_CORES = 4
+"""With fewer, none is started unasked: a worker and the service would wait for each other's processor."""
+
+
+def workers_for(settings: Settings) -> int:
+    """How many workers the settings come to: those named, else by processors and memory."""
+    if settings.workers != "auto":
+        return settings.workers
+    cores = _processors()
+    # Half of the processors, for the service itself, the embedding of documents and SQLite need some, too.
+    return max(0, min(cores // 2 if cores >= FEWEST_CORES else 0, _memory() // 2 // WORKER_BYTES, MOST_UNASKED))
+
+
+def _processors() -> int:
+    """How many this process and its children may use."""
+    found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    quota, _, period = _bound_of_container("cpu.max").partition(" ")
+    return min(found, max(1, int(quota) // int(period))) if quota.isdigit() else found
+
+
+def _memory() -> int:
+    """Bytes that this process and its children may use."""
+    found = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    limit = _bound_of_container("memory.max")
+    return min(found, int(limit)) if limit.isdigit() else found
+
+
+def _bound_of_container(name: str) -> str:
+    file = Path("/sys/fs/cgroup") / name
+    return file.read_text("ascii").strip() if file.exists() else ""
+
+
+@asynccontextmanager
+async def answering(kb: KnowledgeBase) -> AsyncIterator[None]:
+    """Within it, questions are answered by as many workers as the settings say; by this process if that is none."""
+    count = workers_for(kb.settings)
+    if not count:
+        yield
+        return
+    pool = WorkerPool(kb, count)
+    kb.answers = pool
+    if kb.metrics is not None:
+        kb.metrics.show_workers(lambda: pool.ready, lambda: pool.memory)
+    pool.start()
+    try:
+        yield
+    finally:
+        await pool.close()
+        kb.answers = AnswersHere(kb)
+
+
+class WorkerPool:
+    """Implements `argot.service.answer_jobs.Answers` by `count` processes."""
+
+    def __init__(self, kb: KnowledgeBase, count: int) -> None:
+        self._kb, self._count = kb, count
+        self._settings = self._shared(kb.settings)
+        self._workers: list[WorkerProcess] = []
+        self._keeping: list[asyncio.Task[None]] = []
+        self._changed = asyncio.Condition()
+        self.lost = 0
+
+    @property
+    def ready(self) -> int:
+        """Workers that take questions."""
+        return sum(one.ready for one in self._workers)
+
+    @property
+    def memory(self) -> int:
+        """Bytes that the workers have together."""
+        return sum(one.memory for one in self._workers)
+
+    def start(self) -> None:
+        self._keeping = [asyncio.create_task(self._keep()) for _ in range(self._count)]
+
+    async def close(self) -> None:
+        """End the workers. Questions that are under way are given up."""
+        for task in self._keeping:
+            task.cancel()
+        await asyncio.gather(*self._keeping, return_exceptions=True)
+
+    # -- jobs ---------------------------------------------------------------------------------------------------------
+
+    async def events(self, job: AnswerJob) -> AsyncGenerator[AskEvent]:
+        """
+        Raises:
+            AnswerLost: two workers ended while they were at it.
+            Later: none is there.
+        """
+        told = finished = False
+        for _ in range(TRIES):
+            worker = await self._free()
+            try:
+                async with aclosing(worker.events(cast(Job, job))) as events:
+                    async for event in events:
+                        yield event
+                        told, finished = told or event.kind == "token", event.kind == "result"
+                return
+            except WorkerGone:
+                if finished:
+                    return
+                logger.warning("answer worker %d ended while it was at a question", worker.pid)
+            if told:
+                # The next worker begins the answer anew, or goes on where nothing of it is told again.
+                yield AskEvent("retract", "answer")
+                told = False
+        raise AnswerLost(
+            "Twice the process that was to answer this question ended while it was at it, so it is given up. Ask it in "
+            "other words, or a part of it; whoever runs Argot finds more in the log."
+        )
+
+    async def warm(self) -> None:
+        """Wait for the first worker; the others may come later."""
+        try:
+            await self._free()
+        except Later:
+            logger.error("no answer worker is ready after %g seconds", START_SECONDS)
+
+    async def _free(self) -> WorkerProcess:
+        """The worker with the fewest questions, as soon as there is one.
+
+        Raises:
+            Later
+        """
+        try:
+            async with asyncio.timeout(START_SECONDS), self._changed:
+                await self._changed.wait_for(lambda: self.ready)
+        except TimeoutError:
+            raise _none_there() from None
+        return min((one for one in self._workers if one.ready), key=lambda one: one.load)
+
+    def require_ready(self) -> None:
+        if not self.ready:
+            raise _none_there()
+
+    async def renew(self, settings: Settings) -> None:
+        self._settings = self._shared(settings)
+        await asyncio.gather(*(worker.renew(self._settings) for worker in list(self._workers)))
+
+    def described(self) -> str:
+        each = ", ".join(f"{one.pid} ({one.memory / 1e6:.0f} MB)" for one in self._workers if one.ready)
+        lost = f"; {self.lost} ended before their time" if self.lost else ""
+        return f"{self.ready} of {self._count} answer workers: {each or 'none is ready'}{lost}"
+
+    # -- keeping them -------------------------------------------------------------------------------------------------
+
+    async def _keep(self) -> None:
+        """A worker, and the next one when it ends."""
+        short_lives = 0
+        while True:
+            began = time.monotonic()
+            worker = WorkerProcess(self._kb)
+            self._workers.append(worker)
+            running = asyncio.create_task(worker.run(lambda: self._settings, self._tell))
+            try:
+                await asyncio.shield(running)
+            except asyncio.CancelledError:
+                await worker.end()
+                await asyncio.gather(running, return_exceptions=True)
+                raise
+            except OSError:
+                logger.exception("an answer worker could not be started")
+            finally:
+                self._workers.remove(worker)
+            self.lost += 1
+            if self._kb.metrics is not None:
+                self._kb.metrics.workers_lost.inc()
+            short_lives = 0 if time.monotonic() - began > SHORT_LIFE else short_lives + 1
+            pause = PAUSES[min(short_lives, len(PAUSES) - 1)]
+            logger.warning("answer worker %d ended; the next one starts in %g seconds", worker.pid, pause)
+            await asyncio.sleep(pause)
+
+    async def _tell(self) -> None:
+        async with self._changed:
+            self._changed.notify_all()
+
+    def _shared(self, settings: Settings) -> Settings:
+        """The settings of one worker, which shares the processors with the others."""
+        if settings.threads or self._count == 1:
+            return settings
+        return settings.model_copy(update={"threads": max(1, (os.cpu_count() or 1) // self._count)})
+
+
+def _none_there() -> Later:
+    return Later("No process that answers questions is ready just now. Ask again in a moment.", 10)

@@ -209,4 +209,7 @@ class Stores(Protocol):
             StoreUnavailable: the system or the server does not let it be opened.
         """
 
+    def holds(self, name: str) -> bool:
+        """Whether there is a store of this name already."""
+
     def close(self) -> None: ...

@@ -91,6 +91,10 @@ class PostgresqlStores:
             _migrate(connection, self, name, migrations)
         return database
 
+    def holds(self, name: str) -> bool:
+        database = PostgresqlDatabase(self, name)
+        return bool(database.rows("SELECT 1 FROM store_migrations WHERE store = ? LIMIT 1", name))
+
     @contextmanager
     def connection(self) -> Iterator[psycopg.Connection[Any]]:
         """One of the pool's, in auto-commit mode. It may be one whose server is gone."""

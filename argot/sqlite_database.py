@@ -99,5 +99,8 @@ class SqliteStores:
         """`people` is in `people.db`."""
         return SqliteDatabase(self.home / f"{name}.db", migrations)
 
+    def holds(self, name: str) -> bool:
+        return (self.home / f"{name}.db").exists()
+
     def close(self) -> None:
         """Nothing is held open beside the stores."""

@@ -62,7 +62,7 @@ class KnowledgeBase:
     Use it in one event loop, as `async with KnowledgeBase.open(home, settings) as kb`.
     """
 
-    def __init__(self, home: Path, settings: Settings, lock: HomeLock | None) -> None:
+    def __init__(self, home: Path, settings: Settings, lock: HomeLock | None, stores: Stores | None = None) -> None:
         self.home = home
         self.given = settings
         """The settings as they were given, without the models that the knowledge base has adopted."""
@@ -84,7 +84,7 @@ class KnowledgeBase:
         """What is counted of everything done; None where nobody reads it."""
         self.tracing: TraceExport | None = None
         """Where traces of questions are sent; None: nowhere."""
-        self.stores: Stores = SqliteStores(home)
+        self.stores: Stores = stores or SqliteStores(home)
         """What keeps people, ratings, training pairs and threads."""
         self._search: VectorSearch | None = None
         self._guard = threading.RLock()
@@ -106,9 +106,21 @@ class KnowledgeBase:
 
     @classmethod
     def open(
-        cls, home: Path, settings: Settings, *, create: bool = False, patience: float = PATIENCE_SECONDS
+        cls,
+        home: Path,
+        settings: Settings,
+        *,
+        create: bool = False,
+        patience: float = PATIENCE_SECONDS,
+        stores: Stores | None = None,
     ) -> KnowledgeBase:
         """Take the lock and check the stores.
+
+        Args:
+            create: make the folder of a new knowledge base where there is none.
+            patience: seconds to wait for another owner.
+            stores: where people, ratings, training pairs and threads are kept; None: in the folder. For tests alone, as
+                long as the corpus and the glossary are nowhere else, and a backup holds only the folder.
 
         Raises:
             NotFound: `home` holds no knowledge base (and `create` is not given).
@@ -128,7 +140,7 @@ class KnowledgeBase:
                 check_database(home / name)
             _note_stores(home)
             settle_adopted(home, cut_off=True)
-            opened = cls(home, settings, lock)
+            opened = cls(home, settings, lock, stores)
             opened.tracing = export_of(settings)
         except BaseException:
             lock.release()

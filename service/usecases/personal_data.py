@@ -13,7 +13,6 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
 from argot.service.ratings.answer_order import blind_order, by_letter
 from argot.service.ratings.study import Judgement, Rating, Study, StudyItem
-from argot.service.storage.home_folder import LEARNING
 from argot.service.threads.question_log import KeptQuestion, questions_kept
 from argot.service.usecases.threads import ThreadRead, delete_thread, thread_read
 from argot.service.usecases.usecase_registry import Text, usecase
@@ -139,7 +138,7 @@ async def user_erase(kb: KnowledgeBase, principal: Principal, *, name: Text) -> 
     questions = await kb.blocking(kb.glossary.privacy.erase_person, names)
     rows = await kb.blocking(kb.people.erase, names)
     ratings = await kb.blocking(kb.ratings.erase, names)
-    if (kb.home / LEARNING).exists():
+    if await kb.blocking(kb.stores.holds, "learning"):
         questions += await kb.blocking(kb.learning.erase_person, names, ERASED)
     if not (conversations or files or questions or rows or ratings):
         raise _nobody(name)

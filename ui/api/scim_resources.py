@@ -53,7 +53,7 @@ class ScimUser(Resource[Any]):
 class ScimMember(ComplexAttribute):
     value: Annotated[str | None, Mutability.immutable, CaseExact.true] = None
     """The id of a person."""
-    ref: Annotated[Reference["User"] | None, Mutability.immutable] = Field(  # noqa: F821, UP037  by its name
+    ref: Annotated[Reference["User"] | None, Mutability.immutable] = Field(  # type: ignore[name-defined]  # noqa: F821, UP037
         None, serialization_alias="$ref", validation_alias="$ref"
     )
 

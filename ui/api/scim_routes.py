@@ -312,7 +312,7 @@ class ScimExchange:
 
         asked = SearchRequest[kind].model_validate(
             self._query if search is None else search, scim_ctx=Context.SEARCH_REQUEST
-        )  # type: ignore[valid-type]
+        )
         found = [one for one in resources if asked.filter is None or asked.filter.match(one)]
         first = asked.start_index_0 or 0
         count = MOST_RESULTS if asked.count is None else min(asked.count, MOST_RESULTS)

@@ -16,7 +16,7 @@ from argot.corpus.index.embedding_windows import (
 )
 from argot.corpus.index.generations import make_current, next_generation, remove_generations
 from argot.corpus.index.vectors import VectorIndex
-from argot.corpus.store.statements import replacing
+from argot.corpus.store.upserts import upsert
 from argot.protocols import Embedder
 
 BATCH_ITEMS = 256
@@ -31,7 +31,7 @@ def new_generation(database: CorpusDatabase, root: Path, embedder: Embedder) -> 
     name = next_generation(root)
     with database.writing() as connection:
         connection.execute(
-            replacing("generations", ("name", "fingerprint", "dimensions"), ("name",)),
+            upsert("generations", ("name", "fingerprint", "dimensions"), ("name",)),
             (name, embedder.fingerprint, embedder.dimensions),
         )
         connection.execute("DELETE FROM vectors WHERE generation = ?", (name,))  # of an unfinished rebuild

@@ -1,5 +1,5 @@
 """Keyword search on FTS5 and on PostgreSQL beside each other: python bench/keyword_engines.py --postgres URL
-[--passages 10000] [--questions 200]
+[--passages 10000] [--questions 200] [--beir]
 
 Makes passages of sentences drawn from public data sets (`ARGOT_DATASETS`), so that words are as frequent as in natural
 text, in documents of 20, half of them for everyone and half for one of nine groups. Both engines index the same rows
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import lzma
+import math
 import os
 import random
 import re
@@ -20,7 +21,7 @@ import sys
 import tarfile
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -28,17 +29,20 @@ from typing import Any
 import psycopg
 
 from argot.corpus.database import SqliteCorpusDatabase
-from argot.corpus.keyword import fts5_index, postgres_index
+from argot.corpus.keyword.fts5_index import Fts5Index
 from argot.corpus.keyword.index_terms import passage_words
-from argot.corpus.keyword.postgres_schema import KEYWORD_TABLES
-from argot.evaluate.beir import load_beir
+from argot.corpus.keyword.postgres_index import PostgresIndex
+from argot.corpus.keyword_tables import KEYWORD_TABLES
+from argot.evaluate.beir import BeirSet, load_beir
 from argot.postgresql_connection import PostgresqlConnection, connection_options
 
 DATASETS = Path(os.environ.get("ARGOT_DATASETS", "../shared/datasets"))
 IN_DOCUMENT = 20
 SENTENCES = 7
 GROUPS = 9
+SETS = ("ord_qa", "emanuals_tv", "jargonised")
 LIMIT = 50
+FTS5, POSTGRES = Fts5Index(), PostgresIndex()
 COLUMNS = ("n", "id", "document", "audience", "title", "heading", "text", "folded", "identifiers")
 ROWS = """
 DROP SCHEMA public CASCADE; CREATE SCHEMA public;
@@ -55,14 +59,19 @@ def main() -> None:
     parser.add_argument("--postgres", required=True, help="URL of a database that may be emptied")
     parser.add_argument("--passages", type=int, default=10_000)
     parser.add_argument("--questions", type=int, default=200)
+    parser.add_argument("--beir", action="store_true", help="the sets in BEIR form instead: order and nDCG@10 of both")
     given = parser.parse_args()
+    if given.beir:
+        for name in SETS:
+            parity(load_beir(DATASETS / "beir" / name), given.postgres)
+        return
     asked = questions(given.questions)
     with (
         tempfile.TemporaryDirectory() as folder,
         psycopg.connect(given.postgres, options="-c jit=off", **connection_options()) as connection,
     ):
         database = SqliteCorpusDatabase(Path(folder) / "corpus.db", read_only=False)
-        fill_sqlite(database, given.passages)
+        fill_sqlite(database, rows(given.passages))
         fill_postgres(connection, database)
         sizes(database, connection)
         beside(database, connection, asked, given.passages)
@@ -73,7 +82,7 @@ def main() -> None:
 
 
 def questions(count: int) -> list[str]:
-    sets = [load_beir(DATASETS / "beir" / name) for name in ("ord_qa", "emanuals_tv", "jargonised")]
+    sets = [load_beir(DATASETS / "beir" / name) for name in SETS]
     asked = [text for one in sets for text in one.queries.values()]
     asked += [pair["question"] for pair in islice(_medquad(), 0, 16_000, 80)]
     return random.Random(2).sample(asked, min(count, len(asked)))
@@ -109,7 +118,7 @@ def _medquad() -> Iterator[dict[str, str]]:
         yield from map(json.loads, lines)
 
 
-def fill_sqlite(database: SqliteCorpusDatabase, count: int) -> None:
+def fill_sqlite(database: SqliteCorpusDatabase, coming: Iterable[tuple[Any, ...]]) -> None:
     connection = database.connection()
     connection.execute("PRAGMA foreign_keys = OFF")
     marks = ", ".join("?" * len(COLUMNS))
@@ -117,14 +126,14 @@ def fill_sqlite(database: SqliteCorpusDatabase, count: int) -> None:
         writer.executemany(
             f"INSERT INTO passages ({', '.join(COLUMNS)}, revision, ordinal, start, end, header, heading_path)"
             f" VALUES ({marks}, '', 0, 0, 0, '', '[]')",
-            rows(count),
+            coming,
         )
     started = time.perf_counter()
     with database.writing() as writer:
-        fts5_index.rebuild(writer)
-    fts5_index.forget_deleted(database, "passage")
+        FTS5.rebuild(writer)
+    FTS5.forget_deleted(database, "passage")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    print(f"FTS5 indexed {count:,} passages in {time.perf_counter() - started:.0f} s", flush=True)
+    print(f"FTS5 indexed them in {time.perf_counter() - started:.0f} s", flush=True)
 
 
 def fill_postgres(connection: psycopg.Connection[Any], database: SqliteCorpusDatabase) -> None:
@@ -138,7 +147,7 @@ def fill_postgres(connection: psycopg.Connection[Any], database: SqliteCorpusDat
     connection.execute("CREATE TABLE triples (LIKE passages)")
     started = time.perf_counter()
     with connection.transaction():
-        postgres_index.rebuild(PostgresqlConnection(connection))
+        POSTGRES.rebuild(PostgresqlConnection(connection))
     connection.execute("VACUUM ANALYZE")
     print(f"PostgreSQL indexed them in {time.perf_counter() - started:.0f} s", flush=True)
 
@@ -152,6 +161,50 @@ def sizes(database: SqliteCorpusDatabase, connection: psycopg.Connection[Any]) -
     print(f"On disk: FTS5 {fts / 1e6:,.0f} MB; {listed}")
 
 
+# -- sets in BEIR form ------------------------------------------------------------------------------------------------
+
+
+def parity(data: BeirSet, url: str) -> None:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        psycopg.connect(url, options="-c jit=off", **connection_options()) as connection,
+    ):
+        database = SqliteCorpusDatabase(Path(folder) / "corpus.db", read_only=False)
+        fill_sqlite(database, beir_rows(data))
+        fill_postgres(connection, database)
+        lite, ours = database.connection(), PostgresqlConnection(connection)
+        same, scores, asked = 0, [0.0, 0.0], 0
+        for queries in filter(None, (data.queries, data.plain)):
+            for id_ in data.qrels.keys() & queries.keys():
+                found = [
+                    [key for key, _ in engine.search_keywords(made, "passage", queries[id_], None, LIMIT)]
+                    for engine, made in ((FTS5, lite), (POSTGRES, ours))
+                ]
+                same += found[0] == found[1]
+                asked += 1
+                for n in range(2):
+                    scores[n] += ndcg(found[n], data.qrels[id_])
+        means = ", ".join(f"{score / asked:.4f}" for score in scores)
+        print(f"{data.name}: nDCG@10 {means}; the same {LIMIT} in the same order: {same} of {asked}", flush=True)
+        database.close()
+
+
+def beir_rows(data: BeirSet) -> Iterator[tuple[Any, ...]]:
+    for n, (id_, (title, text)) in enumerate(data.corpus.items(), start=1):
+        values = {"n": n, "id": id_, "document": id_, "audience": 1, "text": text, **passage_words(title, [], text)}
+        yield tuple(values[column] for column in COLUMNS)
+
+
+def ndcg(found: Sequence[str], judged: Mapping[str, int]) -> float:
+    gains = [2 ** judged.get(id_, 0) - 1 for id_ in found[:10]]
+    ideal = sorted((2**grade - 1 for grade in judged.values()), reverse=True)[:10]
+    return _discounted(gains) / _discounted(ideal)
+
+
+def _discounted(gains: Iterable[float]) -> float:
+    return sum(gain / math.log2(place) for place, gain in enumerate(gains, start=2))
+
+
 # -- asking -----------------------------------------------------------------------------------------------------------
 
 
@@ -163,10 +216,10 @@ def beside(
     ours = PostgresqlConnection(connection)
 
     def on_fts5(query: str, audiences: Any, documents: Any) -> list[tuple[str, float]]:
-        return fts5_index.search_keywords(lite, "passage", query, audiences, LIMIT, documents)
+        return FTS5.search_keywords(lite, "passage", query, audiences, LIMIT, documents)
 
     def on_postgres(query: str, audiences: Any, documents: Any) -> list[tuple[str, float]]:
-        return postgres_index.search_keywords(ours, "passage", query, audiences, LIMIT, documents)
+        return POSTGRES.search_keywords(ours, "passage", query, audiences, LIMIT, documents)
 
     some = [f"d{n}" for n in range(0, passages // IN_DOCUMENT, 20)]
     (backend,) = connection.execute("SELECT pg_backend_pid()").fetchone() or (0,)

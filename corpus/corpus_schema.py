@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 
-from argot.corpus.keyword.postgres_schema import KEYWORD_TABLES
+from argot.corpus.keyword_tables import KEYWORD_TABLES
 from argot.corpus.postgres_schema import ROW_SECURITY, postgres_documents, postgres_fields
 from argot.databases import PerEngine, StoreMigration
 from argot.sqlite import StepNames, run_script

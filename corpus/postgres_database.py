@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -28,9 +29,12 @@ class PostgresCorpusDatabase:
             DamagedStore, StoreUnavailable
         """
         self._database = stores.open("corpus", MIGRATIONS)
+        self._of_thread = threading.local()
 
     def connection(self) -> Connection:
-        return _SingleStatements(self)
+        """Within a transaction of this thread it is that one's, which sees what it wrote."""
+        writer: Connection | None = getattr(self._of_thread, "writer", None)
+        return writer or _SingleStatements(self)
 
     def rows_for(self, principal: Principal, sql: str, parameters: Parameters = ()) -> list[Any]:
         with self.reader_apart(principal) as connection:
@@ -52,7 +56,11 @@ class PostgresCorpusDatabase:
     def writing(self) -> Iterator[Connection]:
         with self._database.transaction() as connection:
             connection.execute(_SAY, (SERVICE,))
-            yield connection
+            self._of_thread.writer = connection
+            try:
+                yield connection
+            finally:
+                self._of_thread.writer = None
 
     def scrub(self) -> bool:
         return self._database.scrub()

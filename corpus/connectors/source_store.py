@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias, cast
 from argot.clock import timestamp
 from argot.corpus.database import CorpusDatabase
 from argot.corpus.store.row_mapping import audience_text, stored_audience
-from argot.corpus.store.statements import replacing
+from argot.corpus.store.upserts import upsert
 from argot.databases import Connection
 from argot.errors import Conflict, NotFound
 from argot.types import EVERYONE, Audience
@@ -205,7 +205,7 @@ class SourceStore:
     def note(self, name: str, items: Sequence[StoredItem]) -> None:
         with self._database.writing() as connection:
             connection.executemany(
-                replacing("source_items", ("source", *_ITEM_COLUMNS.split(", ")), ("source", "uri")),
+                upsert("source_items", ("source", *_ITEM_COLUMNS.split(", ")), ("source", "uri")),
                 [(name, *_item_row(one)) for one in items],
             )
 

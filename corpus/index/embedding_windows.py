@@ -12,7 +12,7 @@ from argot.corpus.index.soundness import sketches
 from argot.corpus.index.vector_index import VectorIndex
 from argot.corpus.store.row_mapping import stored_audience
 from argot.corpus.store.row_writes import NewRevision
-from argot.corpus.store.statements import replacing
+from argot.corpus.store.upserts import upsert
 from argot.corpus.vector_ids import VectorKind, vector_id
 from argot.databases import Connection
 from argot.protocols import Embedder, Vectors
@@ -116,7 +116,7 @@ def record_windows(connection: Connection, generation: str, embedded: Sequence[E
     """Record how many vectors each item has in a generation of the index, and a sketch of each."""
     # Content that comes back has the same ids as before: its old rows are replaced.
     connection.executemany(
-        replacing("vectors", ("generation", "item", "kind", "document", "windows", "sketch"), ("generation", "item")),
+        upsert("vectors", ("generation", "item", "kind", "document", "windows", "sketch"), ("generation", "item")),
         [
             (generation, one.item.id, one.item.kind, one.item.document, len(one.vectors), _sketches(one))
             for one in embedded

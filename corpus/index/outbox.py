@@ -12,7 +12,7 @@ from argot.corpus.database import CorpusDatabase
 from argot.corpus.index.vector_index import VectorIndex
 from argot.corpus.store.blobs import Blobs
 from argot.corpus.store.row_mapping import stored_audience
-from argot.corpus.store.statements import replacing
+from argot.corpus.store.upserts import upsert
 from argot.corpus.vector_ids import VectorKind, vector_id
 from argot.databases import Connection
 
@@ -107,7 +107,7 @@ def without(ids: VectorIds, others: VectorIds) -> dict[str, list[str]]:
 
 def _queue(connection: Connection, document: str, generation: str, vectors: VectorIds, *, under_way: bool) -> None:
     connection.executemany(
-        replacing(
+        upsert(
             "vector_deletions",
             ("generation", "collection", "vector", "document", "under_way"),
             ("generation", "collection", "vector"),

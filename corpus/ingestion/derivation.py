@@ -22,7 +22,7 @@ from argot.corpus.keyword.keyword_index import keyword_index_of
 from argot.corpus.store.derived_ids import stamped_derived, stamped_triples
 from argot.corpus.store.row_mapping import stored_audience
 from argot.corpus.store.row_writes import insert_derived, insert_triples
-from argot.corpus.store.statements import replacing
+from argot.corpus.store.upserts import upsert
 from argot.corpus.vector_ids import VectorKind, vector_id
 from argot.databases import Connection
 from argot.types import Audience, DerivableKind, DerivedText, Passage, Triple
@@ -267,7 +267,7 @@ def _replace(
         _delete(connection, kind, gone)
         _insert(connection, one)
         connection.executemany(
-            replacing("derivations", ("passage", "kind", "document", "prompt", "model"), ("passage", "kind")),
+            upsert("derivations", ("passage", "kind", "document", "prompt", "model"), ("passage", "kind")),
             [(passage.id, kind, one.document, prompt, model) for passage in one.passages],
         )
     return replaced

@@ -14,7 +14,7 @@ from argot.corpus.index.embedding_windows import (
     stored_items,
 )
 from argot.corpus.index.vector_index import Generations, VectorIndex
-from argot.corpus.store.statements import replacing
+from argot.corpus.store.upserts import upsert
 from argot.protocols import Embedder
 
 BATCH_ITEMS = 256
@@ -29,7 +29,7 @@ def new_generation(database: CorpusDatabase, generations: Generations, embedder:
     name = generations.unused_name(name for (name,) in known)
     with database.writing() as connection:
         connection.execute(
-            replacing("generations", ("name", "fingerprint", "dimensions"), ("name",)),
+            upsert("generations", ("name", "fingerprint", "dimensions"), ("name",)),
             (name, embedder.fingerprint, embedder.dimensions),
         )
         connection.execute("DELETE FROM vectors WHERE generation = ?", (name,))  # of an unfinished rebuild

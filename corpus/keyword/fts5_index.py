@@ -57,34 +57,81 @@ MERGED_PAGES = 500
 """Written in one transaction when words are forgotten; others wait for it."""
 
 
-def search_keywords(  # noqa: PLR0917
-    connection: Connection,
-    kind: VectorKind,
-    query: str,
-    audiences: Sequence[int] | None,
-    limit: int,
-    documents: Collection[str] | None = None,
-) -> list[tuple[str, float]]:
-    expression = match_expression(question_phrases(query), columns=SEARCHED[kind])
-    return _ranked(connection, INDEXES[kind], expression, audiences, limit, documents)
+class Fts5Index:
+    """A `KeywordIndex`."""
 
+    def search_keywords(  # noqa: PLR0917
+        self,
+        connection: Connection,
+        kind: VectorKind,
+        query: str,
+        audiences: Sequence[int] | None,
+        limit: int,
+        documents: Collection[str] | None = None,
+    ) -> list[tuple[str, float]]:
+        expression = match_expression(question_phrases(query), columns=SEARCHED[kind])
+        return _ranked(connection, INDEXES[kind], expression, audiences, limit, documents)
 
-def with_phrase(
-    connection: Connection, phrase: str, audiences: Sequence[int] | None, limit: int
-) -> list[tuple[str, float]]:
-    return _ranked(connection, INDEXES["passage"], _held_expression(phrase), audiences, limit)
+    def with_phrase(
+        self, connection: Connection, phrase: str, audiences: Sequence[int] | None, limit: int
+    ) -> list[tuple[str, float]]:
+        return _ranked(connection, INDEXES["passage"], _held_expression(phrase), audiences, limit)
 
+    def count_phrase(self, connection: Connection, phrase: str, audiences: Sequence[int] | None) -> int:
+        expression = _held_expression(phrase)
+        if expression is None:
+            return 0
+        # For someone who may read everything the index alone gives the count, without a join.
+        if audiences is None:
+            row = connection.execute("SELECT count(*) FROM passage_words WHERE passage_words MATCH ?", (expression,))
+        else:
+            row = connection.execute(_COUNT_READABLE, (expression, json.dumps(list(audiences))))
+        return int(row.fetchone()[0])
 
-def count_phrase(connection: Connection, phrase: str, audiences: Sequence[int] | None) -> int:
-    expression = _held_expression(phrase)
-    if expression is None:
-        return 0
-    # For someone who may read everything the index alone gives the count, without a join.
-    if audiences is None:
-        row = connection.execute("SELECT count(*) FROM passage_words WHERE passage_words MATCH ?", (expression,))
-    else:
-        row = connection.execute(_COUNT_READABLE, (expression, json.dumps(list(audiences))))
-    return int(row.fetchone()[0])
+    def insert_rows(self, connection: Connection, kind: VectorKind, document: str) -> None:
+        _insert(connection, INDEXES[kind], "r.document = ?", document)
+
+    def insert_some(self, connection: Connection, kind: VectorKind, ids: Iterable[str]) -> None:
+        _insert(connection, INDEXES[kind], _IDS, json.dumps(list(ids)))
+
+    def delete_rows(self, connection: Connection, kind: VectorKind, document: str) -> None:
+        _delete(connection, INDEXES[kind], "r.document = ?", document)
+
+    def delete_some(self, connection: Connection, kind: VectorKind, ids: Iterable[str]) -> None:
+        _delete(connection, INDEXES[kind], _IDS, json.dumps(list(ids)))
+
+    def relabel_rows(self, connection: Connection, kind: VectorKind, document: str) -> None:
+        """Nothing: readers stand in the indexed rows alone."""
+
+    def rebuild(self, connection: Connection) -> None:
+        for index in INDEXES.values():
+            connection.execute(f"INSERT INTO {index.words}({index.words}) VALUES ('rebuild')")  # noqa: S608
+
+    def faults(self, connection: Connection) -> list[str]:
+        bad = []
+        for index in INDEXES.values():
+            # Rank 1 has FTS5 compare the index with the stored texts, and not only with itself.
+            command = f"INSERT INTO {index.words}({index.words}, rank) VALUES ('integrity-check', 1)"  # noqa: S608
+            try:
+                connection.execute(command)
+            except sqlite3.DatabaseError:
+                bad.append(index.words)
+        return bad
+
+    def forget_deleted(self, database: CorpusDatabase, kind: VectorKind) -> None:
+        """Merge an index into one piece, in small transactions: until then it keeps the words of rows taken out.
+
+        About half a second of processor time for 50,000 passages (`fts5`, "The merge Command").
+        """
+        index = INDEXES[kind]
+        pages = -MERGED_PAGES  # negative: all pieces are to be merged, whatever their sizes
+        done = False
+        while not done:
+            with database.writing() as connection:
+                before = _changes(connection)
+                connection.execute(f"INSERT INTO {index.words}({index.words}, rank) VALUES ('merge', ?)", (pages,))  # noqa: S608
+                done = pages > 0 and _changes(connection) - before < 2  # so SQLite says that nothing is left to do
+            pages = MERGED_PAGES
 
 
 def _held_expression(phrase: str) -> str | None:
@@ -126,61 +173,8 @@ def _ranked(  # noqa: PLR0917
 # -- upkeep, inside the caller's transaction ------------------------------------------------------------------------
 
 
-def insert_rows(connection: Connection, kind: VectorKind, document: str) -> None:
-    _insert(connection, INDEXES[kind], "r.document = ?", document)
-
-
-def insert_some(connection: Connection, kind: VectorKind, ids: Iterable[str]) -> None:
-    _insert(connection, INDEXES[kind], _IDS, json.dumps(list(ids)))
-
-
-def delete_rows(connection: Connection, kind: VectorKind, document: str) -> None:
-    _delete(connection, INDEXES[kind], "r.document = ?", document)
-
-
-def delete_some(connection: Connection, kind: VectorKind, ids: Iterable[str]) -> None:
-    _delete(connection, INDEXES[kind], _IDS, json.dumps(list(ids)))
-
-
-def relabel_rows(connection: Connection, kind: VectorKind, document: str) -> None:
-    """Nothing: readers stand in the indexed rows alone."""
-
-
-def rebuild(connection: Connection) -> None:
-    for index in INDEXES.values():
-        connection.execute(f"INSERT INTO {index.words}({index.words}) VALUES ('rebuild')")  # noqa: S608
-
-
-def forget_deleted(database: CorpusDatabase, kind: VectorKind) -> None:
-    """Merge an index into one piece, in small transactions: until then it keeps the words of rows taken out.
-
-    About half a second of processor time for 50,000 passages (`fts5`, "The merge Command").
-    """
-    index = INDEXES[kind]
-    pages = -MERGED_PAGES  # negative: all pieces are to be merged, whatever their sizes
-    done = False
-    while not done:
-        with database.writing() as connection:
-            before = _changes(connection)
-            connection.execute(f"INSERT INTO {index.words}({index.words}, rank) VALUES ('merge', ?)", (pages,))  # noqa: S608
-            done = pages > 0 and _changes(connection) - before < 2  # so SQLite says that nothing is left to do
-        pages = MERGED_PAGES
-
-
 def _changes(connection: Connection) -> int:
     return int(connection.execute("SELECT total_changes()").fetchone()[0])
-
-
-def faults(connection: Connection) -> list[str]:
-    bad = []
-    for index in INDEXES.values():
-        # Rank 1 has FTS5 compare the index with the stored texts, and not only with itself.
-        command = f"INSERT INTO {index.words}({index.words}, rank) VALUES ('integrity-check', 1)"  # noqa: S608
-        try:
-            connection.execute(command)
-        except sqlite3.DatabaseError:
-            bad.append(index.words)
-    return bad
 
 
 _IDS = "r.id IN (SELECT value FROM json_each(?))"

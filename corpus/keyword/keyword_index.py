@@ -12,8 +12,9 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
 from argot.corpus.database import CorpusDatabase
-from argot.corpus.keyword import fts5_index, postgres_index
+from argot.corpus.keyword.fts5_index import Fts5Index
 from argot.corpus.keyword.index_terms import passage_words, text_words
+from argot.corpus.keyword.postgres_index import PostgresIndex
 from argot.corpus.vector_ids import VectorKind
 from argot.databases import Connection
 
@@ -75,7 +76,10 @@ class KeywordIndex(Protocol):
 
 def keyword_index_of(connection: Connection) -> KeywordIndex:
     """That of the engine which this connection is one of."""
-    return fts5_index if isinstance(connection, sqlite3.Connection) else postgres_index
+    return _FTS5 if isinstance(connection, sqlite3.Connection) else _POSTGRES
+
+
+_FTS5, _POSTGRES = Fts5Index(), PostgresIndex()
 
 
 def rebuild_words(database: CorpusDatabase) -> None:

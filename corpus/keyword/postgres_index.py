@@ -12,39 +12,25 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from argot.corpus.database import CorpusDatabase
 from argot.corpus.keyword.index_terms import Phrase, exact_phrase, question_phrases
 from argot.corpus.keyword.postgres_postings import (
+    IDS,
     INDEXES,
     MOST_IN_TITLE,
+    OF_DOCUMENT,
     TITLE_BITS,
     RowIndex,
-    delete_rows,
-    delete_some,
-    forget_deleted,
+    delete_postings,
     identifier_of,
-    insert_rows,
-    insert_some,
-    rebuild,
-    relabel_rows,
+    insert_postings,
+    rebuild_postings,
+    relabel_postings,
 )
-from argot.corpus.keyword.postgres_soundness import faults
+from argot.corpus.keyword.postgres_soundness import postings_differ
 from argot.corpus.keyword.word_tokens import phrase_tokens
 from argot.corpus.vector_ids import VectorKind
 from argot.databases import Connection
-
-__all__ = [
-    "count_phrase",
-    "delete_rows",
-    "delete_some",
-    "faults",
-    "forget_deleted",
-    "insert_rows",
-    "insert_some",
-    "rebuild",
-    "relabel_rows",
-    "search_keywords",
-    "with_phrase",
-]
 
 K1 = 1.2
 B = 0.75
@@ -54,48 +40,75 @@ FEW_POSTINGS = 5_000
 """Postings that are read sooner than it is worked out which could be left out."""
 
 
-def search_keywords(  # noqa: PLR0917
-    connection: Connection,
-    kind: VectorKind,
-    query: str,
-    audiences: Sequence[int] | None,
-    limit: int,
-    documents: Collection[str] | None = None,
-) -> list[tuple[str, float]]:
-    index = INDEXES[kind]
-    known = _Known.of(connection, index, question_phrases(query))
-    if limit < 1 or not (known.words or known.phrases):
-        return []
-    scope = _Scope(audiences, documents, limit)
-    leading, rest = _split_by_weight(known.words, limit)
-    found = _ranked(connection, index, known, scope, leading, rest)
-    # A row with none of the leading words could be among the best after all.
-    if rest and (len(found) < limit or found[-1][1] <= _most(rest)):
-        found = _ranked(connection, index, known, scope, known.words, [])
-    return found
-
-
-def with_phrase(
-    connection: Connection, phrase: str, audiences: Sequence[int] | None, limit: int
-) -> list[tuple[str, float]]:
-    known = _known_phrase(connection, phrase)
-    if known is None or limit < 1:
-        return []
-    return _ranked(connection, INDEXES["passage"], known, _Scope(audiences, None, limit), [], [], held=True)
-
-
-def count_phrase(connection: Connection, phrase: str, audiences: Sequence[int] | None) -> int:
-    known = _known_phrase(connection, phrase)
-    if known is None:
-        return 0
-    hits, values = _hits(INDEXES["passage"], known.phrases, held=True)
-    narrowed = "" if audiences is None else f"WHERE {_READABLE}"
-    values["audiences"] = None if audiences is None else list(audiences)
-    row = connection.execute(f"WITH hits AS ({hits}) SELECT count(*) FROM hits AS p {narrowed}", values).fetchone()
-    return int(row[0])
-
-
 _READABLE = "p.audience = ANY(CAST(:audiences AS int[]))"
+
+
+class PostgresIndex:
+    """A `KeywordIndex`."""
+
+    def search_keywords(  # noqa: PLR0917
+        self,
+        connection: Connection,
+        kind: VectorKind,
+        query: str,
+        audiences: Sequence[int] | None,
+        limit: int,
+        documents: Collection[str] | None = None,
+    ) -> list[tuple[str, float]]:
+        index = INDEXES[kind]
+        known = _Known.of(connection, index, question_phrases(query))
+        if limit < 1 or not (known.words or known.phrases):
+            return []
+        scope = _Scope(audiences, documents, limit)
+        leading, rest = _split_by_weight(known.words, limit)
+        found = _ranked(connection, index, known, scope, leading, rest)
+        # A row with none of the leading words could be among the best after all.
+        if rest and (len(found) < limit or found[-1][1] <= _most(rest)):
+            found = _ranked(connection, index, known, scope, known.words, [])
+        return found
+
+    def with_phrase(
+        self, connection: Connection, phrase: str, audiences: Sequence[int] | None, limit: int
+    ) -> list[tuple[str, float]]:
+        known = _known_phrase(connection, phrase)
+        if known is None or limit < 1:
+            return []
+        return _ranked(connection, INDEXES["passage"], known, _Scope(audiences, None, limit), [], [], held=True)
+
+    def count_phrase(self, connection: Connection, phrase: str, audiences: Sequence[int] | None) -> int:
+        known = _known_phrase(connection, phrase)
+        if known is None:
+            return 0
+        hits, values = _hits(INDEXES["passage"], known.phrases, held=True)
+        narrowed = "" if audiences is None else f"WHERE {_READABLE}"
+        values["audiences"] = None if audiences is None else list(audiences)
+        row = connection.execute(f"WITH hits AS ({hits}) SELECT count(*) FROM hits AS p {narrowed}", values).fetchone()
+        return int(row[0])
+
+    def insert_rows(self, connection: Connection, kind: VectorKind, document: str) -> None:
+        insert_postings(connection, INDEXES[kind], OF_DOCUMENT, document)
+
+    def insert_some(self, connection: Connection, kind: VectorKind, ids: Iterable[str]) -> None:
+        insert_postings(connection, INDEXES[kind], IDS, list(ids))
+
+    def delete_rows(self, connection: Connection, kind: VectorKind, document: str) -> None:
+        delete_postings(connection, INDEXES[kind], OF_DOCUMENT, document)
+
+    def delete_some(self, connection: Connection, kind: VectorKind, ids: Iterable[str]) -> None:
+        delete_postings(connection, INDEXES[kind], IDS, list(ids))
+
+    def relabel_rows(self, connection: Connection, kind: VectorKind, document: str) -> None:
+        relabel_postings(connection, INDEXES[kind], document)
+
+    def rebuild(self, connection: Connection) -> None:
+        for index in INDEXES.values():
+            rebuild_postings(connection, index)
+
+    def faults(self, connection: Connection) -> list[str]:
+        return [f"{index.name}_postings" for index in INDEXES.values() if postings_differ(connection, index)]
+
+    def forget_deleted(self, database: CorpusDatabase, kind: VectorKind) -> None:
+        """Nothing: words go with the last row that holds them, and PostgreSQL clears its files of them in time."""
 
 
 # -- what is known of a question's words -----------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """What the keyword index on PostgreSQL keeps, changed in the transaction that changes the rows.
 
 Per index there are a vocabulary (in how many rows a token stands), postings (in which, and how often), and each row's
-tokens in their order, for phrases. The tables are in `argot.corpus.keyword.postgres_schema`.
+tokens in their order, for phrases. The tables are in `argot.corpus.keyword_tables`.
 """
 
 # ruff: noqa: S608  only our own names and numbers are put into SQL
@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from argot.corpus.database import CorpusDatabase
 from argot.corpus.keyword.word_tokens import ColumnTokens, column_tokens
 from argot.corpus.vector_ids import VectorKind
 from argot.databases import Connection
@@ -47,50 +46,30 @@ def identifier_of(token: str) -> str:
     return f"={token}"
 
 
-def insert_rows(connection: Connection, kind: VectorKind, document: str) -> None:
-    _insert(connection, INDEXES[kind], _OF_DOCUMENT, document)
+IDS = "r.id = ANY(CAST(:value AS text[]))"
+_NUMBERS = "r.n = ANY(CAST(:value AS int[]))"
+OF_DOCUMENT = "r.document = :value"
 
 
-def insert_some(connection: Connection, kind: VectorKind, ids: Iterable[str]) -> None:
-    _insert(connection, INDEXES[kind], _IDS, list(ids))
-
-
-def delete_rows(connection: Connection, kind: VectorKind, document: str) -> None:
-    _delete(connection, INDEXES[kind], _OF_DOCUMENT, document)
-
-
-def delete_some(connection: Connection, kind: VectorKind, ids: Iterable[str]) -> None:
-    _delete(connection, INDEXES[kind], _IDS, list(ids))
-
-
-def relabel_rows(connection: Connection, kind: VectorKind, document: str) -> None:
-    index = INDEXES[kind]
+def relabel_postings(connection: Connection, index: RowIndex, document: str) -> None:
+    """Give the postings of a document the audience that its rows have now."""
     connection.execute(
-        f"UPDATE {index.name}_postings AS p SET audience = w.audience FROM ({_words_of(index, _OF_DOCUMENT)}) AS w "
+        f"UPDATE {index.name}_postings AS p SET audience = w.audience FROM ({_words_of(index, OF_DOCUMENT)}) AS w "
         "WHERE p.word = w.word AND p.n = w.n",
         {"value": document},
     )
 
 
-def rebuild(connection: Connection) -> None:
-    for index in INDEXES.values():
-        connection.execute(f"TRUNCATE {index.name}_postings, {index.name}_vocabulary, {index.name}_sequences")
-        connection.execute("DELETE FROM keyword_totals WHERE name = ?", (index.name,))
-        numbers = [n for (n,) in connection.execute(f"SELECT n FROM {index.rows} ORDER BY n")]
-        for start in range(0, len(numbers), ROWS_AT_ONCE):
-            _insert(connection, index, _NUMBERS, numbers[start : start + ROWS_AT_ONCE])
+def rebuild_postings(connection: Connection, index: RowIndex) -> None:
+    """Build an index again from the stored rows."""
+    connection.execute(f"TRUNCATE {index.name}_postings, {index.name}_vocabulary, {index.name}_sequences")
+    connection.execute("DELETE FROM keyword_totals WHERE name = ?", (index.name,))
+    numbers = [n for (n,) in connection.execute(f"SELECT n FROM {index.rows} ORDER BY n")]
+    for start in range(0, len(numbers), ROWS_AT_ONCE):
+        insert_postings(connection, index, _NUMBERS, numbers[start : start + ROWS_AT_ONCE])
 
 
-def forget_deleted(database: CorpusDatabase, kind: VectorKind) -> None:
-    """Nothing: words go with the last row that holds them, and PostgreSQL itself clears its files of them in time."""
-
-
-_IDS = "r.id = ANY(CAST(:value AS text[]))"
-_NUMBERS = "r.n = ANY(CAST(:value AS int[]))"
-_OF_DOCUMENT = "r.document = :value"
-
-
-def _insert(connection: Connection, index: RowIndex, where: str, value: object) -> None:
+def insert_postings(connection: Connection, index: RowIndex, where: str, value: object) -> None:
     rows = connection.execute(
         f"SELECT r.n, r.audience, {index.columns} FROM {index.rows} AS r WHERE {where} ORDER BY r.n",
         {"value": value},
@@ -166,7 +145,7 @@ def _add_words(connection: Connection, index: RowIndex, rows: Counter[str]) -> d
     return {**ids, **dict(map(tuple, added))}
 
 
-def _delete(connection: Connection, index: RowIndex, where: str, value: object) -> None:
+def delete_postings(connection: Connection, index: RowIndex, where: str, value: object) -> None:
     _add_totals(connection, index, 0, 0)
     connection.execute(
         f"""WITH gone AS (

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from argot.corpus.keyword.postgres_postings import (
-    INDEXES,
     LONGEST_ROW,
     MOST_HELD,
     MOST_IN_TITLE,
@@ -17,12 +16,8 @@ from argot.corpus.keyword.postgres_postings import (
 from argot.databases import Connection
 
 
-def faults(connection: Connection) -> list[str]:
-    """The indexes that do not agree with the stored rows. Reads everything."""
-    return [f"{index.name}_postings" for index in INDEXES.values() if _differs(connection, index)]
-
-
-def _differs(connection: Connection, index: RowIndex) -> bool:
+def postings_differ(connection: Connection, index: RowIndex) -> bool:
+    """Whether an index does not agree with the stored rows. Reads everything."""
     said = (_POSTINGS, _ROWS_OF_WORDS, _TOTALS)
     if any(connection.execute(sql.format(name=index.name, rows=index.rows)).fetchone() for sql in said):
         return True

@@ -79,8 +79,7 @@ class CorpusStore:
     @property
     def version(self) -> int:
         """Grows with every change to documents: what was computed from them under another number is stale."""
-        row = self._connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
-        return int(row[0]) if row else 0
+        return _version(self._connection)
 
     def cache_key(self, principal: Principal) -> CacheKey:
         """What all that is worked out from the passages for this principal depends on.
@@ -90,8 +89,8 @@ class CorpusStore:
         key = (self.version, principal.sees_all, principal.tokens)
         found: CacheKey | None = self._cache_keys.get(key)
         if found is None:
-            with self._readable(principal) as (_, audiences):
-                found = self._cache_key(audiences)
+            with self._readable(principal) as (connection, audiences):
+                found = _cache_key(connection, audiences)
             self._cache_keys.put(key, found)
         return found
 
@@ -268,7 +267,7 @@ class CorpusStore:
         if documents is not None:
             return self._search("passage", principal, query, limit, documents)
         with self._readable(principal) as (connection, audiences):
-            key = (*self._cache_key(audiences), query)
+            key = (*_cache_key(connection, audiences), query)
             fetched, found = self._searches.get(key) or (0, [])
             if fetched < limit:
                 fetched = max(limit, _FETCHED)
@@ -287,7 +286,7 @@ class CorpusStore:
     def phrase_count(self, principal: Principal, phrase: str) -> int:
         """How many passages hold these words in this order (stemmed), in headings or text."""
         with self._readable(principal) as (connection, audiences):
-            key = (*self._cache_key(audiences), phrase)
+            key = (*_cache_key(connection, audiences), phrase)
             count: int | None = self._counts.get(key)
             if count is None:
                 count = keyword_index_of(connection).count_phrase(connection, phrase, audiences)
@@ -363,10 +362,6 @@ class CorpusStore:
             numbers = [n for n, tokens in rows if principal.may_read(stored_audience(tokens))]
             yield connection, None if len(numbers) == len(rows) else numbers
 
-    def _cache_key(self, audiences: list[int] | None) -> CacheKey:
-        # Part of every cache key: a change of documents or of readers makes another one.
-        return self.version, None if audiences is None else tuple(audiences)
-
     def _search(
         self,
         kind: VectorKind,
@@ -390,6 +385,16 @@ class CorpusStore:
         if not rows or not principal.may_read(stored_audience(rows[0][0])):
             raise NotFound(f"There is no revision '{revision_id}'.")
         return tuple(rows[0])[1:]
+
+
+def _cache_key(connection: Connection, audiences: list[int] | None) -> CacheKey:
+    # Part of every cache key: a change of documents or of readers makes another one.
+    return _version(connection), None if audiences is None else tuple(audiences)
+
+
+def _version(connection: Connection) -> int:
+    row = connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
+    return int(row[0]) if row else 0
 
 
 def _is_path_of(wanted: str, uri: str) -> bool:

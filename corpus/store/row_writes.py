@@ -119,7 +119,7 @@ def remove_rows(connection: Connection, document: str) -> None:
     """Delete a document with all that was ever made of it."""
     clear(connection, document)
     connection.execute("DELETE FROM documents WHERE id = ?", (document,))  # revisions follow
-    # FTS5 keeps the words of deleted rows until its pieces are merged: see `fts5_index.forget_deleted`.
+    # FTS5 keeps the words of deleted rows until its pieces are merged: see `Fts5Index.forget_deleted`.
     connection.execute("INSERT INTO meta (key, value) VALUES (?, 'due') ON CONFLICT DO NOTHING", (WORDS_TO_FORGET,))
     touch(connection)
 

@@ -14,6 +14,7 @@ from argot.corpus.corpus import Corpus, Source
 from argot.corpus.corpus_schema import MIGRATIONS, NAMES, put_fields
 from argot.corpus.database import SqliteCorpusDatabase
 from argot.corpus.store.document_store import CorpusStore
+from argot.databases import PerEngine
 from argot.errors import DamagedStore, InvalidInput, NotFound
 from argot.settings import Settings
 from argot.sqlite import open_database
@@ -297,7 +298,8 @@ def test_reading_only_makes_nothing(tmp_path: Path, closed: Path) -> None:
 
 
 def test_a_store_of_the_version_before_gets_its_tags_into_the_index_of_fields(tmp_path: Path) -> None:
-    before = MIGRATIONS[: MIGRATIONS.index(put_fields)]
+    places = (n for n, step in enumerate(MIGRATIONS) if isinstance(step, PerEngine) and step.sqlite is put_fields)
+    before = MIGRATIONS[: next(places)]
     with closing(open_database(tmp_path / "corpus.db", before, NAMES)) as old:
         old.execute("INSERT INTO audiences (n, tokens) VALUES (1, '[]')")
         old.execute("INSERT INTO documents VALUES ('d1', 'test:///a', 'A', NULL, '[\"Übung\"]', 1, 'r1', 0)")

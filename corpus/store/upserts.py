@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def replacing(table: str, columns: Sequence[str], key: Sequence[str]) -> str:
+def upsert(table: str, columns: Sequence[str], key: Sequence[str]) -> str:
     """INSERT of one row by place, which takes the place of the one with its key. The names are ours, never a user's."""
     rest = [column for column in columns if column not in key]
     marks = ", ".join("?" * len(columns))

@@ -170,6 +170,7 @@ BESIDE_THE_USE_CASES = {
     "service.maintenance.backup": "restores a knowledge base, which is not open then",
     "service.storage.home_folder": "whether there is a knowledge base to open",
     "service.storage.damage": "which store does not open or answer",
+    "service.answering.worker_pool": "the answer workers, which the server starts and stops",
     "service.observability": "the logs, metrics and memory of the process that serves",
     "service.operations.file_handles": "how many connections the process may hold",
     "service.operations.retention": "what the server does at intervals, for nobody",

@@ -47,14 +47,14 @@ def test_from_documents_to_an_adopted_reranker(chromium: Any, served: Served) ->
         tab.get_by_role("link", name="embedder").click()
         begin(tab, str(served.home.parent / "tiny"), "tiny words", RECIPE, frozen_words="no")
         expect(tab.get_by_role("heading", name="r0001 tiny words")).to_be_visible()
-        adopt(tab)
+        adopt(tab, "workbench-run")
 
         # As in Trustworthy Answers 3.2.3: the re-ranker starts from the embedder that was tuned.
         tab.get_by_role("link", name="Overview").click()
         tab.get_by_role("link", name="reranker").click()
         begin(tab, "r0001", "tiny order", {"epochs": "8", "threads": "1"})
         expect(tab.get_by_role("heading", name="r0002 tiny order")).to_be_visible()
-        adopt(tab, "workbench-run")
+        adopt(tab)
         tab.get_by_role("link", name="Ask with it").click()
         tab.get_by_label("Question", exact=True).fill("balor comin dipat")
         tab.get_by_role("button", name="Ask").click()

@@ -9,7 +9,6 @@ last bits, so that a hash would find fault with all of them.
 from __future__ import annotations
 
 import hashlib
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -19,6 +18,7 @@ import numpy as np
 from argot.corpus.index.vectors import BATCH, VectorIndex
 from argot.corpus.store.row_mapping import stored_audience
 from argot.corpus.vector_ids import vector_id
+from argot.databases import Connection
 from argot.protocols import Vectors
 
 SUMS = 2
@@ -40,7 +40,7 @@ def sketches(vectors: Vectors) -> bytes:
     return sums
 
 
-def vector_faults(connection: sqlite3.Connection, index: VectorIndex) -> Iterator[str]:
+def vector_faults(connection: Connection, index: VectorIndex) -> Iterator[str]:
     """What is wrong with the vectors, one sentence each. Reads all of them.
 
     Raises:
@@ -59,7 +59,7 @@ def vector_faults(connection: sqlite3.Connection, index: VectorIndex) -> Iterato
             yield f"{name}: searches do not find {lost} of {min(len(wanted), MOST_SEARCHED)} vectors"
 
 
-def expected_vectors(connection: sqlite3.Connection, index: VectorIndex) -> dict[str, dict[str, Sketch | None]]:
+def expected_vectors(connection: Connection, index: VectorIndex) -> dict[str, dict[str, Sketch | None]]:
     """Which vectors each collection must hold; None for those written before there were sketches."""
     rows = connection.execute(
         """SELECT v.item, v.kind, v.windows, v.sketch, a.tokens

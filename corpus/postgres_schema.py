@@ -9,8 +9,6 @@ in what it asks and in what it hands out; this is for what it may have forgotten
 
 from __future__ import annotations
 
-from argot.postgresql_translation import translated_schema
-
 _FUNCTIONS = """
 CREATE FUNCTION json_each(text) RETURNS TABLE (value text) LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 20
     AS 'SELECT jsonb_array_elements_text(CAST($1 AS jsonb))';
@@ -25,11 +23,11 @@ CREATE AGGREGATE json_group_array(text) (SFUNC = array_append, STYPE = text[], F
 
 def postgres_documents(script: str) -> str:
     """The first migration, in which a column has a name that is a word of SQL."""
-    return _FUNCTIONS + translated_schema(script.replace("    end INTEGER", '    "end" INTEGER'))
+    return _FUNCTIONS + script.replace("    end INTEGER", '    "end" INTEGER')
 
 
 def postgres_fields(script: str) -> str:
-    return translated_schema(script) + _of_documents("document_fields")
+    return script + _of_documents("document_fields")
 
 
 def _of_documents(table: str) -> str:
@@ -54,7 +52,7 @@ CREATE POLICY readers ON {table} USING (
 _READERS = """
 CREATE FUNCTION may_read(audience text, reader jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
     SELECT audience = '[]'
-        OR EXISTS (SELECT 1 FROM json_each(audience) AS t WHERE reader -> 'tokens' ? t.value)
+        OR EXISTS (SELECT 1 FROM json_each(audience) AS t WHERE jsonb_exists(reader -> 'tokens', t.value))
         OR (CAST(reader ->> 'all' AS boolean) AND NOT EXISTS (
             SELECT 1 FROM json_each(audience) AS t WHERE starts_with(t.value, 'thread:')
         ))

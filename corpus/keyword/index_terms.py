@@ -83,14 +83,14 @@ def identifier_token(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Phrase:
+class SearchPhrase:
     """Words to be found one after the other, after stemming; or the token of a name, to be found among identifiers."""
 
     words: str
     is_identifier: bool = False
 
 
-def question_phrases(query: str) -> list[Phrase]:
+def question_phrases(query: str) -> list[SearchPhrase]:
     """What is looked for of any text, each by itself: its words without stop words, its identifiers exactly.
 
     Empty when there is nothing to look for (empty, only emoji). Phrases hold letters, digits and spaces only.
@@ -99,26 +99,26 @@ def question_phrases(query: str) -> list[Phrase]:
     exact, plain = _split(text)
     # "What is it?" has nothing but stop words: then these are searched for after all.
     content = [word for word in plain if word.casefold() not in STOP_WORDS] or ([] if exact else plain)
-    phrases = [Phrase(identifier_token(name), is_identifier=True) for name in exact]
+    phrases = [SearchPhrase(identifier_token(name), is_identifier=True) for name in exact]
     # `NX-4410B` may also be written `NX 4410B`, so its parts as a phrase match too.
-    phrases += [Phrase(" ".join(parts)) for parts in map(_words, exact) if len(parts) > 1]
-    phrases += [Phrase(word) for word in content]
+    phrases += [SearchPhrase(" ".join(parts)) for parts in map(_words, exact) if len(parts) > 1]
+    phrases += [SearchPhrase(word) for word in content]
     # Identifiers come first, so only ordinary words are cut off.
     return list(dict.fromkeys(phrases))[:MAX_QUERY_TOKENS]
 
 
-def exact_phrase(text: str) -> Phrase | None:
+def exact_phrase(text: str) -> SearchPhrase | None:
     """Exactly these words in this order (stemmed); names like `C++` exactly. None: no words."""
     folded = fold_for_index(text[:MAX_QUERY_CHARS]).strip()
     name = _as_identifier(folded) if not re.search(r"\s", folded) else None
     # As a word, `C++` would become `C` and match something else.
     if name is not None and _SYMBOL_NAME.fullmatch(name):
-        return Phrase(identifier_token(name), is_identifier=True)
+        return SearchPhrase(identifier_token(name), is_identifier=True)
     found = _words(folded)[:MAX_QUERY_TOKENS]
-    return Phrase(" ".join(found)) if found else None
+    return SearchPhrase(" ".join(found)) if found else None
 
 
-def match_expression(phrases: Sequence[Phrase], *, columns: str) -> str | None:
+def match_expression(phrases: Sequence[SearchPhrase], *, columns: str) -> str | None:
     """An FTS5 expression for rows that hold any of the phrases, words in these columns; None for no phrases.
 
     Nothing of a question reaches FTS5 outside quotes, and inside them there are only letters, digits and spaces.

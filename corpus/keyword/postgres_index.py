@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from argot.corpus.database import CorpusDatabase
-from argot.corpus.keyword.index_terms import Phrase, exact_phrase, question_phrases
+from argot.corpus.keyword.index_terms import SearchPhrase, exact_phrase, question_phrases
 from argot.corpus.keyword.postgres_postings import (
     IDS,
     INDEXES,
@@ -136,7 +136,7 @@ class _Known:
     mean: float
 
     @classmethod
-    def of(cls, connection: Connection, index: RowIndex, wanted: Iterable[Phrase]) -> _Known:
+    def of(cls, connection: Connection, index: RowIndex, wanted: Iterable[SearchPhrase]) -> _Known:
         sequences = [tokens for one in wanted if (tokens := _tokens_of(one))]
         rows, length, vocabulary = _vocabulary(connection, index, {token for tokens in sequences for token in tokens})
         held = [tokens for tokens in sequences if all(token in vocabulary for token in tokens)]
@@ -159,7 +159,7 @@ def _known_phrase(connection: Connection, text: str) -> _Known | None:
     return _Known([], phrases, known.rows, known.mean) if phrases else None
 
 
-def _tokens_of(phrase: Phrase) -> tuple[str, ...]:
+def _tokens_of(phrase: SearchPhrase) -> tuple[str, ...]:
     tokens = phrase_tokens(phrase.words)
     return tuple(map(identifier_of, tokens)) if phrase.is_identifier else tokens
 

@@ -28,14 +28,14 @@ from argot.service.answering.messages import (
     Called,
     Do,
     End,
-    Ended,
+    EventsTaken,
     Happened,
+    JobEnded,
     Leave,
     Link,
     Ready,
     Renew,
     Renewed,
-    Taken,
 )
 from argot.service.answering.vector_channel import VectorClient
 from argot.service.knowledge_base import KnowledgeBase
@@ -100,7 +100,7 @@ class AnswerWorker:
                 self._begin(message)
             elif isinstance(message, Leave) and (left := self._under_way.get(message.number)):
                 left.task.cancel()
-            elif isinstance(message, Taken) and (known := self._under_way.get(message.number)):
+            elif isinstance(message, EventsTaken) and (known := self._under_way.get(message.number)):
                 for _ in range(message.count):
                     known.window.release()
             elif isinstance(message, Renew):
@@ -115,7 +115,7 @@ class AnswerWorker:
         def ended(_: asyncio.Task[None]) -> None:
             # Left before its first step it never ran, and is not told of by `_do`.
             if self._under_way.pop(asked.number, None):
-                self._link.put(Ended(asked.number))
+                self._link.put(JobEnded(asked.number))
 
         task.add_done_callback(ended)
 
@@ -138,7 +138,7 @@ class AnswerWorker:
             logger.exception("a question could not be answered")
             error = {"kind": "error", "type": "", "message": type(unexpected).__name__}
         del self._under_way[asked.number]
-        self._link.put(Ended(asked.number, error, trace.close() if trace else []))
+        self._link.put(JobEnded(asked.number, error, trace.close() if trace else []))
 
     def _model_called(self, call: ModelCall) -> None:
         self._link.put(Called(call))

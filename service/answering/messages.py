@@ -1,8 +1,8 @@
 """What the service and its answer workers say to each other: one JSON object a message, its length before it.
 
 `number` names one question under way, in both directions. Of its events no more than `WINDOW` are on the way: a worker
-waits for `Taken` before it sends others, so that an asker who reads slowly takes no memory here, and holds up nobody
-else's answer.
+waits for `EventsTaken` before it sends others, so that an asker who reads slowly takes no memory here, and holds up
+nobody else's answer.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Leave:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class EventsTaken:
     """So many more events of the question were taken over."""
 
     number: int
@@ -137,7 +137,7 @@ class Happened:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class JobEnded:
     """Nothing more is done for the question, and nothing more is written. `error`: as `wire_format.error_event` has it;
     None: it came to its end, or was left.
     """
@@ -164,8 +164,8 @@ class Renewed:
     type: Literal["renewed"] = "renewed"
 
 
-ToWorker = Begin | Do | Leave | Taken | Renew | End
-FromWorker = Ready | Alive | Happened | Ended | Called | Renewed
+ToWorker = Begin | Do | Leave | EventsTaken | Renew | End
+FromWorker = Ready | Alive | Happened | JobEnded | Called | Renewed
 Message = ToWorker | FromWorker
 _ADAPTER: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
 

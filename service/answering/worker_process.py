@@ -24,16 +24,16 @@ from argot.service.answering.messages import (
     Called,
     Do,
     End,
-    Ended,
+    EventsTaken,
     FromWorker,
     Happened,
     Job,
+    JobEnded,
     Leave,
     Link,
     Ready,
     Renew,
     Renewed,
-    Taken,
 )
 from argot.service.answering.vector_channel import serve_vectors
 from argot.service.knowledge_base import KnowledgeBase
@@ -61,7 +61,7 @@ class WorkerGone(Exception):
 
 @dataclass(eq=False)
 class _UnderWay:
-    said: asyncio.Queue[Happened | Ended | None] = field(default_factory=asyncio.Queue)
+    said: asyncio.Queue[Happened | JobEnded | None] = field(default_factory=asyncio.Queue)
 
 
 class WorkerProcess:
@@ -133,7 +133,7 @@ class WorkerProcess:
         return self._kb.corpus.nearest
 
     def _take(self, message: FromWorker) -> None:
-        if isinstance(message, Happened | Ended):
+        if isinstance(message, Happened | JobEnded):
             if known := self._under_way.get(message.number):
                 known.said.put_nowait(message)
         elif isinstance(message, Alive):
@@ -207,7 +207,7 @@ class WorkerProcess:
                 yield message.event
                 taken += 1
                 if taken % (WINDOW // 2) == 0:
-                    self._link.put(Taken(number, WINDOW // 2))
+                    self._link.put(EventsTaken(number, WINDOW // 2))
             done = True
             if message is None:
                 raise WorkerGone

@@ -23,7 +23,7 @@ from argot.errors import InvalidInput
 from argot.results import AskEvent, AskResult
 from argot.service.answering import messages, worker_pool
 from argot.service.answering.answer_worker import AnswerWorker
-from argot.service.answering.messages import Do, Ended, Happened, Taken
+from argot.service.answering.messages import Do, EventsTaken, Happened, JobEnded
 from argot.service.answering.worker_pool import WorkerPool, answering, workers_for
 from argot.service.identity.people import local_principal
 from argot.service.knowledge_base import KnowledgeBase
@@ -336,12 +336,12 @@ async def test_what_is_left_before_it_began_is_told_to_have_ended() -> None:
     task.cancel()
     await asyncio.wait({task})
     await asyncio.sleep(0)
-    assert sent.messages == [Ended(1)]
+    assert sent.messages == [JobEnded(1)]
 
 
 def test_messages_come_through_as_they_were() -> None:
     job = TurnJob(local_principal(), "t1", "wörd\u2028", senses={"PUC": 2}, heard=("so",), switches={"rerank": False})
-    for message in (Do(3, job, "api", "r", ("said",), True), Taken(3, 5), Ended(3, {"type": "NotFound"})):
+    for message in (Do(3, job, "api", "r", ("said",), True), EventsTaken(3, 5), JobEnded(3, {"type": "NotFound"})):
         data = messages._ADAPTER.dump_json(message)
         assert messages._ADAPTER.validate_json(data) == message
 

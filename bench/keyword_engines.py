@@ -157,7 +157,7 @@ def sizes(database: SqliteCorpusDatabase, connection: psycopg.Connection[Any]) -
     found = connection.execute(
         "SELECT relname, pg_total_relation_size(oid) FROM pg_class WHERE relname LIKE 'passage\\_%' AND relkind = 'r'"
     ).fetchall()
-    listed = ", ".join(f"{name} {size / 1e6:,.0f} MB" for name, size in sorted(found))
+    listed = ", ".join(f"{name} {size / 1e6:,.0f} MB" for name, size in sorted(map(tuple, found)))
     print(f"On disk: FTS5 {fts / 1e6:,.0f} MB; {listed}")
 
 

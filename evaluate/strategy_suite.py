@@ -30,8 +30,8 @@ SEMANTIC_WEIGHTS = (0.3, 0.6, 0.9, 1.3, 2.0)
 DERIVED_WEIGHTS = (0.1, 0.25, 0.5, 1.0)
 """Of derived texts beside passages."""
 FEWEST_CLUSTERS = 6
-"""Of questions that share no gold passage. Of five, all better by chance alone is not rare: one time in 16 all change the
-same way (2 * 0.5 ** 5 > 0.05), and the interval, which is drawn from what was seen, excludes zero.
+"""Of questions that share no gold passage. Five change all the same way by chance alone one time in 16 (2 * 0.5 ** 5);
+the interval, which is drawn from what was seen, excludes zero then.
 """
 
 

@@ -29,6 +29,10 @@ SEMANTIC_WEIGHTS = (0.3, 0.6, 0.9, 1.3, 2.0)
 """Of the search by meaning, beside 1 for the search by words."""
 DERIVED_WEIGHTS = (0.1, 0.25, 0.5, 1.0)
 """Of derived texts beside passages."""
+FEWEST_CLUSTERS = 6
+"""Of questions that share no gold passage. Five change all the same way by chance alone one time in 16 (2 * 0.5 ** 5);
+the interval, which is drawn from what was seen, excludes zero then.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +99,10 @@ class MeasuredStrategy:
 
 @dataclass(frozen=True, slots=True)
 class StrategyReport:
-    """`chosen` is the best one only where it is better than the present one beyond doubt; else the present one."""
+    """`chosen` is the best one only where it is better than the present one beyond doubt; else the present one.
+
+    `clusters`: of questions that share gold passages; of fewer than `FEWEST_CLUSTERS` nothing is beyond doubt.
+    """
 
     name: str
     questions: int
@@ -217,7 +224,7 @@ def _report(name: str, measured: Mapping[Strategy, Measured], present: Strategy,
     # The present one first where several are alike: nothing is changed for nothing.
     best = max(means, key=lambda strategy: (means[strategy], strategy == present))
     change = _difference(measured, present, best, by)
-    better = change.difference > 0 and change.excludes_zero
+    better = change.difference > 0 and change.excludes_zero and change.clusters >= FEWEST_CLUSTERS
     chosen = best if better else present
     shown = sorted(means, key=lambda strategy: -means[strategy])
     rows = [_row(measured, strategy, best, present, by) for strategy in _shown(shown, present)]

@@ -66,7 +66,8 @@ def answers_with_passages(text: str, found: Found) -> list[NewItem]:
 def _passages(row: Mapping[str, Any], found: Found, example: str) -> tuple[Answer, ...]:
     given, shared = row.get("passages"), named_sources(row, found)
     if not isinstance(given, list) or not 1 <= len(given) <= MOST_PASSAGES:
-        raise InvalidInput(f"'passages' takes a list of 1 to {MOST_PASSAGES} passages: {example}")
+        told = f", and has {len(given)}" if isinstance(given, list) else ""
+        raise InvalidInput(f"'passages' takes a list of 1 to {MOST_PASSAGES} passages{told}: {example}")
     return tuple(_passage(one, number, shared, found, example) for number, one in enumerate(given, 1))
 
 
@@ -75,8 +76,10 @@ def _passage(given: object, number: int, shared: Sources, found: Found, example:
     if unknown := one.keys() - {"text", "document", "heading"}:
         raise InvalidInput(f"a passage has a field '{min(unknown):.60}'. The fields are text, document, heading.")
     text = text_in(one, "text", LONGEST_ANSWER, example)
-    stands = [text_in(one, name, LONGEST_LABEL, example) for name in ("document", "heading") if one.get(name)]
-    own = [found(stands[0])] if one.get("document") else []
+    # What is no text, such as 0, is told: passed over, the passage would be everybody's.
+    named = [name for name in ("document", "heading") if one.get(name) not in (None, "")]
+    stands = [text_in(one, name, LONGEST_LABEL, example) for name in named]
+    own = [found(stands[0])] if "document" in named else []
     documents = tuple(dict.fromkeys((*own, *shared.documents)))
     return Answer(str(number), text, Sources(documents), " > ".join(stands))
 
@@ -86,8 +89,10 @@ def _sentences(row: Mapping[str, Any]) -> tuple[str, ...]:
     if given is None:
         answer = text_in(row, "answer", LONGEST_ANSWER, _REFERENCES)
         given = [answer[start:end] for start, end in split_sentences(answer)]
-    if not isinstance(given, list) or not 1 <= len(given) <= MOST_SENTENCES:
+    if not isinstance(given, list) or not given:
         raise InvalidInput(f"'sentences' takes a list of 1 to {MOST_SENTENCES} sentences, or give the 'answer'.")
+    if len(given) > MOST_SENTENCES:
+        raise InvalidInput(f"the answer has {len(given):,} sentences, and may have {MOST_SENTENCES}. Divide it.")
     return tuple(text_in({"sentences": one}, "sentences", LONGEST_ANSWER, _REFERENCES) for one in given)
 
 

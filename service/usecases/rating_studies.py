@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from argot.errors import InvalidInput, NotFound
+from argot.jargon_db.store.privacy import ERASED
 from argot.service.identity.people import LOCAL_NAME, local_principal, require_name
 from argot.service.json_values import dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
@@ -321,10 +322,12 @@ def _shown(kb: KnowledgeBase, study: Study) -> StudyShown:
     invited = kb.ratings.invited(study)
     progress = []
     for person in dict.fromkeys((*invited, *sorted({one.rater for one in ratings if one.said}))):
-        said = [one.said for one in ratings if one.rater == person and one.said]
+        seen = {one.id for one in items_for(kb, _principal(kb, person), study, items)}
+        # Nobody can say any more what an erased person may read.
+        known = not person.startswith(ERASED)
+        said = [one.said for one in ratings if one.rater == person and one.said and (one.item in seen or not known)]
         passed = sum(one.cannot_judge for one in said)
-        of = len(items_for(kb, _principal(kb, person), study, items))
-        progress.append(RaterProgress(person, person in invited, len(said), passed, of))
+        progress.append(RaterProgress(person, person in invited, len(said), passed, len(seen)))
     results = study_results(study, items, ratings)
     return StudyShown(**dataclass_fields(summary(kb, study)), progress=progress, results=results)
 

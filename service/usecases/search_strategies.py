@@ -35,13 +35,15 @@ ChoicePart = Literal["validation", "test"]
 class StrategyQuestion(ParameterGroup):
     """What is chosen on: the questions of a set of pairs, of one part.
 
-    `profile`: the present one; None: the service's.
+    `profile`: the present one; None: the service's. `name`: under which the winner is to be kept; whether it can be is
+    seen to before anything is searched.
     """
 
     data: SetName
     part: ChoicePart = "validation"
     measure: Annotated[Text, Field(max_length=20)] = "ndcg@10"
     profile: Text | None = None
+    name: Text | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,7 @@ async def strategy_choose(
     Raises:
         NotFound: there is no such set that one may see.
         InvalidInput: there is no such measure, or no question of this part has a passage in the documents.
-        InvalidSettings: there is no such profile.
+        InvalidSettings, Conflict: there is no such profile, or nothing can be kept under that name.
     """
     async with aclosing(_chosen(kb, principal, asked)) as events:
         async for event in events:
@@ -199,6 +201,8 @@ async def _questions(kb: KnowledgeBase, principal: Principal, asked: StrategyQue
 
     if asked.measure not in ALL_MEASURES:
         raise InvalidInput(f"There is no measure '{asked.measure}'. Measures: {', '.join(ALL_MEASURES)}.")
+    if asked.name:
+        await kb.blocking(kb.profiles.require_free, asked.name)
     pairs = await kb.blocking(_pairs, kb, principal, asked)
     if not pairs:
         raise InvalidInput(

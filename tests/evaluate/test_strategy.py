@@ -90,6 +90,14 @@ def test_what_is_better_beyond_doubt_is_chosen() -> None:
     assert "excludes zero" in strategy_tables(report)[1].rows[1][1]
 
 
+@pytest.mark.parametrize("questions", [1, 2, 5])
+def test_of_few_questions_nothing_is_beyond_doubt(questions: int) -> None:
+    report = report_of([0] * questions, [1] * questions)
+    assert (report.best, report.better, report.chosen) == (KEYWORD.name, False, PLAIN.name)
+    assert "take questions of 6 passages or more" in strategy_tables(report)[1].rows[1][1]
+    assert report_of([0] * 6, [1] * 6).better
+
+
 def test_as_good_as_the_present_one_is_not_better() -> None:
     report = report_of([1] * 8, [1] * 8)
     assert report.best == report.present

@@ -19,6 +19,7 @@ from argot.service.ratings.rating_store import MIGRATIONS, RatingStore
 from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.sqlite import open_database
+from argot.sqlite_database import SqliteStores
 from argot.types import Principal
 
 LOCAL = local_principal()
@@ -164,13 +165,16 @@ async def test_only_references_are_exported_as_annotated(kb: KnowledgeBase) -> N
     ("kind", "change", "told"),
     [
         ("passages", {"passages": []}, f"a list of 1 to {MOST_PASSAGES} passages"),
-        ("passages", {"passages": ["x"] * (MOST_PASSAGES + 1)}, f"a list of 1 to {MOST_PASSAGES} passages"),
+        ("passages", {"passages": ["x"] * (MOST_PASSAGES + 1)}, f"1 to {MOST_PASSAGES} passages, and has 21"),
+        ("passages", {"passages": [{"text": "x", "document": 0}]}, "'document' is missing, empty or no text"),
+        ("passages", {"passages": [{"text": "x", "heading": []}]}, "'heading' is missing, empty or no text"),
         ("passages", {"passages": [" "]}, "'text' is missing, empty or no text"),
         ("passages", {"passages": [{"text": "x", "score": 1}]}, "a passage has a field 'score'"),
         ("passages", {"passages": [{"text": "x", "document": "no.md"}]}, "no document 'no.md'"),
         ("passages", {"answer": "x"}, "it has a field 'answer'"),
         ("references", {"answer": ""}, "'answer' is missing"),
         ("references", {"sentences": []}, "a list of 1 to 200 sentences"),
+        ("references", {"answer": "It is so. " * 201}, "the answer has 201 sentences, and may have 200"),
         ("references", {"sentences": ["one", 2]}, "'sentences' is missing, empty or no text"),
     ],
 )
@@ -194,11 +198,14 @@ async def test_nobody_is_shown_a_passage_that_they_may_not_read(kb: KnowledgeBas
     passages = [{"text": one, "document": name, "heading": "Penalties"} for one in PASSAGES]
     await made(kb, kind, "ann", "ben", row=row_of(kind, passages=passages), readers_confirmed=False)
     assert (await task_of(kb, ANN))["answers"][0]["label"] == f"{name} > Penalties"
-    await say(kb, BEN, lambda text, _: text == PASSAGES[0])
+    for who in (ANN, BEN):
+        await say(kb, who, lambda text, _: text == PASSAGES[0])
     await do(kb, LOCAL, "document_label", document=name, audience=["hr"])
     with pytest.raises(NotFound, match="no question 1 for you"):
         await task_of(kb, ANN)
     assert (await task_of(kb, BEN))["saved"]
+    progress = (await do(kb, MIA, "rating_show", study="Autumn"))["progress"]
+    assert [(one["person"], one["rated"], one["of"]) for one in progress] == [("ann", 0, 0), ("ben", 1, 1)]
     for form in ("jsonl", "csv", *(["annotated"] if kind == "references" else [])):
         assert await rows_of(kb, MIA, form) == []
         assert await rows_of(kb, LOCAL, form) != []
@@ -230,7 +237,7 @@ def test_a_store_of_the_version_before_holds_studies_of_answers(tmp_path: Path) 
         old.execute("INSERT INTO items VALUES (1, 1, 1, 'Q?', '', '', 0)")
         old.execute("INSERT INTO answers VALUES (1, 'one', 'text', ?)", (json.dumps({"documents": [], "senses": []}),))
     old.close()
-    store = RatingStore(tmp_path / "ratings.db")
+    store = RatingStore(SqliteStores(tmp_path))
     study = store.study("Old")
     (item,) = store.items(study)
     assert (study.kind, item.sentences, item.answers[0].label) == ("answers", (), "")

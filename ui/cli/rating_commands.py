@@ -282,12 +282,13 @@ def _show(found: StudyShown) -> None:
     rows: list[list[object]] = [[one.person, f"{one.rated} of {one.of}", one.passed] for one in found.progress]
     if rows:
         table(["rater", "rated", "cannot judge"], rows)
+    head = {"answers": "system", "passages": "passage", "references": ""}[found.kind]
     for one in found.results.measured:
         if one.systems:
-            _show_measured(one)
+            _show_measured(one, head)
 
 
-def _show_measured(one: AspectResults) -> None:
+def _show_measured(one: AspectResults, head: str) -> None:
     alpha = "–" if one.alpha is None else f"{one.alpha:.3f}"
     say(f"\n{line(one.name)} (Krippendorff's alpha {alpha})")
     rows: list[list[object]] = []
@@ -295,5 +296,4 @@ def _show_measured(one: AspectResults) -> None:
         low_high = "" if system.interval is None else f"{system.interval[0]:.2f} to {system.interval[1]:.2f}"
         rows.append([system.system, f"{system.mean:.2f}", low_high, *system.counts])
     lowest, most = one.scale
-    head = "system" if lowest else "passage"
     table([head, "mean", "95 %", *map(str, range(lowest, most + 1))], rows)

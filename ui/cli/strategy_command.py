@@ -58,7 +58,10 @@ def strategy(  # noqa: PLR0917
         str, typer.Option("--measure", help="What decides: ndcg@K, map@K, hit@K, recall@K or mrr.")
     ] = "ndcg@10",
     profile: Annotated[
-        str, typer.Option("--profile", help="The present profile, or a file of one.", metavar="NAME_OR_FILE")
+        str,
+        typer.Option(
+            "--profile", help="The present profile, or a file of one; with --data its name.", metavar="NAME_OR_FILE"
+        ),
     ] = "default",
     save: Annotated[
         str | None,
@@ -114,7 +117,7 @@ def _on_pairs(  # noqa: PLR0917
     from argot.service.usecases.profiles import profile_save
     from argot.service.usecases.search_strategies import StrategyQuestion, strategy_choose
 
-    asked = StrategyQuestion(data=data, part=part, measure=measure, profile=profile)
+    asked = StrategyQuestion(data=data, part=part, measure=measure, profile=profile, name=save)
     columns, console = (progress_text(), BarColumn(), MofNCompleteColumn()), error_console()
     shown = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
     with knowledge_base(home) as client:
@@ -125,10 +128,11 @@ def _on_pairs(  # noqa: PLR0917
             client.call(profile_save, name=save, base=found.profile, switches=found.switches, about=found.about)
     if as_json:
         say_json(found)
-        return
-    _tell(found)
+    else:
+        _tell(found)
     if save:
-        say(f"Saved. Use it: argot ask --profile {save}" if kept else "Not saved: nothing is better beyond doubt.")
+        told = f"Saved. Use it: argot ask --profile {save}" if kept else "Not saved: nothing is better beyond doubt."
+        (note if as_json else say)(told)
 
 
 def _tell(found: StrategyChoice) -> None:

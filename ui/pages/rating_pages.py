@@ -70,10 +70,9 @@ def _saving(router: APIRouter, kb: KnowledgeBase) -> None:
         draft = form.get("go") == "later"
         try:
             saved = await _saved(kb, who, task, given, draft=draft)
-        except (InvalidInput, Conflict, NotAllowed) as error:
-            if isinstance(error, InvalidInput):
-                # What was typed is kept, should the browser be closed now.
-                await _saved(kb, who, task, given, draft=True)
+        except InvalidInput as error:
+            return _task_page(request, who, task, given, await _kept(kb, who, task, given) or error)
+        except (Conflict, NotAllowed) as error:
             return _task_page(request, who, task, given, error)
         if draft:
             return sent_to_address(study_link(study, task.place, done="kept-for-later"))
@@ -117,6 +116,15 @@ async def _saved(kb: KnowledgeBase, who: Visitor, task: RatingTask, given: Judge
         comment=given.comment,
         draft=draft,
     )
+
+
+async def _kept(kb: KnowledgeBase, who: Visitor, task: RatingTask, given: Judgement) -> ArgotError | None:
+    """Keep what was typed, should the browser be closed now; why it cannot be, as in a study that is closed by now."""
+    try:
+        await _saved(kb, who, task, given, draft=True)
+    except (InvalidInput, Conflict, NotAllowed) as error:
+        return error
+    return None
 
 
 def _judgement(task: RatingTask, form: Mapping[str, str]) -> Judgement:

@@ -94,6 +94,16 @@ async def test_relevance_is_marked_kept_and_counted(mia: httpx.AsyncClient, ann:
     assert (await mia.get(f"{MANAGE}/export?form=annotated")).status_code == 400
 
 
+async def test_unfinished_marks_stay_on_the_page_of_a_study_that_was_closed_meanwhile(
+    mia: httpx.AsyncClient, ann: httpx.AsyncClient
+) -> None:
+    await make(mia, "passages")
+    assert (await post(mia, f"{MANAGE}/close")).status_code == 303
+    refused = await post(ann, ADDRESS, **{"points-A-0": "1"}, go="next")
+    assert refused.status_code == 409 and "This study is closed" in refused.text
+    assert checked(refused.text) == {"points-A-0=1"}
+
+
 async def test_references_annotated_on_the_page_are_data_of_the_experiment(
     mia: httpx.AsyncClient, ann: httpx.AsyncClient, tmp_path: Path
 ) -> None:

@@ -211,7 +211,10 @@ class ScimExchange:
         from argot.ui.api.scim_resources import ScimUser
 
         given = ScimUser.model_validate(self.sent, scim_ctx=Context.RESOURCE_REPLACEMENT_REQUEST)
-        given.replace(self._user(id_))
+        now = self._user(id_)
+        given.replace(now)
+        if given.active is None:  # what is left out lets nobody in again
+            given.active = now.active
         return self._changed_user(id_, given)
 
     def patch_user(self, id_: str) -> Response:

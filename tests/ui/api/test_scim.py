@@ -128,6 +128,8 @@ async def test_oktas_people_and_groups(site: Site) -> None:
     assert page["Resources"][0]["userName"] == "person1"
     await okta.send("PUT", f"/Users/{ids[0]}", {"schemas": [USER], "userName": "person0", "active": False})
     assert okta.people.user("person0").suspended_at
+    await okta.send("PUT", f"/Users/{ids[0]}", {"schemas": [USER], "userName": "person0", "displayName": "P"})
+    assert okta.people.user("person0").suspended_at
 
 
 async def test_who_is_removed_is_out_at_once_and_nothing_of_theirs_is_gone(site: Site) -> None:

@@ -93,8 +93,9 @@ class ChromaServer:
             VectorsUnavailable: it cannot be reached, or is none that can be used.
         """
         with self.errors_named():
-            version = (self.quick if quick else self.patient).get_version()
-        if not version.split(".")[0].isdigit() or int(version.split(".")[0]) < LEAST_VERSION:
+            # Anything may answer there, with any JSON.
+            version = str((self.quick if quick else self.patient).get_version())[:50]
+        if not version.split(".")[0].isdecimal() or int(version.split(".")[0]) < LEAST_VERSION:
             raise VectorsUnavailable(
                 f"The Chroma server at {self.address.url} has version {version}, and {LEAST_VERSION}.0 is the least "
                 "that can be used. Bring it up to date: pip install --upgrade chromadb"

@@ -197,8 +197,9 @@ class WorkerPool:
                 await worker.end()
                 await asyncio.gather(running, return_exceptions=True)
                 raise
-            except OSError:
-                logger.exception("an answer worker could not be started")
+            # Also one that says what cannot be read: whatever became of this one, there has to be a next.
+            except Exception:
+                logger.exception("an answer worker failed, or could not be started")
             finally:
                 self._workers.remove(worker)
             self.lost += 1

@@ -197,11 +197,12 @@ class WorkerProcess:
         if self._link is None or self.ended.is_set():
             raise WorkerGone
         trace, under_way, number = current_trace(), _UnderWay(), next(_numbers)
-        self._under_way[number] = under_way
         traced = None if trace is None else trace.contents
+        # One that cannot be sent is not under way, and nobody would say that it has ended.
+        self._link.put(Do(number, job, surface.get(), request_id.get(), said_now.get(), traced))
+        self._under_way[number] = under_way
         done = False
         try:
-            self._link.put(Do(number, job, surface.get(), request_id.get(), said_now.get(), traced))
             taken = 0
             while isinstance(message := await under_way.said.get(), Happened):
                 yield message.event
@@ -216,9 +217,11 @@ class WorkerProcess:
             if message.error is not None:
                 raise _raised(message.error)
         finally:
-            if not done:
-                await self._leave(number, under_way, trace)
-            del self._under_way[number]
+            try:
+                if not done:
+                    await self._leave(number, under_way, trace)
+            finally:
+                del self._under_way[number]
 
     async def _leave(self, number: int, under_way: _UnderWay, trace: Trace | None) -> None:
         """Have it stop, and wait until nothing is written any more: the next turn of the thread may begin then."""

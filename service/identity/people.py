@@ -243,9 +243,7 @@ class People:
     def suspend(self, name: str) -> User:
         """Shut somebody out at once, everywhere, until `restore`."""
         self.user(name)
-        self.database.write(
-            "UPDATE users SET suspended_at = coalesce(suspended_at, ?) WHERE name = ?", timestamp(), name
-        )
+        self.database.write("UPDATE users SET suspended_at = ? WHERE name = ?", timestamp(), name)
         self.sessions.end(name)
         self.keys.end(name)
         self._tell(Ended(name))

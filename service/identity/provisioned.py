@@ -138,13 +138,9 @@ class Provisioned:
                 (display_name, id_),
             )
 
-    def set_active(self, id_: str, *, active: bool) -> None:
-        now = timestamp()
+    def set_inactive(self, id_: str, since: str | None) -> None:
         self._database.write(
-            "UPDATE provisioned_people SET inactive_at = ?, changed_at = ? WHERE id = ?",
-            None if active else now,
-            now,
-            id_,
+            "UPDATE provisioned_people SET inactive_at = ?, changed_at = ? WHERE id = ?", since, timestamp(), id_
         )
 
     def remove_person(self, id_: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
+from argot.clock import timestamp
 from argot.errors import InvalidInput, NotAllowed
 from argot.service.identity.provisioned import ProvisionedGroup, ProvisionedPerson
 from argot.service.knowledge_base import KnowledgeBase
@@ -26,6 +27,15 @@ class Provisioning:
     def __init__(self, kb: KnowledgeBase, principal: Principal) -> None:
         self._people, self._settings, self._principal = kb.people, kb.settings, principal
         self._rows = kb.people.provisioned
+
+    def require_in(self) -> None:
+        """
+        Raises:
+            NotAllowed: whose key it came with has been shut out since the key was read.
+        """
+        sender = self._people.find(self._principal.name)
+        if sender is not None and sender.shut_out:
+            raise NotAllowed(f"'{sender.name}', whose key this is, has been shut out.")
 
     # -- people --------------------------------------------------------------------------------------------------------
 
@@ -46,7 +56,8 @@ class Provisioning:
             Conflict: the provider has sent somebody of this name already.
         """
         name = unicodedata.normalize("NFC", name.strip())
-        here = next((one.name for one in self._people.users() if one.name.casefold() == name.casefold()), None)
+        alike = [one.name for one in self._people.users() if one.name.casefold() == name.casefold()]
+        here = name if name in alike else next(iter(alike), None)
         if here is None:
             self._people.add(name, (), display_name)
             if self._settings.oidc_issuer:
@@ -90,13 +101,17 @@ class Provisioning:
             return
         if not active and person.user == self._principal.name:
             raise NotAllowed(f"'{person.user}' is whose key this is, and would shut out themselves.")
-        self._rows.set_active(person.id, active=active)
-        suspended = self._people.user(person.user).suspended_at
-        if not active:
-            self._people.suspend(person.user)
-        # Whom an administrator here had suspended before stays out, whatever the provider says.
-        elif since and suspended and suspended >= since:
-            self._people.restore(person.user)
+        before = self._people.user(person.user).suspended_at
+        if active:
+            # Whom an administrator here has suspended stays out, whatever the provider says.
+            if before == since:
+                self._people.restore(person.user)
+            self._rows.set_inactive(person.id, None)
+        else:
+            # The same moment in both tables is the sign that the provider did it.
+            self._rows.set_inactive(
+                person.id, timestamp() if before else self._people.suspend(person.user).suspended_at
+            )
 
     # -- groups --------------------------------------------------------------------------------------------------------
 

@@ -267,6 +267,8 @@ def impostor() -> Iterator[int]:
     [
         (200, b"<html>Welcome</html>", "no Chroma server"),
         (404, b"Not Found", "no Chroma server"),
+        (200, b"{}", "has version"),
+        (200, '"\u00b2.0"'.encode(), "has version"),
         (200, json.dumps("0.5.23").encode(), "has version 0.5.23"),
         (401, json.dumps({"error": "AuthError", "message": "Forbidden"}).encode(), "refuses the name and password"),
         (401, b"401 Authorization Required", "refuses the name and password"),

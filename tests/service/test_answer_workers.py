@@ -9,10 +9,10 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -25,6 +25,7 @@ from argot.service.answering import messages, worker_pool
 from argot.service.answering.answer_worker import AnswerWorker
 from argot.service.answering.messages import Do, EventsTaken, Happened, JobEnded
 from argot.service.answering.worker_pool import WorkerPool, answering, workers_for
+from argot.service.answering.worker_process import WorkerProcess
 from argot.service.identity.people import local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.transport.knowledge_base_client import LocalClient
@@ -344,6 +345,43 @@ def test_messages_come_through_as_they_were() -> None:
     for message in (Do(3, job, "api", "r", ("said",), True), EventsTaken(3, 5), JobEnded(3, {"type": "NotFound"})):
         data = messages._ADAPTER.dump_json(message)
         assert messages._ADAPTER.validate_json(data) == message
+
+
+async def test_a_worker_that_says_what_cannot_be_read_is_replaced(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = asyncio.Event()
+    lives: list[int] = []
+
+    class Broken(WorkerProcess):
+        async def run(self, settings: Callable[[], Settings], on_ready: Callable[[], Awaitable[None]]) -> None:
+            lives.append(1)
+            if len(lives) == 1:
+                raise ValueError("no message")
+            started.set()
+
+    monkeypatch.setattr(worker_pool, "WorkerProcess", Broken)
+    monkeypatch.setattr(worker_pool, "PAUSES", (0.0,))
+    pool = WorkerPool(kb, 1)
+    pool.start()
+    async with asyncio.timeout(PATIENCE):
+        await started.wait()
+    for task in pool._keeping:
+        task.cancel()
+    assert pool.lost
+
+
+async def test_a_question_that_cannot_be_sent_leaves_nothing_under_way(kb: KnowledgeBase) -> None:
+    class Refusing:
+        def put(self, message: object) -> None:
+            raise ValueError("no UTF-8")
+
+    worker = WorkerProcess(kb)
+    worker._link = cast(Any, Refusing())
+    with pytest.raises(ValueError, match="no UTF-8"):
+        async for _ in worker.events(cast(Any, None)):
+            pass
+    assert worker.load == 0
 
 
 def test_how_many_there_are_goes_by_processors_and_memory(monkeypatch: pytest.MonkeyPatch) -> None:

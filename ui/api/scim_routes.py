@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFoun
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.provisioning import Provisioning
 from argot.ui.api.api_route import ApiRoute, takes
+from argot.ui.api.scim_body import read_body, with_truth
 from argot.ui.web.authorization import Who, needs
 
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ ROOT = "/scim/v2"
 SCIM = "application/scim+json"
 MOST_BYTES = 8 * 2**20
 """Of a body: a group has as many members as a company has people."""
+MOST_FILTER = 10_000
+"""Characters of a filter, which every resource is held against."""
 _STATUS: dict[type[ArgotError], tuple[int, str | None]] = {
     NotFound: (404, None),
     Conflict: (409, "uniqueness"),
@@ -40,17 +44,30 @@ _STATUS: dict[type[ArgotError], tuple[int, str | None]] = {
 
 def scim_routes(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter(prefix=ROOT, route_class=ApiRoute, include_in_schema=False)
+    changing = threading.Lock()
 
     async def answered(request: Request, who: Who, work: Callable[[ScimExchange], Response]) -> Response:
         if importlib.util.find_spec("scim2_models") is None:
             return _refused(501, f"SCIM is not installed. Install it with: {install_command('sso')}")
         try:
-            sent = json.loads(await request.body() or b"{}")
-        except ValueError:
-            return _refused(400, "The body is no JSON.", "invalidSyntax")
+            sent = read_body(await request.body() or b"{}")
+        except (ValueError, RecursionError):
+            return _refused(400, "The body is no JSON that can be read here.", "invalidSyntax")
         rows = Provisioning(kb, who.principal)
         root = f"{kb.settings.public_url or str(request.base_url)}".rstrip("/") + ROOT
-        return await kb.blocking(lambda: _done(ScimExchange(rows, root, sent, dict(request.query_params)), work))
+        exchange = ScimExchange(rows, root, sent, dict(request.query_params))
+
+        def allowed(one: ScimExchange) -> Response:
+            rows.require_in()
+            return work(one)
+
+        def changed() -> Response:
+            # A resource is read, changed and written again: of two requests at once, one would be lost.
+            with changing:
+                return _done(exchange, allowed)
+
+        reads = request.method == "GET" or request.url.path.endswith("/.search")
+        return await kb.blocking((lambda: _done(exchange, work)) if reads else changed)
 
     @router.get("/Users")
     @needs("admin", program=True)
@@ -194,7 +211,10 @@ class ScimExchange:
         from argot.ui.api.scim_resources import ScimUser
 
         given = ScimUser.model_validate(self.sent, scim_ctx=Context.RESOURCE_REPLACEMENT_REQUEST)
-        given.replace(self._user(id_))
+        now = self._user(id_)
+        given.replace(now)
+        if given.active is None:  # what is left out lets nobody in again
+            given.active = now.active
         return self._changed_user(id_, given)
 
     def patch_user(self, id_: str) -> Response:
@@ -203,7 +223,7 @@ class ScimExchange:
         from argot.ui.api.scim_resources import ScimUser
 
         user = self._user(id_)
-        PatchOp[ScimUser].model_validate(_entra(self.sent), scim_ctx=Context.RESOURCE_PATCH_REQUEST).patch(user)
+        PatchOp[ScimUser].model_validate(with_truth(self.sent), scim_ctx=Context.RESOURCE_PATCH_REQUEST).patch(user)
         return self._changed_user(id_, user)
 
     def _user(self, id_: str) -> ScimUser:
@@ -252,7 +272,7 @@ class ScimExchange:
         from argot.ui.api.scim_resources import ScimGroup
 
         group = self._group(id_)
-        PatchOp[ScimGroup].model_validate(_entra(self.sent), scim_ctx=Context.RESOURCE_PATCH_REQUEST).patch(group)
+        PatchOp[ScimGroup].model_validate(with_truth(self.sent), scim_ctx=Context.RESOURCE_PATCH_REQUEST).patch(group)
         return self._put_group(id_, group)
 
     def _group(self, id_: str) -> ScimGroup:
@@ -310,9 +330,10 @@ class ScimExchange:
 
         from argot.ui.api.scim_resources import MOST_RESULTS
 
-        asked = SearchRequest[kind].model_validate(
-            self._query if search is None else search, scim_ctx=Context.SEARCH_REQUEST
-        )
+        given = self._query if search is None else search
+        if isinstance(given, dict) and len(str(given.get("filter", ""))) > MOST_FILTER:
+            return _refused(400, f"A filter may have {MOST_FILTER:,} characters at most.", "tooMany")
+        asked = SearchRequest[kind].model_validate(given, scim_ctx=Context.SEARCH_REQUEST)
         found = [one for one in resources if asked.filter is None or asked.filter.match(one)]
         first = asked.start_index_0 or 0
         count = MOST_RESULTS if asked.count is None else min(asked.count, MOST_RESULTS)
@@ -349,18 +370,6 @@ def _done(exchange: ScimExchange, work: Callable[[ScimExchange], Response]) -> R
     except tuple(_STATUS) as error:
         status, kind = next(said for one, said in _STATUS.items() if isinstance(error, one))
         return _refused(status, str(error), kind)
-
-
-def _entra(sent: Any) -> Any:
-    """The body of a PATCH, where Microsoft Entra writes truth as text ("False")."""
-    operations = sent.get("Operations") if isinstance(sent, dict) else None
-    for one in operations if isinstance(operations, list) else ():
-        value = one.get("value") if isinstance(one, dict) else None
-        if isinstance(value, str) and value.casefold() in ("true", "false") and one.get("path") == "active":
-            one["value"] = value.casefold() == "true"
-        elif isinstance(value, dict) and isinstance(active := value.get("active"), str):
-            value["active"] = active.casefold() == "true"
-    return sent
 
 
 def _named(given: ScimUser) -> str:

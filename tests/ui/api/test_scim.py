@@ -128,6 +128,8 @@ async def test_oktas_people_and_groups(site: Site) -> None:
     assert page["Resources"][0]["userName"] == "person1"
     await okta.send("PUT", f"/Users/{ids[0]}", {"schemas": [USER], "userName": "person0", "active": False})
     assert okta.people.user("person0").suspended_at
+    await okta.send("PUT", f"/Users/{ids[0]}", {"schemas": [USER], "userName": "person0", "displayName": "P"})
+    assert okta.people.user("person0").suspended_at
 
 
 async def test_who_is_removed_is_out_at_once_and_nothing_of_theirs_is_gone(site: Site) -> None:
@@ -157,6 +159,45 @@ async def test_whom_an_administrator_here_suspended_stays_out_whatever_the_provi
     assert provider.people.user("ann").suspended_at
 
 
+@pytest.mark.parametrize("restored_here", [False, True])
+async def test_who_is_suspended_here_after_the_provider_shut_them_out_stays_out_too(
+    site: Site, restored_here: bool
+) -> None:
+    provider = Provider(site)
+    ann = await provider.user("ann", active=False)
+    if restored_here:
+        provider.people.restore("ann")
+    await asyncio.sleep(0.002)  # times are in milliseconds
+    provider.people.suspend("ann")
+    await provider.patch(f"/Users/{ann}", {"op": "replace", "path": "active", "value": True})
+    assert provider.people.user("ann").suspended_at
+
+
+async def test_of_names_that_differ_in_case_alone_the_same_is_meant(site: Site) -> None:
+    provider = Provider(site)
+    provider.people.add("Ann")
+    await provider.user("ann", active=False)
+    assert provider.people.user("ann").suspended_at and not provider.people.user("Ann").suspended_at
+
+
+async def test_changes_of_one_group_at_once_lose_none(site: Site) -> None:
+    provider = Provider(site)
+    ids = [await provider.user(f"person{number}") for number in range(8)]
+    crew = await provider.group("Crew")
+    add = [{"op": "add", "path": "members", "value": [{"value": one}]} for one in ids]
+    await asyncio.gather(*(provider.patch(f"/Groups/{crew}", one) for one in add))
+    assert len((await provider.send("GET", f"/Groups/{crew}"))["members"]) == 8
+
+
+async def test_two_administrators_who_shut_each_other_out_at_once_leave_one(site: Site) -> None:
+    site.kb.people.add("boss")
+    site.kb.people.set_role("boss", "admin")
+    one, other = Provider(site), Provider(site, "boss")
+    root, boss = await one.user("root"), await one.user("boss")
+    await asyncio.gather(one.http.delete(f"/Users/{boss}"), other.http.delete(f"/Users/{root}"))
+    assert [bool(one.people.user(name).suspended_at) for name in ("root", "boss")].count(True) == 1
+
+
 async def test_two_groups_of_one_name_here_hold_their_members_each(site: Site) -> None:
     provider = Provider(site)
     ann = await provider.user("ann")
@@ -176,6 +217,13 @@ async def test_what_is_refused(site: Site) -> None:
         ("POST", "/Users", {"schemas": [USER]}, 400, "userName"),
         ("POST", "/Users", [1], 400, ""),
         ("PUT", f"/Users/{ann}", {"schemas": [USER], "userName": "eve"}, 400, "mutability"),
+        (
+            "PATCH",
+            f"/Users/{ann}",
+            {"schemas": [PATCH], "Operations": [{"op": "replace", "value": {"active": "yes?"}}]},
+            400,
+            "boolean",
+        ),
         ("DELETE", f"/Users/{root}", None, 403, "whose key this is"),
         ("POST", "/Groups", {"schemas": [GROUP], "displayName": "managers"}, 400, "oidc_groups"),
         ("POST", "/Groups", {"schemas": [GROUP], "displayName": "A", "members": [{"value": "x"}]}, 404, "before their"),
@@ -185,10 +233,36 @@ async def test_what_is_refused(site: Site) -> None:
     ):
         told = await provider.send(method, path, body, expect)
         assert said in json.dumps(told) and told["status"] == str(expect)
+    assert not provider.people.user("ann").suspended_at
     broken = await provider.http.post("/Users", content=b"{")
     assert broken.status_code == 400 and broken.json()["scimType"] == "invalidSyntax"
     assert provider.people.find("eve") is None and not provider.people.user("root").suspended_at
     assert {one.name for one in provider.people.users()} == {"ann", "root"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"[" * 200_000,
+        b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
+        b'{"schemas": ["%s"], "userName": "eve", "displayName": "\\ud800"}' % USER.encode(),
+        b'{"schemas": ["%s"], "userName": "eve", "externalId": "\\u0000"}' % USER.encode(),
+    ],
+)
+async def test_text_that_cannot_be_read_or_kept_is_refused(site: Site, text: bytes) -> None:
+    provider = Provider(site)
+    answer = await provider.http.post("/Users", content=text)
+    assert answer.status_code == 400 and answer.json()["scimType"] == "invalidSyntax"
+    assert provider.people.find("eve") is None
+
+
+async def test_what_would_take_minutes_is_refused(site: Site) -> None:
+    provider = Provider(site)
+    group = await provider.group("Crew")
+    one = {"op": "add", "path": "members", "value": [{"value": "x"}]}
+    assert "operations" in (await provider.patch(f"/Groups/{group}", *[one] * 1001, expect=400))["detail"]
+    long = {"filter": " or ".join(['userName eq "ann"'] * 1000)}
+    assert (await provider.send("POST", "/Users/.search", long, 400))["scimType"] == "tooMany"
 
 
 async def test_only_an_administrators_key_opens_it(site: Site) -> None:

@@ -29,6 +29,8 @@ logger = logging.getLogger(__name__)
 
 TRIES = 2
 """Of one question, each by another worker."""
+UNBEGUN_TRIES = 4
+"""With workers that end before they have said anything of it."""
 START_SECONDS = 120.0
 """The first start on a machine may have to export a model."""
 SHORT_LIFE = 60.0
@@ -127,18 +129,22 @@ class WorkerPool:
             Later: none is there.
         """
         told = finished = False
-        for _ in range(TRIES):
-            worker = await self._free()
+        tries = unbegun = 0
+        while tries < TRIES and unbegun < UNBEGUN_TRIES:
+            worker, begun = await self._free(), False
             try:
                 async with aclosing(worker.events(cast(Job, job))) as events:
                     async for event in events:
                         yield event
-                        told, finished = told or event.kind == "token", event.kind == "result"
+                        begun, finished = True, event.kind == "result"
+                        told = told or event.kind == "token"
                 return
             except WorkerGone:
                 if finished:
                     return
                 logger.warning("answer worker %d ended while it was at a question", worker.pid)
+            # One that had said nothing of it may have ended before it came to it.
+            tries, unbegun = tries + begun, unbegun + (not begun)
             if told:
                 # The next worker begins the answer anew, or goes on where nothing of it is told again.
                 yield AskEvent("retract", "answer")

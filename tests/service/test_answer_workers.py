@@ -143,7 +143,7 @@ def test_a_worker_killed_in_mid_answer_costs_its_asker_nothing_but_time(running:
                 running.model.heal()
             events.append(line)
     told = [line.removeprefix("event: ") for line in events if line.startswith("event: ")]
-    assert killed and told[-1] == "result"
+    assert killed and told[-1] == "result", events[-3:]
     assert "token" in told[told.index("retract") :], "the answer is told anew, from its beginning"
     result = json.loads(events[len(events) - 1 - events[::-1].index("event: result") + 1][6:])
     assert result["status"] == "answered" and "500 dollars" in result["answer"]

@@ -203,9 +203,11 @@ class PostgresqlDatabase:
                 except psycopg.Error as error:
                     if not is_lost(error, connection):
                         raise
+                    connection.close()
             self.stores.renew()
             with self.stores.connection() as connection:
-                return PostgresqlConnection(connection).execute(sql, parameters).fetchall()
+                # Other connections may hold an outdated plan as well.
+                return PostgresqlConnection(connection).execute(sql, parameters, prepare=False).fetchall()
 
     def write(self, sql: str, *parameters: object) -> int:
         with self._block(self._begin("pg_advisory_xact_lock_shared")) as connection:

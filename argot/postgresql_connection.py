@@ -78,9 +78,10 @@ class PostgresqlConnection:
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self._connection = connection
 
-    def execute(self, sql: str, parameters: Parameters = ()) -> psycopg.Cursor[Any]:
+    def execute(self, sql: str, parameters: Parameters = (), *, prepare: bool | None = None) -> psycopg.Cursor[Any]:
+        """Run one statement; with `prepare` False by no plan that was made before."""
         statement = translated(sql)
-        return self._connection.cursor().execute(statement.sql, statement.bound(parameters))
+        return self._connection.cursor().execute(statement.sql, statement.bound(parameters), prepare=prepare)
 
     def executemany(self, sql: str, parameters: Iterable[Parameters]) -> psycopg.Cursor[Any]:
         statement, cursor = translated(sql), self._connection.cursor()

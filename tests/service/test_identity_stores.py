@@ -68,7 +68,7 @@ def test_a_group_that_was_sent_has_a_name_here_and_members(people: People) -> No
         sent.put_group(crew, "Crew", "crew", None, ["nobody"])
     sent.put_group(crew, "Night crew", "night", "g-1", [bob])
     assert people.user("ann").groups == ("hr",) and people.user("bob").groups == ("hr", "night")
-    sent.set_active(ann, active=False)
+    sent.set_inactive(ann, "2026-01-02T03:04:05+00:00")
     sent.change_person(ann, "e-2", "Ann A.")
     (first, second) = sent.people()
     assert {first.id, second.id} == {ann, bob} and sent.person(ann).inactive_at and people.user("ann").display_name

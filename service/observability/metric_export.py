@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 EVERY_SECONDS = 15.0
 _PATH = "/v1/metrics"
-_DESCRIBED = {"_total": "", "_seconds": "s", "_bytes": "By"}
+_UNITS = {"_seconds": "s", "_bytes": "By"}
 """How a name ends: the unit as OpenTelemetry writes it."""
 
 logger = logging.getLogger(__name__)
@@ -113,7 +113,7 @@ def metrics_data(registry: CollectorRegistry, began: int) -> MetricsData:
 def _metric(family: Any, began: int, now: int) -> Metric:
     from opentelemetry.sdk.metrics.export import AggregationTemporality, Gauge, Histogram, Metric, Sum
 
-    unit = next((unit for end, unit in _DESCRIBED.items() if family.name.endswith(end)), "")
+    unit = next((unit for end, unit in _UNITS.items() if family.name.endswith(end)), "")
     since_start = AggregationTemporality.CUMULATIVE
     if family.type == "histogram":
         data: Any = Histogram(_histogram_points(family.samples, began, now), since_start)

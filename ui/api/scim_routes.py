@@ -9,7 +9,7 @@ import importlib.util
 import json
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from fastapi import APIRouter
 from pydantic import ValidationError
@@ -69,113 +69,19 @@ def scim_routes(kb: KnowledgeBase) -> APIRouter:
         reads = request.method == "GET" or request.url.path.endswith("/.search")
         return await kb.blocking((lambda: _done(exchange, work)) if reads else changed)
 
-    @router.get("/Users")
-    @needs("admin", program=True)
-    async def users(request: Request, who: Who) -> Response:
-        return await answered(request, who, ScimExchange.users)
-
-    @router.post("/Users")
-    @needs("admin", program=True)
-    @takes(SCIM, MOST_BYTES)
-    async def make_user(request: Request, who: Who) -> Response:
-        return await answered(request, who, ScimExchange.make_user)
-
-    @router.get("/Users/{id_}")
-    @needs("admin", program=True)
-    async def user(request: Request, who: Who, id_: str) -> Response:
-        return await answered(request, who, lambda exchange: exchange.user(id_))
-
-    @router.put("/Users/{id_}")
-    @needs("admin", program=True)
-    @takes(SCIM, MOST_BYTES)
-    async def replace_user(request: Request, who: Who, id_: str) -> Response:
-        return await answered(request, who, lambda exchange: exchange.replace_user(id_))
-
-    @router.patch("/Users/{id_}")
-    @needs("admin", program=True)
-    @takes(SCIM, MOST_BYTES)
-    async def patch_user(request: Request, who: Who, id_: str) -> Response:
-        return await answered(request, who, lambda exchange: exchange.patch_user(id_))
-
-    @router.delete("/Users/{id_}")
-    @needs("admin", program=True)
-    async def remove_user(request: Request, who: Who, id_: str) -> Response:
-        return await answered(request, who, lambda exchange: exchange.remove(exchange.rows.remove_person, id_))
-
-    @router.get("/Groups")
-    @needs("admin", program=True)
-    async def groups(request: Request, who: Who) -> Response:
-        return await answered(request, who, ScimExchange.groups)
-
-    @router.post("/Groups")
-    @needs("admin", program=True)
-    @takes(SCIM, MOST_BYTES)
-    async def make_group(request: Request, who: Who) -> Response:
-        return await answered(request, who, ScimExchange.make_group)
-
-    @router.get("/Groups/{id_}")
-    @needs("admin", program=True)
-    async def group(request: Request, who: Who, id_: str) -> Response:
-        return await answered(request, who, lambda exchange: exchange.group(id_))
-
-    @router.put("/Groups/{id_}")
-    @needs("admin", program=True)
-    @takes(SCIM, MOST_BYTES)
-    async def replace_group(request: Request, who: Who, id_: str) -> Response:
-        return await answered(request, who, lambda exchange: exchange.replace_group(id_))
-
-    @router.patch("/Groups/{id_}")
-    @needs("admin", program=True)
-    @takes(SCIM, MOST_BYTES)
-    async def patch_group(request: Request, who: Who, id_: str) -> Response:
-        return await answered(request, who, lambda exchange: exchange.patch_group(id_))
-
-    @router.delete("/Groups/{id_}")
-    @needs("admin", program=True)
-    async def remove_group(request: Request, who: Who, id_: str) -> Response:
-        return await answered(request, who, lambda exchange: exchange.remove(exchange.rows.remove_group, id_))
-
-    @router.post("/Users/.search")
-    @needs("admin", program=True)
-    @takes(SCIM, MOST_BYTES)
-    async def search_users(request: Request, who: Who) -> Response:
-        return await answered(request, who, lambda exchange: exchange.users(exchange.sent))
-
-    @router.post("/Groups/.search")
-    @needs("admin", program=True)
-    @takes(SCIM, MOST_BYTES)
-    async def search_groups(request: Request, who: Who) -> Response:
-        return await answered(request, who, lambda exchange: exchange.groups(exchange.sent))
-
-    for name in ("ServiceProviderConfig", "ResourceTypes", "Schemas"):
-        _describe(router, name, answered)
-
-    @router.post("/.search")
-    @needs("admin", program=True)
-    @takes(SCIM, MOST_BYTES)
-    async def search(request: Request, who: Who) -> Response:
-        return await answered(request, who, ScimExchange.everything)
-
-    @router.get("/{rest:path}")
-    @needs("admin", program=True)
-    async def nothing(rest: str) -> Response:
-        return _refused(404, f"There is nothing at '{rest:.200}'.")
-
+    for method, path, work in _ADDRESSES:
+        _serve(router, method, path, answered, work)
     return router
 
 
-def _describe(router: APIRouter, name: str, answered: Callable[..., Any]) -> None:
-    """The addresses at which a provider reads what there is."""
+def _serve(router: APIRouter, method: str, path: str, answered: Callable[..., Any], work: Work) -> None:
+    @needs("admin", program=True)
+    @takes(SCIM, MOST_BYTES)
+    async def endpoint(request: Request, who: Who) -> Response:
+        named = next(iter(request.path_params.values()), "")
+        return await answered(request, who, lambda exchange: work(exchange, named))  # type: ignore[no-any-return]
 
-    async def described(request: Request, who: Who) -> Response:
-        return await answered(request, who, lambda exchange: exchange.description(name))  # type: ignore[no-any-return]
-
-    async def one(request: Request, who: Who, id_: str) -> Response:
-        return await answered(request, who, lambda exchange: exchange.description(name, id_))  # type: ignore[no-any-return]
-
-    router.get(f"/{name}")(needs("admin", program=True)(described))
-    if name != "ServiceProviderConfig":
-        router.get(f"/{name}/{{id_}}")(needs("admin", program=True)(one))
+    router.add_api_route(path, endpoint, methods=[method])
 
 
 class ScimExchange:
@@ -239,6 +145,10 @@ class ScimExchange:
         )
         return self._shown(scim_user(changed, self._root))
 
+    def remove_user(self, id_: str) -> Response:
+        self.rows.remove_person(id_)
+        return Response(status_code=204)
+
     # -- groups --------------------------------------------------------------------------------------------------------
 
     def groups(self, asked: Any = None) -> Response:
@@ -287,6 +197,10 @@ class ScimExchange:
         put = self.rows.put_group(id_, given.display_name or "", given.external_id, members)
         return self._shown(scim_group(put, self._root), status)
 
+    def remove_group(self, id_: str) -> Response:
+        self.rows.remove_group(id_)
+        return Response(status_code=204)
+
     # -- both ----------------------------------------------------------------------------------------------------------
 
     def everything(self) -> Response:
@@ -296,18 +210,17 @@ class ScimExchange:
         groups = [scim_group(one, self._root) for one in self.rows.groups()]
         return self._listed([*people, *groups], ScimUser | ScimGroup, self.sent)
 
-    def remove(self, remove: Callable[[str], None], id_: str) -> Response:
-        remove(id_)
-        return Response(status_code=204)
+    def configuration(self) -> Response:
+        from argot.ui.api.scim_resources import PROVIDER
 
-    def description(self, name: str, id_: str = "") -> Response:
+        assert PROVIDER.config is not None
+        return self._shown(PROVIDER.config)
+
+    def description(self, name: Literal["ResourceTypes", "Schemas"], id_: str = "") -> Response:
         from scim2_models import Context
 
         from argot.ui.api.scim_resources import PROVIDER
 
-        if name == "ServiceProviderConfig":
-            assert PROVIDER.config is not None
-            return self._shown(PROVIDER.config)
         found: Sequence[Any] = PROVIDER.resource_types if name == "ResourceTypes" else PROVIDER.schemas
         if not id_:
             return self._page(found, len(found), 1)
@@ -351,6 +264,34 @@ class ScimExchange:
             "Resources": [one.model_dump(scim_ctx=context, response_parameters=asked) for one in shown],
         }
         return _json(told)
+
+
+Work: TypeAlias = Callable[[ScimExchange, str], Response]
+"""What is done at an address, with what stands in it: an id or a name."""
+_ADDRESSES: Sequence[tuple[str, str, Work]] = (
+    ("GET", "/Users", lambda exchange, _: exchange.users()),
+    ("POST", "/Users", lambda exchange, _: exchange.make_user()),
+    ("GET", "/Users/{id_}", ScimExchange.user),
+    ("PUT", "/Users/{id_}", ScimExchange.replace_user),
+    ("PATCH", "/Users/{id_}", ScimExchange.patch_user),
+    ("DELETE", "/Users/{id_}", ScimExchange.remove_user),
+    ("GET", "/Groups", lambda exchange, _: exchange.groups()),
+    ("POST", "/Groups", lambda exchange, _: exchange.make_group()),
+    ("GET", "/Groups/{id_}", ScimExchange.group),
+    ("PUT", "/Groups/{id_}", ScimExchange.replace_group),
+    ("PATCH", "/Groups/{id_}", ScimExchange.patch_group),
+    ("DELETE", "/Groups/{id_}", ScimExchange.remove_group),
+    ("POST", "/Users/.search", lambda exchange, _: exchange.users(exchange.sent)),
+    ("POST", "/Groups/.search", lambda exchange, _: exchange.groups(exchange.sent)),
+    ("POST", "/.search", lambda exchange, _: exchange.everything()),
+    ("GET", "/ServiceProviderConfig", lambda exchange, _: exchange.configuration()),
+    ("GET", "/ResourceTypes", lambda exchange, _: exchange.description("ResourceTypes")),
+    ("GET", "/ResourceTypes/{id_}", lambda exchange, id_: exchange.description("ResourceTypes", id_)),
+    ("GET", "/Schemas", lambda exchange, _: exchange.description("Schemas")),
+    ("GET", "/Schemas/{id_}", lambda exchange, id_: exchange.description("Schemas", id_)),
+    # Last: what is at no other address.
+    ("GET", "/{rest:path}", lambda _, rest: _refused(404, f"There is nothing at '{rest:.200}'.")),
+)
 
 
 def _done(exchange: ScimExchange, work: Callable[[ScimExchange], Response]) -> Response:

@@ -165,6 +165,17 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def one_state(connection: sqlite3.Connection) -> Iterator[None]:
+    """All that is read within sees the same state of the database. Not to be nested."""
+    # Deferred: it takes no lock that a writer would wait for.
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.execute("COMMIT")
+
+
 @dataclass(frozen=True, slots=True)
 class StepNames:
     """How Argot up to 0.3 counted the migrations of some stores: by names, in a table that sqlite-utils made.

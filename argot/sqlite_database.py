@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from argot.databases import SQLITE, StoreMigration
-from argot.sqlite import damage_named, open_database
+from argot.sqlite import damage_named, one_state, open_database
 from argot.sqlite import transaction as in_transaction
 
 
@@ -60,13 +60,8 @@ class SqliteDatabase:
     @contextmanager
     def snapshot(self) -> Iterator[sqlite3.Connection]:
         """The connection that reads, within one state."""
-        with self.reader() as connection:
-            # Deferred: it takes no lock that a writer would wait for.
-            connection.execute("BEGIN")
-            try:
-                yield connection
-            finally:
-                connection.execute("COMMIT")
+        with self.reader() as connection, one_state(connection):
+            yield connection
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:

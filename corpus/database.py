@@ -15,7 +15,16 @@ from typing import Any, Protocol
 from argot.corpus.corpus_schema import MIGRATIONS, NAMES
 from argot.databases import Connection, Parameters
 from argot.remedies import damaged_store
-from argot.sqlite import CACHE_KIB, PerThread, check_header, migrate, open_connection, opening, transaction
+from argot.sqlite import (
+    CACHE_KIB,
+    PerThread,
+    check_header,
+    migrate,
+    one_state,
+    open_connection,
+    opening,
+    transaction,
+)
 from argot.types import Principal
 
 WRITING_KIB = 16_384
@@ -108,12 +117,8 @@ class SqliteCorpusDatabase:
     @contextmanager
     def reading(self, principal: Principal | None = None) -> Iterator[sqlite3.Connection]:
         connection = self.connection()
-        # Deferred: it takes no lock that a writer would wait for.
-        connection.execute("BEGIN")
-        try:
+        with one_state(connection):
             yield connection
-        finally:
-            connection.execute("COMMIT")
 
     @contextmanager
     def reader_apart(self) -> Iterator[sqlite3.Connection]:

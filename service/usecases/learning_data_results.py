@@ -128,10 +128,12 @@ def shown_set(kb: KnowledgeBase, one: PairSet) -> DataSet:
     from argot.learn.store.pair_store import PairQuery
 
     store, made = kb.learning, one.made
-    status: Literal["making", "stopped", "done"] = "making" if one.name in making_now.get(kb, ()) else "done"
-    # A making may have ended since `one` was read, so what is no longer being made is read once more.
-    if status == "done" and store.named(one.name).status != "done":
-        status = "stopped"
+    status: Literal["making", "stopped", "done"] = "stopped"
+    if one.name in making_now.get(kb, ()):
+        status = "making"
+    # Its making may have ended since `one` was read.
+    elif one.status == "done" or store.named(one.name).status == "done":
+        status = "done"
     kept, struck, corrected = (
         store.count(one.name, PairQuery(state=state)) for state in ("kept", "struck", "corrected")
     )

@@ -100,7 +100,7 @@ class ApiRoute(APIRoute):
                 raise
             except Exception:
                 logger.exception("%s %s failed", request.method, self.path)
-                return told_to_programs(500, UNEXPECTED)
+                return told_to_programs(500, UNEXPECTED, path=self.path)
 
         return checked
 

@@ -21,6 +21,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.provisioning import Provisioning
 from argot.ui.api.api_route import ApiRoute, takes
 from argot.ui.api.scim_body import read_body, with_truth
+from argot.ui.web.api_errors import SCIM_ROOT, SCIM_TYPE, scim_error
 from argot.ui.web.authorization import Who, needs
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
     from argot.ui.api.scim_resources import ScimGroup, ScimUser
 
-ROOT = "/scim/v2"
-SCIM = "application/scim+json"
 MOST_BYTES = 8 * 2**20
 """Of a body: a group has as many members as a company has people."""
 MOST_FILTER = 10_000
@@ -43,7 +42,7 @@ _STATUS: dict[type[ArgotError], tuple[int, str | None]] = {
 
 
 def scim_routes(kb: KnowledgeBase) -> APIRouter:
-    router = APIRouter(prefix=ROOT, route_class=ApiRoute, include_in_schema=False)
+    router = APIRouter(prefix=SCIM_ROOT, route_class=ApiRoute, include_in_schema=False)
     changing = threading.Lock()
 
     async def answered(request: Request, who: Who, work: Callable[[ScimExchange], Response]) -> Response:
@@ -54,7 +53,7 @@ def scim_routes(kb: KnowledgeBase) -> APIRouter:
         except (ValueError, RecursionError):
             return _refused(400, "The body is no JSON that can be read here.", "invalidSyntax")
         rows = Provisioning(kb, who.principal)
-        root = f"{kb.settings.public_url or str(request.base_url)}".rstrip("/") + ROOT
+        root = f"{kb.settings.public_url or str(request.base_url)}".rstrip("/") + SCIM_ROOT
         exchange = ScimExchange(rows, root, sent, dict(request.query_params))
 
         def allowed(one: ScimExchange) -> Response:
@@ -76,7 +75,7 @@ def scim_routes(kb: KnowledgeBase) -> APIRouter:
 
 def _serve(router: APIRouter, method: str, path: str, answered: Callable[..., Any], work: Work) -> None:
     @needs("admin", program=True)
-    @takes(SCIM, MOST_BYTES)
+    @takes(SCIM_TYPE, MOST_BYTES)
     async def endpoint(request: Request, who: Who) -> Response:
         named = next(iter(request.path_params.values()), "")
         return await answered(request, who, lambda exchange: work(exchange, named))  # type: ignore[no-any-return]
@@ -318,10 +317,9 @@ def _named(given: ScimUser) -> str:
 
 
 def _refused(status: int, detail: str, kind: str | None = None) -> Response:
-    told = {"schemas": ["urn:ietf:params:scim:api:messages:2.0:Error"], "status": str(status), "detail": detail}
-    return _json(told | ({"scimType": kind} if kind else {}), status)
+    return scim_error(status, detail, kind, headers={"Cache-Control": "no-store"})
 
 
 def _json(told: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> Response:
     text = json.dumps(told, ensure_ascii=False).encode("utf-8", "replace")
-    return Response(text, status, media_type=SCIM, headers={"Cache-Control": "no-store", **(headers or {})})
+    return Response(text, status, media_type=SCIM_TYPE, headers={"Cache-Control": "no-store", **(headers or {})})

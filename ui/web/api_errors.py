@@ -1,6 +1,7 @@
-"""What programs are told when something goes wrong: JSON in the form of OpenAI's API, everywhere alike.
+"""What programs are told when something goes wrong: JSON in the form of OpenAI's API, everywhere but under SCIM's root.
 
-`{"error": {"message", "type", "param", "code"}}`: the message for people, `type` and `code` for programs.
+`{"error": {"message", "type", "param", "code"}}`: the message for people, `type` and `code` for programs. Identity
+providers are told in SCIM's form (RFC 7644, section 3.12).
 """
 
 from __future__ import annotations
@@ -9,6 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from starlette.responses import JSONResponse
+
+SCIM_ROOT = "/scim/v2"
+SCIM_TYPE = "application/scim+json"
 
 TYPES = {
     400: "invalid_request_error",
@@ -25,26 +29,42 @@ TYPES = {
 }
 LONGEST = 1000
 """Characters of a message. It quotes what was given, which need not come back whole."""
+_SCIM_ERROR = "urn:ietf:params:scim:api:messages:2.0:Error"
 CODES = {401: "invalid_api_key", 413: "too_large", 429: "rate_limit_exceeded"}
 
 
 def error_body(status: int, message: str, *, code: str | None = None, param: str | None = None) -> dict[str, Any]:
     kind = TYPES.get(status, "server_error")
-    if len(message) > LONGEST:
-        message = f"{message[: LONGEST // 2]} [...] {message[-LONGEST // 2 :]}"  # the remedy stands at its end
-    sayable = message.encode("utf-8", "replace").decode("utf-8")  # what was given is repeated, lone surrogates too
-    return {"error": {"message": sayable, "type": kind, "param": param, "code": code or CODES.get(status)}}
+    return {"error": {"message": _sayable(message), "type": kind, "param": param, "code": code or CODES.get(status)}}
 
 
 def told_to_programs(
     status: int,
     message: str,
     *,
+    path: str = "",
     code: str | None = None,
     param: str | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> JSONResponse:
+    """The answer to a program that asked at this path."""
     # HTTP asks for this header in every 401 (RFC 9110, section 15.5.2).
     more = {"WWW-Authenticate": 'Bearer realm="Argot"'} if status == 401 else {}
-    body = error_body(status, message, code=code, param=param)
-    return JSONResponse(body, status, headers={"Cache-Control": "no-store", **more, **(headers or {})})
+    said = {"Cache-Control": "no-store", **more, **(headers or {})}
+    if f"{path}/".startswith(f"{SCIM_ROOT}/"):
+        return scim_error(status, message, headers=said)
+    return JSONResponse(error_body(status, message, code=code, param=param), status, headers=said)
+
+
+def scim_error(
+    status: int, message: str, kind: str | None = None, *, headers: Mapping[str, str] | None = None
+) -> JSONResponse:
+    """`kind`: one of the protocol's own words for what is wrong (`scimType`)."""
+    told = {"schemas": [_SCIM_ERROR], "status": str(status), "detail": _sayable(message)}
+    return JSONResponse(told | ({"scimType": kind} if kind else {}), status, headers=headers, media_type=SCIM_TYPE)
+
+
+def _sayable(message: str) -> str:
+    if len(message) > LONGEST:
+        message = f"{message[: LONGEST // 2]} [...] {message[-LONGEST // 2 :]}"  # the remedy stands at its end
+    return message.encode("utf-8", "replace").decode("utf-8")  # what was given is repeated, lone surrogates too

@@ -69,7 +69,7 @@ def _without_command(text: str) -> str:
 
 def _said(request: Request, status: int, text: str) -> Response:
     if for_programs(request.url.path):
-        return told_to_programs(status, text)
+        return told_to_programs(status, text, path=request.url.path)
     # A script of HTMX accepts HTML too, but shows what comes in a part of the page: one line is enough there.
     if "text/html" in request.headers.get("accept", "") and "hx-request" not in request.headers:
         # Of the pages under one head the first is the likeliest to work where another does not.

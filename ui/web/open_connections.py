@@ -134,7 +134,7 @@ def _until(gone: asyncio.Event, app: ASGIApp) -> ASGIApp:
         await app(scope, receive_or_hung_up, send_unless_cut)
         # The status is not out yet, so it can say why. In a stream only one more event can; a file breaks off.
         if gone.is_set() and not begun:
-            await told_to_programs(401, CUT)(scope, receive, send)
+            await told_to_programs(401, CUT, path=scope["path"])(scope, receive, send)
         elif gone.is_set() and streams and not ended:
             last = f"event: error\ndata: {json.dumps(error_body(401, CUT))}\n\n"
             await send({"type": "http.response.body", "body": last.encode(), "more_body": False})

@@ -273,7 +273,7 @@ class Guard:
             sign_in = f"{SIGN_IN}?next={quote(_page_of(scope, headers), safe='')}"
             said: Response = PlainTextResponse(reason, status_code=status)
             if for_programs(scope["path"]):
-                said = told_to_programs(status, reason)
+                said = told_to_programs(status, reason, path=scope["path"])
                 if status == 405:
                     said.headers["Allow"] = ", ".join(self.addresses.methods_at(scope["path"]))
             elif status == 401 and (back := await self._given_back(scope, receive)) is not None:

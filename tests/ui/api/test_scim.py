@@ -19,6 +19,7 @@ from argot.settings import Settings
 
 USER = "urn:ietf:params:scim:schemas:core:2.0:User"
 GROUP = "urn:ietf:params:scim:schemas:core:2.0:Group"
+ERROR = "urn:ietf:params:scim:api:messages:2.0:Error"
 PATCH = "urn:ietf:params:scim:api:messages:2.0:PatchOp"
 
 
@@ -265,8 +266,12 @@ async def test_what_would_take_minutes_is_refused(site: Site) -> None:
     assert (await provider.send("POST", "/Users/.search", long, 400))["scimType"] == "tooMany"
 
 
-async def test_only_an_administrators_key_opens_it(site: Site) -> None:
-    assert (await Provider(site, "ann").http.get("/Users")).status_code == 403
-    transport = httpx.ASGITransport(site.guard)
-    async with httpx.AsyncClient(transport=transport, base_url=URL) as nobody:
-        assert (await nobody.get("/scim/v2/Users", headers={"Authorization": "Bearer argot_x"})).status_code == 401
+async def test_only_an_administrators_key_opens_it_and_every_refusal_has_the_form_of_scim(site: Site) -> None:
+    provider = Provider(site)
+    assert (await Provider(site, "ann").send("GET", "/Users", expect=403))["status"] == "403"
+    assert "PATCH" in (await provider.send("PATCH", "/Users", {}, expect=405))["detail"]
+    plain = await provider.http.post("/Users", content=b"x", headers={"Content-Type": "text/plain"})
+    assert plain.status_code == 415 and plain.json()["schemas"] == [ERROR] and "json" in plain.json()["detail"]
+    provider.http.headers["Authorization"] = "Bearer argot_x"
+    told = await provider.send("GET", "/Users", expect=401)
+    assert told["schemas"] == [ERROR] and told["detail"]

@@ -28,7 +28,7 @@ from argot.settings import Settings
 from argot.ui.api import openapi
 from argot.ui.api.api_routes import OPENAPI, api_routes
 from argot.ui.api.openapi import LATER
-from argot.ui.api.scim_routes import ROOT
+from argot.ui.web.api_errors import SCIM_ROOT
 from argot.ui.web.authorization import for_programs
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
@@ -120,7 +120,7 @@ def test_the_document_is_served_to_everybody_and_names_every_address_of_the_api(
     named = {(method.upper(), path) for path, found in DOCUMENT["paths"].items() for method in found}
     there = {(one.method, one.path) for one in served.site.guard.addresses.entries if for_programs(one.path)}
     # What is there of SCIM, it says itself, in its own form.
-    assert {one for one in there if one[1] != OPENAPI and not one[1].startswith(ROOT)} == named
+    assert {one for one in there if one[1] != OPENAPI and not one[1].startswith(SCIM_ROOT)} == named
     for path, found in DOCUMENT["paths"].items():
         for method, told in found.items():
             assert told.get("description") and told.get("tags"), (method, path)

@@ -1,0 +1,110 @@
+"""Which stores a knowledge base consists of, and which of their tables have to be carried over.
+
+A store's tables are read from its migrations, applied to an empty database in memory: what is added to a store later is
+carried over without a word here.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cache
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+from argot.corpus import corpus_schema
+from argot.corpus.keyword.keyword_index import keyword_index_of
+from argot.databases import Connection, PerEngine, StoreMigration
+from argot.jargon_db.store import schema as glossary_schema
+from argot.learn.store import pair_store
+from argot.service.identity import people
+from argot.service.ratings import rating_store
+from argot.service.threads import thread_store
+from argot.sqlite import StepNames, migrate
+
+_OF_SQLITE = ("sqlite_", "_sqlite_")
+_WITH_NUMBERS = re.compile(r"CREATE TABLE (\w+) \([^;]*\browid BIGINT")
+
+
+def _nothing(connection: Connection) -> None:
+    """What is derived of the rows stands in the rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class MovedStore:
+    """
+    Attributes:
+        name: in the folder it is the file `<name>.db`.
+        derive: builds again, in one transaction, what is derived of the rows and is not carried over.
+    """
+
+    name: str
+    migrations: Sequence[StoreMigration]
+    names: StepNames | None = None
+    derive: Callable[[Connection], None] = _nothing
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class MovedTable:
+    """Its columns in their order, and those of its primary key, by which its rows are ordered."""
+
+    name: str
+    columns: tuple[str, ...]
+    key: tuple[str, ...]
+
+
+def _rebuild_keywords(connection: Connection) -> None:
+    keyword_index_of(connection).rebuild(connection)
+
+
+STORES = (
+    MovedStore("corpus", corpus_schema.MIGRATIONS, corpus_schema.NAMES, _rebuild_keywords),
+    MovedStore("glossary", glossary_schema.MIGRATIONS, glossary_schema.NAMES),
+    MovedStore("people", people.MIGRATIONS),
+    MovedStore("ratings", rating_store.MIGRATIONS),
+    MovedStore("learning", pair_store.MIGRATIONS),
+    MovedStore("threads", thread_store.MIGRATIONS),
+)
+
+
+@cache
+def tables_of(store: MovedStore) -> tuple[MovedTable, ...]:
+    """The tables of a store, those that others refer to first. Indexes of words are derived, and not among them."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        migrate(connection, Path(f"{store.name}.db"), store.migrations, store.names)
+        numbered = _numbered(store)
+        found = {name: _table(connection, name, numbered=name in numbered) for name in _names(connection)}
+        needs = {name: _parents(connection, name) for name in found}
+    return tuple(found[name] for name in TopologicalSorter(needs).static_order())
+
+
+def _names(connection: sqlite3.Connection) -> list[str]:
+    # 'table' alone: virtual tables, and those they are made of ('shadow'), are the indexes of words.
+    rows = connection.execute("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'")
+    return sorted(name for (name,) in rows if not name.startswith(_OF_SQLITE))
+
+
+def _numbered(store: MovedStore) -> set[str]:
+    """The tables whose rows are ordered by SQLite's hidden number, which on PostgreSQL is a column."""
+    scripts = (step.postgresql for step in store.migrations if isinstance(step, PerEngine))
+    return {name for script in scripts for name in _WITH_NUMBERS.findall(script)}
+
+
+def _table(connection: sqlite3.Connection, name: str, *, numbered: bool) -> MovedTable:
+    rows = connection.execute("SELECT name, pk FROM pragma_table_info(?) ORDER BY cid", (name,)).fetchall()
+    key = tuple(column for column, place in sorted(rows, key=lambda row: row[1]) if place)
+    if not key:
+        raise TypeError(f"The table '{name}' has no primary key, by which its rows could be told apart.")
+    columns = ("rowid",) if numbered else ()
+    return MovedTable(name, (*columns, *(column for column, _ in rows)), key)
+
+
+def _parents(connection: sqlite3.Connection, name: str) -> set[str]:
+    rows: Iterator[tuple[str]] = connection.execute('SELECT "table" FROM pragma_foreign_key_list(?)', (name,))
+    return {parent for (parent,) in rows if parent != name}

@@ -1,0 +1,145 @@
+"""The two sides of a move: a folder with a SQLite file for each store, or a schema of PostgreSQL for all."""
+
+# ruff: noqa: S608  only names of our own tables are put into SQL
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from argot.databases import Connection
+from argot.service.moving.moved_stores import MovedStore, tables_of
+from argot.service.moving.table_rows import quoted
+from argot.sqlite import damage_named, one_state, open_connection, open_database, transaction
+
+if TYPE_CHECKING:
+    from argot.postgresql import PostgresqlStores
+
+_UNHURRIED = """
+SELECT set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true),
+    set_config('argot.audience', '*', true)
+"""
+"""For this transaction: reading everything takes its time, and policies of rows keep none of them back."""
+
+
+class Side(Protocol):
+    """Where stores are read from, or written to.
+
+    Raises:
+        DamagedStore, StoreUnavailable: by every method.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    def holds(self, store: MovedStore) -> bool:
+        """Whether there is such a store."""
+        ...
+
+    def prepare(self, store: MovedStore) -> None:
+        """Bring it to the present schema; make it where there is none."""
+        ...
+
+    def reading(self, store: MovedStore) -> AbstractContextManager[Connection]:
+        """All of what is read is of one state."""
+        ...
+
+    def writing(self, store: MovedStore) -> AbstractContextManager[Connection]:
+        """One transaction."""
+        ...
+
+    def empty(self, store: MovedStore) -> None:
+        """Let no row be in any of its tables."""
+        ...
+
+
+class FolderSide:
+    """Each store is a file."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+
+    @property
+    def name(self) -> str:
+        return str(self.home)
+
+    def holds(self, store: MovedStore) -> bool:
+        return self._path(store).exists()
+
+    def prepare(self, store: MovedStore) -> None:
+        open_database(self._path(store), store.migrations, store.names).close()
+        if store.name == "threads":
+            with self._opened(store) as connection:
+                from langgraph.checkpoint.sqlite import SqliteSaver
+
+                SqliteSaver(connection).setup()
+
+    @contextmanager
+    def reading(self, store: MovedStore) -> Iterator[Connection]:
+        with self._opened(store, "ro") as connection, one_state(connection):
+            yield connection
+
+    @contextmanager
+    def writing(self, store: MovedStore) -> Iterator[Connection]:
+        with self._opened(store) as connection, transaction(connection):
+            yield connection
+
+    def empty(self, store: MovedStore) -> None:
+        # A file is made anew: some of its rows refuse to be deleted.
+        for path in (self._path(store), *(self._path(store, end) for end in ("-wal", "-shm"))):
+            path.unlink(missing_ok=True)
+        self.prepare(store)
+        with self.writing(store) as connection:
+            for table in reversed(tables_of(store)):  # of what migrations put in
+                connection.execute(f"DELETE FROM {quoted(table.name)}")
+
+    def _path(self, store: MovedStore, end: str = "") -> Path:
+        return self.home / f"{store.name}.db{end}"
+
+    @contextmanager
+    def _opened(self, store: MovedStore, mode: Literal["ro", "rw"] = "rw") -> Iterator[sqlite3.Connection]:
+        path = self._path(store)
+        with damage_named(path), closing(open_connection(path, mode=mode)) as connection:
+            yield connection
+
+
+class SchemaSide:
+    """All stores are tables of one schema."""
+
+    def __init__(self, stores: PostgresqlStores) -> None:
+        self.stores = stores
+
+    @property
+    def name(self) -> str:
+        return self.stores.name
+
+    def holds(self, store: MovedStore) -> bool:
+        return self.stores.holds(store.name)
+
+    def prepare(self, store: MovedStore) -> None:
+        self.stores.open(store.name, store.migrations)
+        if store.name == "threads":
+            from argot.graph.checkpoints.postgresql_checkpointer import checkpoint_migrations
+
+            self.stores.open("checkpoints", checkpoint_migrations())
+
+    @contextmanager
+    def reading(self, store: MovedStore) -> Iterator[Connection]:
+        with self.stores.open(store.name, store.migrations).snapshot() as connection:
+            connection.execute(_UNHURRIED)
+            yield connection
+
+    @contextmanager
+    def writing(self, store: MovedStore) -> Iterator[Connection]:
+        with self.stores.open(store.name, store.migrations).transaction() as connection:
+            connection.execute(_UNHURRIED)
+            yield connection
+
+    def empty(self, store: MovedStore) -> None:
+        names = [quoted(table.name) for table in tables_of(store)]
+        if store.name == "threads":
+            names += ["checkpoints", "checkpoint_blobs", "checkpoint_writes"]
+        with self.writing(store) as connection:
+            connection.execute(f"TRUNCATE {', '.join(names)} RESTART IDENTITY")

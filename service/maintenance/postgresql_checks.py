@@ -64,7 +64,7 @@ def postgresql_findings(url: str, schema: str) -> Iterator[Finding]:
     try:
         stores = PostgresqlStores(url, schema, most_connections=2)
     except ArgotError as error:
-        yield bad(NAME, str(error), getattr(error, "remedy", "") or "see the message")
+        yield bad(NAME, str(error), "see the message")
         return
     try:
         for look in _LOOKS:
@@ -84,7 +84,7 @@ def _looked(stores: PostgresqlStores, look: Callable[[Connected], Iterator[Findi
             yield from look(connection)
     # Whatever goes wrong is a finding: the doctor looks at everything else all the same.
     except ArgotError as error:
-        yield bad(f"{NAME}: {name}", str(error), getattr(error, "remedy", "") or "see the message")
+        yield bad(f"{NAME}: {name}", str(error), "see the message")
     except psycopg.Error as error:
         yield bad(f"{NAME}: {name}", f"{type(error).__name__}: {error}", f"look at the server's log; {UPDATE}")
 

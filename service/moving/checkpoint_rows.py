@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from argot.databases import Connection
-from argot.service.moving.table_rows import Row, fetched, plain
+from argot.service.moving.moved_rows import Row, fetched, plain
 from argot.service.threads.thread_database import checkpoint_serializer
 
 _KEY = "thread_id, checkpoint_ns, checkpoint_id"

@@ -7,8 +7,8 @@ import sqlite3
 from collections.abc import Sequence
 
 from argot.databases import Connection
+from argot.service.moving.moved_rows import quoted
 from argot.service.moving.moved_stores import MovedTable
-from argot.service.moving.table_rows import quoted
 
 _IDENTITY = "SELECT CAST(attname AS text) FROM pg_attribute WHERE attrelid = to_regclass(?) AND attidentity != ''"
 

@@ -13,7 +13,6 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from graphlib import TopologicalSorter
-from pathlib import Path
 
 from argot.corpus import corpus_schema
 from argot.corpus.keyword.keyword_index import keyword_index_of
@@ -23,7 +22,7 @@ from argot.learn.store import pair_store
 from argot.service.identity import people
 from argot.service.ratings import rating_store
 from argot.service.threads import thread_store
-from argot.sqlite import StepNames, migrate
+from argot.sqlite import StepNames, empty_store
 
 _OF_SQLITE = ("sqlite_", "_sqlite_")
 _WITH_NUMBERS = re.compile(r"CREATE TABLE (\w+) \([^;]*\browid BIGINT")
@@ -74,10 +73,9 @@ STORES = (
 
 
 @cache
-def tables_of(store: MovedStore) -> tuple[MovedTable, ...]:
+def moved_tables(store: MovedStore) -> tuple[MovedTable, ...]:
     """The tables of a store, those that others refer to first. Indexes of words are derived, and not among them."""
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        migrate(connection, Path(f"{store.name}.db"), store.migrations, store.names)
+    with closing(empty_store(store.migrations, store.names)) as connection:
         numbered = _numbered(store)
         found = {name: _table(connection, name, numbered=name in numbered) for name in _names(connection)}
         needs = {name: _parents(connection, name) for name in found}

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from argot.databases import Connection
-from argot.service.moving.moved_stores import MovedStore, tables_of
-from argot.service.moving.table_rows import quoted
+from argot.service.moving.moved_rows import quoted
+from argot.service.moving.moved_stores import MovedStore, moved_tables
 from argot.sqlite import damage_named, one_state, open_connection, open_database, transaction
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class FolderSide:
             path.unlink(missing_ok=True)
         self.prepare(store)
         with self.writing(store) as connection:
-            for table in reversed(tables_of(store)):  # of what migrations put in
+            for table in reversed(moved_tables(store)):  # of what migrations put in
                 connection.execute(f"DELETE FROM {quoted(table.name)}")
 
     def _path(self, store: MovedStore, end: str = "") -> Path:
@@ -138,7 +138,7 @@ class SchemaSide:
             yield connection
 
     def empty(self, store: MovedStore) -> None:
-        names = [quoted(table.name) for table in tables_of(store)]
+        names = [quoted(table.name) for table in moved_tables(store)]
         if store.name == "threads":
             names += ["checkpoints", "checkpoint_blobs", "checkpoint_writes"]
         with self.writing(store) as connection:

@@ -9,9 +9,9 @@ from argot.databases import Connection
 from argot.errors import DamagedStore
 from argot.service.moving.checkpoint_rows import CheckpointRows, WaitingRows
 from argot.service.moving.id_counters import copy_counters
-from argot.service.moving.moved_stores import MovedStore, tables_of
+from argot.service.moving.moved_rows import RowDigest, Rows, RowsOfTable, row_batches, row_bytes
+from argot.service.moving.moved_stores import MovedStore, moved_tables
 from argot.service.moving.sides import Side
-from argot.service.moving.table_rows import RowDigest, Rows, TableRows, batches, row_bytes
 
 Told = Callable[[str, int], None]
 """Called with what is done, and how many rows were dealt with since the last call."""
@@ -38,9 +38,9 @@ class _Changed(Exception):
 def rows_of(store: MovedStore, renamed: Renamed) -> list[Rows]:
     """All that a store consists of, in the order in which it can be written."""
     tables: list[Rows] = []
-    for table in tables_of(store):
+    for table in moved_tables(store):
         column = _GENERATION.get(table.name) if store.name == "corpus" else None
-        tables.append(TableRows(table, column, renamed))
+        tables.append(RowsOfTable(table, column, renamed))
     return [*tables, CheckpointRows(), WaitingRows()] if store.name == "threads" else tables
 
 
@@ -64,7 +64,7 @@ def _copied(source: Side, target: Side, store: MovedStore, renamed: Renamed, tol
         for rows in rows_of(store, renamed):
             _copy_rows(reader, target, store, rows, told)
         with target.writing(store) as writer:
-            copy_counters(reader, writer, tables_of(store))
+            copy_counters(reader, writer, moved_tables(store))
     told(f"index of {store.name}", 0)
     with target.writing(store) as writer:
         store.derive(writer)
@@ -82,7 +82,7 @@ def _copy_rows(reader: Connection, target: Side, store: MovedStore, rows: Rows, 
             if here is None or row_bytes(here) != row_bytes(row):
                 raise _Changed
             told(rows.name, 1)
-    for batch in batches(waiting):
+    for batch in row_batches(waiting):
         with target.writing(store) as writer:
             rows.insert(writer, batch)
         told(rows.name, len(batch))

@@ -102,7 +102,7 @@ class RowDigest:
 
 
 @dataclass(frozen=True, slots=True)
-class TableRows:
+class RowsOfTable:
     """The rows of one table.
 
     Args:
@@ -177,7 +177,7 @@ def size_of(row: Iterable[Any]) -> int:
     return sum(len(value) if isinstance(value, str | bytes) else 8 for value in row)
 
 
-def batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
+def row_batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
     """Lists of rows of about `BATCH_BYTES` each."""
     batch: list[Row] = []
     size = 0

@@ -31,6 +31,7 @@ from argot.service.storage.damage import check_database
 from argot.service.storage.home_lock import HomeLock, read_owner
 from argot.service.storage.opened_stores import corpus_store_of, kept_by, stores_of
 from argot.service.storage.store_location import place_home, refuse_if_elsewhere
+from argot.service.storage.unfinished_move import refuse_unfinished
 from argot.service.threads.thread_store import Threads
 from argot.settings import Settings
 from argot.sqlite import damage_named
@@ -132,6 +133,7 @@ class KnowledgeBase:
         home = home.expanduser().absolute()
         if settings.store:
             return cls._open_shared(home, settings, create=create, patience=patience)
+        refuse_unfinished(home, SqliteStores(home), "")
         if said := finish_cut_off(home, patience):  # first: until then there may be no knowledge base to find
             logger.warning("%s", said)
         if create:
@@ -157,6 +159,7 @@ class KnowledgeBase:
         """On PostgreSQL: the folder is this process's own, and may be a new one."""
         stores, lock = stores_of(home, settings), None
         try:
+            refuse_unfinished(home, stores, kept_by(stores))
             place_home(home, stores, kept_by(stores), create=create)
             lock = take_lock(home, patience)
             opened = cls(home, settings, lock, stores)

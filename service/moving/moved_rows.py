@@ -7,7 +7,7 @@ import hashlib
 import sqlite3
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 from argot.databases import Connection
@@ -106,13 +106,15 @@ class RowsOfTable:
     """The rows of one table.
 
     Args:
-        column: whose values are other ones on the other side; None: none.
-        renamed: what they become when they are read; others stay as they are.
+        column: whose values are others on the other side; None: none.
+        names: what they become when they are read. Rows with a value that is not among them are left out.
+        own: keys of rows that are left out.
     """
 
     table: MovedTable
-    column: str | None
-    renamed: Mapping[str, str]
+    column: str | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+    own: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -120,13 +122,16 @@ class RowsOfTable:
 
     def read(self, connection: Connection) -> Iterator[Row]:
         sql = f"SELECT {_listed(self.table.columns)} FROM {quoted(self.name)} ORDER BY {_listed(self.table.key)}"
-        rows = map(plain, fetched(connection, sql))
-        if self.column is None or not self.renamed:
-            yield from rows
-            return
-        place = self.table.columns.index(self.column)
+        rows: Iterator[Row] = map(plain, fetched(connection, sql))
+        if self.own:
+            place = self.table.columns.index(self.table.key[0])
+            rows = filter(lambda row: row[place] not in self.own, rows)
+        return rows if self.column is None else self._named(rows, self.table.columns.index(self.column))
+
+    def _named(self, rows: Iterator[Row], place: int) -> Iterator[Row]:
         for row in rows:
-            yield (*row[:place], self.renamed.get(row[place], row[place]), *row[place + 1 :])
+            if (name := self.names.get(row[place])) is not None:
+                yield (*row[:place], name, *row[place + 1 :])
 
     def insert(self, connection: Connection, rows: Sequence[Row]) -> None:
         columns = self.table.columns

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from graphlib import TopologicalSorter
 
 from argot.corpus import corpus_schema
+from argot.corpus.index.live_pointer import LIVE, SERVER_ID
 from argot.corpus.keyword.keyword_index import keyword_index_of
 from argot.databases import Connection, PerEngine, StoreMigration
 from argot.jargon_db.store import schema as glossary_schema
@@ -38,12 +39,16 @@ class MovedStore:
     Attributes:
         name: in the folder it is the file `<name>.db`.
         derive: builds again, in one transaction, what is derived of the rows and is not carried over.
+        own: keys of rows of the table `meta` that each side has for itself.
+        generations: the columns that name a generation of the vectors, by table.
     """
 
     name: str
     migrations: Sequence[StoreMigration]
     names: StepNames | None = None
     derive: Callable[[Connection], None] = _nothing
+    own: frozenset[str] = frozenset()
+    generations: Mapping[str, str] = field(default_factory=dict)
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -62,8 +67,16 @@ def _rebuild_keywords(connection: Connection) -> None:
     keyword_index_of(connection).rebuild(connection)
 
 
+CORPUS = MovedStore(
+    "corpus",
+    corpus_schema.MIGRATIONS,
+    corpus_schema.NAMES,
+    _rebuild_keywords,
+    frozenset({LIVE, SERVER_ID}),
+    {"generations": "name", "vectors": "generation", "vector_deletions": "generation"},
+)
 STORES = (
-    MovedStore("corpus", corpus_schema.MIGRATIONS, corpus_schema.NAMES, _rebuild_keywords),
+    CORPUS,
     MovedStore("glossary", glossary_schema.MIGRATIONS, glossary_schema.NAMES),
     MovedStore("people", people.MIGRATIONS),
     MovedStore("ratings", rating_store.MIGRATIONS),

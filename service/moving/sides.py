@@ -138,8 +138,11 @@ class SchemaSide:
             yield connection
 
     def empty(self, store: MovedStore) -> None:
-        names = [quoted(table.name) for table in moved_tables(store)]
+        names = [quoted(table.name) for table in moved_tables(store) if not (store.own and table.name == "meta")]
         if store.name == "threads":
             names += ["checkpoints", "checkpoint_blobs", "checkpoint_writes"]
         with self.writing(store) as connection:
             connection.execute(f"TRUNCATE {', '.join(names)} RESTART IDENTITY")
+            if store.own:
+                marks = ", ".join("?" for _ in store.own)
+                connection.execute(f"DELETE FROM meta WHERE key NOT IN ({marks})", sorted(store.own))

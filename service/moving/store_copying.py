@@ -15,10 +15,6 @@ from argot.service.moving.sides import Side
 
 Told = Callable[[str, int], None]
 """Called with what is done, and how many rows were dealt with since the last call."""
-Renamed = Mapping[str, str]
-"""What the generations of the vectors are called on the other side."""
-_GENERATION = {"generations": "name", "vectors": "generation", "vector_deletions": "generation"}
-"""The column of a table that names one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +31,86 @@ class _Changed(Exception):
     """What is on the other side is not the beginning of what is here: it was changed since the move was cut off."""
 
 
-def rows_of(store: MovedStore, renamed: Renamed) -> list[Rows]:
-    """All that a store consists of, in the order in which it can be written."""
-    tables: list[Rows] = []
-    for table in moved_tables(store):
-        column = _GENERATION.get(table.name) if store.name == "corpus" else None
-        tables.append(RowsOfTable(table, column, renamed))
-    return [*tables, CheckpointRows(), WaitingRows()] if store.name == "threads" else tables
+@dataclass(frozen=True, slots=True)
+class Copying:
+    """One side's stores to the other.
+
+    Args:
+        generations: what the generations of the vectors are called there, by what they are called here. The rows of
+            others are left behind.
+        told: whom progress is told.
+    """
+
+    source: Side
+    target: Side
+    generations: Mapping[str, str]
+    told: Told
+
+    def copy_store(self, store: MovedStore) -> None:
+        """Copy what is not there yet. Killed at any point, it can be called again."""
+        self.target.prepare(store)
+        try:
+            self._copied(store)
+        except _Changed:
+            self.target.empty(store)
+            self._copied(store)
+
+    def _copied(self, store: MovedStore) -> None:
+        with self.source.reading(store) as reader:
+            for here, there in self._rows_of(store):
+                self._copy_rows(reader, store, here, there)
+            with self.target.writing(store) as writer:
+                copy_counters(reader, writer, moved_tables(store))
+        self.told(f"index of {store.name}", 0)
+        with self.target.writing(store) as writer:
+            store.derive(writer)
+
+    def _copy_rows(self, reader: Connection, store: MovedStore, here: Rows, there: Rows) -> None:
+        """
+        Raises:
+            _Changed
+        """
+        waiting = here.read(reader)
+        with self.target.reading(store) as copied:
+            for row in there.read(copied):
+                mine = next(waiting, None)
+                if mine is None or row_bytes(mine) != row_bytes(row):
+                    raise _Changed
+                self.told(here.name, 1)
+        for batch in row_batches(waiting):
+            with self.target.writing(store) as writer:
+                there.insert(writer, batch)
+            self.told(here.name, len(batch))
+
+    def compare_store(self, store: MovedStore) -> list[ComparedTable]:
+        """
+        Raises:
+            DamagedStore: a table is not the same on both sides.
+        """
+        compared = []
+        with self.source.reading(store) as reader, self.target.reading(store) as copied:
+            for here, there in self._rows_of(store):
+                mine, theirs = self._digest(here, reader), self._digest(there, copied)
+                if (mine.rows, mine.text) != (theirs.rows, theirs.text):
+                    raise DamagedStore(
+                        f"The table '{here.name}' of {self.target.name} has {theirs.rows:,} rows with the digest "
+                        f"{theirs.text}, and that of {self.source.name} has {mine.rows:,} with {mine.text}. Empty the "
+                        "target, and begin again."
+                    )
+                compared.append(ComparedTable(store.name, here.name, mine.rows, mine.text))
+        return compared
+
+    def _rows_of(self, store: MovedStore) -> list[tuple[Rows, Rows]]:
+        """Here and there, all that a store consists of, in the order in which it can be written."""
+        there = {name: name for name in self.generations.values()}
+        return list(zip(rows_of(store, self.generations), rows_of(store, there), strict=True))
+
+    def _digest(self, rows: Rows, connection: Connection) -> RowDigest:
+        digest = RowDigest()
+        for row in rows.read(connection):
+            digest.add(row)
+            self.told(f"checking {rows.name}", 1)
+        return digest
 
 
 def count_rows(side: Side, store: MovedStore) -> int:
@@ -49,66 +118,11 @@ def count_rows(side: Side, store: MovedStore) -> int:
         return sum(rows.count(connection) for rows in rows_of(store, {}))
 
 
-def copy_store(source: Side, target: Side, store: MovedStore, renamed: Renamed, told: Told) -> None:
-    """Copy what is not there yet. Killed at any point, it can be called again."""
-    target.prepare(store)
-    try:
-        _copied(source, target, store, renamed, told)
-    except _Changed:
-        target.empty(store)
-        _copied(source, target, store, renamed, told)
-
-
-def _copied(source: Side, target: Side, store: MovedStore, renamed: Renamed, told: Told) -> None:
-    with source.reading(store) as reader:
-        for rows in rows_of(store, renamed):
-            _copy_rows(reader, target, store, rows, told)
-        with target.writing(store) as writer:
-            copy_counters(reader, writer, moved_tables(store))
-    told(f"index of {store.name}", 0)
-    with target.writing(store) as writer:
-        store.derive(writer)
-
-
-def _copy_rows(reader: Connection, target: Side, store: MovedStore, rows: Rows, told: Told) -> None:
-    """
-    Raises:
-        _Changed
-    """
-    waiting = rows.read(reader)
-    with target.reading(store) as there:
-        for row in rows.read(there):
-            here = next(waiting, None)
-            if here is None or row_bytes(here) != row_bytes(row):
-                raise _Changed
-            told(rows.name, 1)
-    for batch in row_batches(waiting):
-        with target.writing(store) as writer:
-            rows.insert(writer, batch)
-        told(rows.name, len(batch))
-
-
-def compare_store(source: Side, target: Side, store: MovedStore, renamed: Renamed, told: Told) -> list[ComparedTable]:
-    """
-    Raises:
-        DamagedStore: a table is not the same on both sides.
-    """
-    compared = []
-    with source.reading(store) as here, target.reading(store) as there:
-        for rows in rows_of(store, renamed):
-            mine, theirs = _digest(rows, here, told), _digest(rows, there, told)
-            if (mine.rows, mine.text) != (theirs.rows, theirs.text):
-                raise DamagedStore(
-                    f"The table '{rows.name}' of {target.name} has {theirs.rows:,} rows with the digest {theirs.text},"
-                    f" and that of {source.name} has {mine.rows:,} with {mine.text}. Empty the target, and begin again."
-                )
-            compared.append(ComparedTable(store.name, rows.name, mine.rows, mine.text))
-    return compared
-
-
-def _digest(rows: Rows, connection: Connection, told: Told) -> RowDigest:
-    digest = RowDigest()
-    for row in rows.read(connection):
-        digest.add(row)
-        told(f"checking {rows.name}", 1)
-    return digest
+def rows_of(store: MovedStore, generations: Mapping[str, str]) -> list[Rows]:
+    tables: list[Rows] = [
+        RowsOfTable(
+            table, store.generations.get(table.name), generations, store.own if table.name == "meta" else frozenset()
+        )
+        for table in moved_tables(store)
+    ]
+    return [*tables, CheckpointRows(), WaitingRows()] if store.name == "threads" else tables

@@ -38,6 +38,8 @@ def copy_vectors(wanted: dict[str, list[str]], here: VectorIndex, there: VectorI
     Raises:
         DamagedStore: some are missing where they come from.
     """
+    for collection in there.counts():  # of a move that was cut off, and removed since
+        there.delete(collection, sorted(set(there.ids(collection)) - set(wanted.get(collection, ()))))
     for collection, ids in wanted.items():
         copied = set(there.ids(collection)) if collection in there.counts() else set()
         told(WHAT, len(copied.intersection(ids)))

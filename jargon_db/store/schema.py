@@ -9,7 +9,7 @@ import sqlite3
 
 from argot.databases import PerEngine, StoreMigration
 from argot.jargon_db.store.baseline import record_baseline
-from argot.jargon_db.store.postgres_schema import POSTGRES_TABLES
+from argot.jargon_db.store.postgres_tables import POSTGRES_TABLES
 from argot.sqlite import StepNames, run_script
 
 _TABLES = """

@@ -5,12 +5,15 @@ By one advisory lock of the session, which all share, and which a command that w
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import psycopg
 
 from argot.errors import KnowledgeBaseBusy
 
+PATIENCE_SECONDS = 2.0
+"""PostgreSQL takes a moment to notice that a process was killed."""
 _HOLDERS = """
     SELECT a.application_name AS program, coalesce(host(a.client_addr), 'this machine') AS address,
         CAST(date_trunc('second', min(a.backend_start)) AS text) AS since, count(*) AS connections
@@ -41,7 +44,15 @@ def attend_alone(connection: psycopg.Connection[Any], number: int, name: str, pr
         KnowledgeBaseBusy: somebody has it open; the message names the programs and machines.
     """
     connection.execute("SELECT set_config('application_name', $1, false)", (program,))
-    _take(connection, "pg_try_advisory_lock", number, name)
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            _take(connection, "pg_try_advisory_lock", number, name)
+            return
+        except KnowledgeBaseBusy:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
 
 
 def _take(connection: psycopg.Connection[Any], lock: str, number: int, name: str) -> None:

@@ -29,7 +29,7 @@ from argot.service.storage import restore
 from argot.service.storage.adopted_models import settle_adopted, with_adopted
 from argot.service.storage.damage import check_database
 from argot.service.storage.home_lock import HomeLock, read_owner
-from argot.service.storage.opened_stores import corpus_store_of, kept_by, stores_of
+from argot.service.storage.opened_stores import corpus_store_of, glossary_of, kept_by, stores_of
 from argot.service.storage.store_location import place_home, refuse_if_elsewhere
 from argot.service.storage.unfinished_move import refuse_unfinished
 from argot.service.threads.thread_store import Threads
@@ -235,11 +235,8 @@ class KnowledgeBase:
     def glossary(self) -> Glossary:
         with self._guard:
             if self._glossary is None:
-                from argot.jargon_db.glossary import Glossary
-
-                path = self.home / layout.GLOSSARY
-                with damage_named(path):
-                    self._glossary = Glossary.open(path)
+                with damage_named(self.home / layout.GLOSSARY):
+                    self._glossary = glossary_of(self.home, self.settings, self.stores)
             return self._glossary
 
     @property

@@ -6,12 +6,13 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 from argot.databases import Connection
 from argot.errors import DamagedStore
+from argot.jargon_db.store.nul_texts import escaped, unescaped
 from argot.service.moving.moved_stores import MovedTable
 
 Row: TypeAlias = tuple[Any, ...]
@@ -19,6 +20,7 @@ Row: TypeAlias = tuple[Any, ...]
 BATCH_BYTES = 2 * 1024 * 1024
 """About so much is read and written at a time."""
 MOST_ROWS = 1000
+_FEW_ROWS = 16
 
 
 class Rows(Protocol):
@@ -109,20 +111,34 @@ class RowsOfTable:
         column: whose values are others on the other side; None: none.
         names: what they become when they are read. Rows with a value that is not among them are left out.
         own: keys of rows that are left out.
+        on_postgresql: what the table is called there.
+        escaped: its texts stand there with U+0000 escaped.
     """
 
     table: MovedTable
     column: str | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     own: frozenset[str] = frozenset()
+    on_postgresql: str = ""
+    escaped: bool = False
 
     @property
     def name(self) -> str:
         return self.table.name
 
+    def _called(self, connection: Connection) -> str:
+        there = not isinstance(connection, sqlite3.Connection)
+        return quoted(self.on_postgresql if there and self.on_postgresql else self.name)
+
+    def _changes(self, connection: Connection) -> bool:
+        return self.escaped and not isinstance(connection, sqlite3.Connection)
+
     def read(self, connection: Connection) -> Iterator[Row]:
-        sql = f"SELECT {_listed(self.table.columns)} FROM {quoted(self.name)} ORDER BY {_listed(self.table.key)}"
+        table, key = self._called(connection), _listed(self.table.key)
+        sql = f"SELECT {_listed(self.table.columns)} FROM {table} ORDER BY {key}"
         rows: Iterator[Row] = map(plain, fetched(connection, sql))
+        if self._changes(connection):
+            rows = (_each_text(row, unescaped) for row in rows)
         if self.own:
             place = self.table.columns.index(self.table.key[0])
             rows = filter(lambda row: row[place] not in self.own, rows)
@@ -136,10 +152,16 @@ class RowsOfTable:
     def insert(self, connection: Connection, rows: Sequence[Row]) -> None:
         columns = self.table.columns
         marks = ", ".join("?" for _ in columns)
-        connection.executemany(f"INSERT INTO {quoted(self.name)} ({_listed(columns)}) VALUES ({marks})", rows)
+        if self._changes(connection):
+            rows = [_each_text(row, escaped) for row in rows]
+        connection.executemany(f"INSERT INTO {self._called(connection)} ({_listed(columns)}) VALUES ({marks})", rows)
 
     def count(self, connection: Connection) -> int:
-        return int(connection.execute(f"SELECT count(*) FROM {quoted(self.name)}").fetchone()[0])
+        return int(connection.execute(f"SELECT count(*) FROM {self._called(connection)}").fetchone()[0])
+
+
+def _each_text(row: Row, changed: Callable[[str], str]) -> Row:
+    return tuple(changed(value) if isinstance(value, str) else value for value in row)
 
 
 def quoted(name: str) -> str:
@@ -156,21 +178,22 @@ def fetched(connection: Connection, sql: str) -> Iterator[Any]:
     if isinstance(connection, sqlite3.Connection):
         cursor = connection.cursor()
         cursor.row_factory = None
-        yield from _text_errors_named(cursor.execute(sql))
-        return
-    connection.execute(f"DECLARE moved NO SCROLL CURSOR FOR {sql}")
-    try:
-        limit = 16
-        while rows := connection.execute(f"FETCH {limit} FROM moved").fetchall():
+        cursor.execute(sql)
+        while rows := _some(cursor):
             yield from rows
-            limit = min(MOST_ROWS, max(1, BATCH_BYTES * len(rows) // (1 + sum(map(size_of, rows)))))
-    finally:
-        connection.execute("CLOSE moved")
+        return
+    # It ends with the transaction, where it is not read to its end.
+    connection.execute(f"DECLARE moved NO SCROLL CURSOR FOR {sql}")
+    limit = _FEW_ROWS
+    while rows := connection.execute(f"FETCH {limit} FROM moved").fetchall():
+        yield from rows
+        limit = min(MOST_ROWS, max(1, BATCH_BYTES * len(rows) // (1 + sum(map(size_of, rows)))))
+    connection.execute("CLOSE moved")
 
 
-def _text_errors_named(cursor: sqlite3.Cursor) -> Iterator[Any]:
+def _some(cursor: sqlite3.Cursor) -> list[Any]:
     try:
-        yield from cursor
+        return cursor.fetchmany(_FEW_ROWS)
     except sqlite3.OperationalError as error:
         if "decode to UTF-8" in str(error):
             raise DamagedStore(f"A text is not valid UTF-8 ({error}), which PostgreSQL keeps none of.") from error

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cache
@@ -16,8 +16,7 @@ from graphlib import TopologicalSorter
 
 from argot.corpus import corpus_schema
 from argot.corpus.index.live_pointer import LIVE, SERVER_ID
-from argot.corpus.keyword.keyword_index import keyword_index_of
-from argot.databases import Connection, PerEngine, StoreMigration
+from argot.databases import PerEngine, StoreMigration
 from argot.jargon_db.store import schema as glossary_schema
 from argot.learn.store import pair_store
 from argot.service.identity import people
@@ -29,26 +28,24 @@ _OF_SQLITE = ("sqlite_", "_sqlite_")
 _WITH_NUMBERS = re.compile(r"CREATE TABLE (\w+) \([^;]*\browid BIGINT")
 
 
-def _nothing(connection: Connection) -> None:
-    """What is derived of the rows stands in the rows."""
-
-
 @dataclass(frozen=True, slots=True)
 class MovedStore:
     """
     Attributes:
         name: in the folder it is the file `<name>.db`.
-        derive: builds again, in one transaction, what is derived of the rows and is not carried over.
         own: keys of rows of the table `meta` that each side has for itself.
         generations: the columns that name a generation of the vectors, by table.
+        on_postgresql: the tables that have another name there.
+        escaped: whether its texts stand there with U+0000 escaped.
     """
 
     name: str
     migrations: Sequence[StoreMigration]
     names: StepNames | None = None
-    derive: Callable[[Connection], None] = _nothing
     own: frozenset[str] = frozenset()
     generations: Mapping[str, str] = field(default_factory=dict)
+    on_postgresql: Mapping[str, str] = field(default_factory=dict)
+    escaped: bool = False
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -63,21 +60,23 @@ class MovedTable:
     key: tuple[str, ...]
 
 
-def _rebuild_keywords(connection: Connection) -> None:
-    keyword_index_of(connection).rebuild(connection)
-
-
 CORPUS = MovedStore(
     "corpus",
     corpus_schema.MIGRATIONS,
     corpus_schema.NAMES,
-    _rebuild_keywords,
     frozenset({LIVE, SERVER_ID}),
     {"generations": "name", "vectors": "generation", "vector_deletions": "generation"},
 )
 STORES = (
     CORPUS,
-    MovedStore("glossary", glossary_schema.MIGRATIONS, glossary_schema.NAMES),
+    MovedStore(
+        "glossary",
+        glossary_schema.MIGRATIONS,
+        glossary_schema.NAMES,
+        # The corpus has a `meta` of its own, and there all stores are in one schema.
+        on_postgresql={"meta": "glossary_meta"},
+        escaped=True,
+    ),
     MovedStore("people", people.MIGRATIONS),
     MovedStore("ratings", rating_store.MIGRATIONS),
     MovedStore("learning", pair_store.MIGRATIONS),

@@ -9,7 +9,9 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from argot.corpus.keyword.keyword_index import keyword_index_of
 from argot.databases import Connection
+from argot.jargon_db.glossary import Glossary
 from argot.service.moving.moved_rows import quoted
 from argot.service.moving.moved_stores import MovedStore, moved_tables
 from argot.sqlite import damage_named, one_state, open_connection, open_database, transaction
@@ -22,6 +24,8 @@ SELECT set_config('statement_timeout', '0', true), set_config('idle_in_transacti
     set_config('argot.audience', '*', true)
 """
 """For this transaction: reading everything takes its time, and policies of rows keep none of them back."""
+_TRIGGERS = "SELECT CAST(tgname AS text) FROM pg_trigger WHERE tgrelid = to_regclass(?) AND NOT tgisinternal"
+_CHECKPOINTS = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
 
 
 class Side(Protocol):
@@ -52,6 +56,10 @@ class Side(Protocol):
 
     def empty(self, store: MovedStore) -> None:
         """Let no row be in any of its tables."""
+        ...
+
+    def derive(self, store: MovedStore) -> None:
+        """Build again what is derived of the rows, and is not carried over: the indexes of words."""
         ...
 
 
@@ -94,6 +102,12 @@ class FolderSide:
         with self.writing(store) as connection:
             for table in reversed(moved_tables(store)):  # of what migrations put in
                 connection.execute(f"DELETE FROM {quoted(table.name)}")
+
+    def derive(self, store: MovedStore) -> None:
+        if store.name == "glossary":
+            _rebuild_search(Glossary.open(self._path(store)))
+        else:
+            _rebuild_keywords(self, store)
 
     def _path(self, store: MovedStore, end: str = "") -> Path:
         return self.home / f"{store.name}.db{end}"
@@ -138,11 +152,37 @@ class SchemaSide:
             yield connection
 
     def empty(self, store: MovedStore) -> None:
-        names = [quoted(table.name) for table in moved_tables(store) if not (store.own and table.name == "meta")]
-        if store.name == "threads":
-            names += ["checkpoints", "checkpoint_blobs", "checkpoint_writes"]
+        # What each side has for itself stays; it stands in one table.
+        tables = [table.name for table in moved_tables(store) if not (store.own and table.name == "meta")]
+        names = [quoted(store.on_postgresql.get(name, name)) for name in tables]
+        names += _CHECKPOINTS if store.name == "threads" else ()
         with self.writing(store) as connection:
+            # The history of the glossary takes no deletions otherwise.
+            guards = [(name, row[0]) for name in names for row in connection.execute(_TRIGGERS, (name,)).fetchall()]
+            for name, guard in guards:
+                connection.execute(f"ALTER TABLE {name} DISABLE TRIGGER {guard}")
             connection.execute(f"TRUNCATE {', '.join(names)} RESTART IDENTITY")
+            for name, guard in guards:
+                connection.execute(f"ALTER TABLE {name} ENABLE TRIGGER {guard}")
             if store.own:
                 marks = ", ".join("?" for _ in store.own)
                 connection.execute(f"DELETE FROM meta WHERE key NOT IN ({marks})", sorted(store.own))
+
+    def derive(self, store: MovedStore) -> None:
+        if store.name == "glossary":
+            _rebuild_search(Glossary.on(self.stores))
+        else:
+            _rebuild_keywords(self, store)
+
+
+def _rebuild_search(glossary: Glossary) -> None:
+    try:
+        glossary.search.rebuild()
+    finally:
+        glossary.close()
+
+
+def _rebuild_keywords(side: Side, store: MovedStore) -> None:
+    if store.name == "corpus":
+        with side.writing(store) as connection:
+            keyword_index_of(connection).rebuild(connection)

@@ -62,8 +62,7 @@ class Copying:
             with self.target.writing(store) as writer:
                 copy_counters(reader, writer, moved_tables(store))
         self.told(f"index of {store.name}", 0)
-        with self.target.writing(store) as writer:
-            store.derive(writer)
+        self.target.derive(store)
 
     def _copy_rows(self, reader: Connection, store: MovedStore, here: Rows, there: Rows) -> None:
         """
@@ -121,7 +120,12 @@ def count_rows(side: Side, store: MovedStore) -> int:
 def rows_of(store: MovedStore, generations: Mapping[str, str]) -> list[Rows]:
     tables: list[Rows] = [
         RowsOfTable(
-            table, store.generations.get(table.name), generations, store.own if table.name == "meta" else frozenset()
+            table,
+            store.generations.get(table.name),
+            generations,
+            store.own if table.name == "meta" else frozenset(),
+            store.on_postgresql.get(table.name, ""),
+            store.escaped,
         )
         for table in moved_tables(store)
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from argot.corpus.store.blobs import Blobs, FolderBlobs
 from argot.databases import Stores
@@ -14,6 +14,8 @@ from argot.sqlite_database import SqliteStores
 
 if TYPE_CHECKING:
     from argot.corpus.store.document_store import CorpusStore
+    from argot.jargon_db.glossary import Glossary
+    from argot.postgresql import PostgresqlStores
 
 
 def stores_of(home: Path, settings: Settings) -> Stores:
@@ -60,3 +62,15 @@ def blobs_of(home: Path, settings: Settings, stores: Stores) -> Blobs:
     from argot.corpus.store.database_blobs import DatabaseBlobs
 
     return DatabaseBlobs(stores)
+
+
+def glossary_of(home: Path, settings: Settings, stores: Stores) -> Glossary:
+    """
+    Raises:
+        DamagedStore, StoreUnavailable
+    """
+    from argot.jargon_db.glossary import Glossary
+
+    if not settings.store:
+        return Glossary.open(home / layout.GLOSSARY)
+    return Glossary.on(cast("PostgresqlStores", stores))

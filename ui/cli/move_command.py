@@ -35,7 +35,7 @@ def register(app: typer.Typer) -> None:
     )
 
 
-def move(
+def move(  # noqa: PLR0917
     to: Annotated[
         str,
         typer.Option(

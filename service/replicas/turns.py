@@ -51,14 +51,16 @@ class Turns:
             if self._shared is None:
                 yield Hold()
                 return
-            async with self._shared.held(f"turn/{thread}", AnswerLost(LOST)) as hold:
-                self._running[thread] = hold
-                try:
-                    yield hold
-                finally:
-                    del self._running[thread]
-            # Given back by now: whoever is told finds it so.
-            self._shared.tell_soon(OVER, thread)
+            try:
+                async with self._shared.held(f"turn/{thread}", AnswerLost(LOST)) as hold:
+                    self._running[thread] = hold
+                    try:
+                        yield hold
+                    finally:
+                        del self._running[thread]
+            finally:
+                # Given back by now: whoever is told finds it so.
+                self._shared.tell_soon(OVER, thread)
 
     async def elsewhere(self, thread: str) -> bool:
         """Whether another process answers a question of this thread now."""

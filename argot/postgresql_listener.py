@@ -1,7 +1,7 @@
 """What the processes that share a PostgreSQL tell each other: LISTEN and NOTIFY, on a channel of each knowledge base.
 
 A message may be missed: whoever does not listen at that moment never gets it. So each time a process begins to listen
-it looks at everything anew (`Listener.on_gap`), and nothing that matters for who may read what rests on a message.
+it looks at everything anew (`on_gap`), and nothing that matters for who may read what rests on a message.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MOST_BYTES = 7000
 """Of a message; PostgreSQL takes 8,000."""
 
 
-class Listener:
+class ProcessListener:
     """Tells other processes, and hears them, in a thread of its own.
 
     Args:

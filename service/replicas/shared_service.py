@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from argot.errors import ArgotError, StoreUnavailable
 from argot.postgresql import PostgresqlStores
-from argot.postgresql_listener import Listener
+from argot.postgresql_listener import ProcessListener
 from argot.postgresql_locks import HeldLock, SessionLocks
 from argot.service.replicas.holds import Hold
 from argot.service.replicas.shared_limits import RENEW_SECONDS, SharedAttempts, SharedPlaces
@@ -40,7 +40,7 @@ class SharedService:
     def __init__(self, stores: PostgresqlStores) -> None:
         self.name = stores.name
         self.database = stores.open("service", MIGRATIONS)
-        self.listener = Listener(stores)
+        self.listener = ProcessListener(stores)
         self.locks = SessionLocks(stores)
         self.places = SharedPlaces(self.database)
         self.attempts = SharedAttempts(self.database)

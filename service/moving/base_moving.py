@@ -18,7 +18,7 @@ from argot.errors import Conflict, DamagedStore, InvalidInput, NotFound, Vectors
 from argot.remedies import init_command, shell_quoted
 from argot.service.knowledge_base import finish_cut_off
 from argot.service.moving.moved_stores import CORPUS, STORES
-from argot.service.moving.places import Place, kept_of, locked, opened_place, put_kept
+from argot.service.moving.places import MovePlace, kept_contents, locked, opened_place, put_kept
 from argot.service.moving.store_copying import ComparedTable, Copying, count_rows
 from argot.service.moving.vector_copying import compare_vectors, copy_vectors, wanted_vectors
 from argot.service.storage import home_folder as layout
@@ -105,7 +105,7 @@ def _prepare_folder(home: Path) -> None:
         raise InvalidInput(f"{home} cannot be made: {error.strerror}. Give another folder with --to.") from error
 
 
-def _begun(here: Place, there: Place, *, with_vectors: bool) -> UnfinishedMove:
+def _begun(here: MovePlace, there: MovePlace, *, with_vectors: bool) -> UnfinishedMove:
     """The move that was begun to this target; a new one, noted there, if there is none.
 
     Raises:
@@ -129,7 +129,7 @@ def _begun(here: Place, there: Place, *, with_vectors: bool) -> UnfinishedMove:
     return found
 
 
-def _require_empty(there: Place) -> None:
+def _require_empty(there: MovePlace) -> None:
     if not there.settings.store:
         foreign = [path.name for path in there.home.iterdir() if not layout.is_scratch(path.name)]
         if foreign and not layout.is_knowledge_base(there.home):
@@ -143,13 +143,13 @@ def _require_empty(there: Place) -> None:
         )
 
 
-def _emptied(there: Place) -> str:
+def _emptied(there: MovePlace) -> str:
     if there.settings.store:
         return f"remove that (DROP SCHEMA {there.settings.store_schema} CASCADE)"
     return f"remove that (rm -r {shell_quoted(there.home)})"
 
 
-def _unused_generation(here: Place, there: Place) -> str:
+def _unused_generation(here: MovePlace, there: MovePlace) -> str:
     """What the generation of the vectors will be called there; empty where there are none."""
     with here.generations() as mine:
         if mine.current() is None:
@@ -171,7 +171,7 @@ class _LiveVectors:
 
 
 class _Move:
-    def __init__(self, here: Place, there: Place, move: UnfinishedMove, progress: Progress) -> None:
+    def __init__(self, here: MovePlace, there: MovePlace, move: UnfinishedMove, progress: Progress) -> None:
         self.here, self.there, self.move = here, there, move
         self._progress, self._done, self._total = progress, 0, 0
 
@@ -228,9 +228,9 @@ class _Move:
         return copied
 
     def _copy_kept(self) -> int:
-        kept = kept_of(self.here)
+        kept = kept_contents(self.here)
         put_kept(self.there, kept)
-        if kept_of(self.there) != kept:
+        if kept_contents(self.there) != kept:
             raise DamagedStore(f"The profiles and models of {self.there.name} are not those of {self.here.name}.")
         return len(kept)
 

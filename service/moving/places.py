@@ -23,7 +23,7 @@ from argot.sqlite_database import SqliteStores
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MovePlace:
     """
     Attributes:
         name: as messages name it, without a password.
@@ -60,7 +60,7 @@ class Place:
 
 
 @contextmanager
-def opened_place(home: Path, settings: Settings, program: str) -> Iterator[Place]:
+def opened_place(home: Path, settings: Settings, program: str) -> Iterator[MovePlace]:
     """The knowledge base of this folder and these settings, for this program alone.
 
     Raises:
@@ -68,7 +68,7 @@ def opened_place(home: Path, settings: Settings, program: str) -> Iterator[Place
         StoreUnavailable, InvalidSettings, MissingExtra
     """
     if not settings.store:
-        yield Place(str(home), home, settings, SqliteStores(home), FolderSide(home))
+        yield MovePlace(str(home), home, settings, SqliteStores(home), FolderSide(home))
         return
     try:
         from argot.postgresql import PostgresqlStores
@@ -76,7 +76,7 @@ def opened_place(home: Path, settings: Settings, program: str) -> Iterator[Place
         raise MissingExtra("A knowledge base on PostgreSQL", "postgresql") from error
     stores = PostgresqlStores(settings.store, settings.store_schema, alone=program)
     try:
-        yield Place(stores.name, home, settings, stores, SchemaSide(stores))
+        yield MovePlace(stores.name, home, settings, stores, SchemaSide(stores))
     finally:
         stores.close()
 
@@ -97,7 +97,7 @@ def locked(home: Path) -> Iterator[None]:
 # -- small files ------------------------------------------------------------------------------------------------------
 
 
-def kept_of(place: Place) -> Mapping[str, bytes]:
+def kept_contents(place: MovePlace) -> Mapping[str, bytes]:
     """Profiles, and what was learnt: contents by names."""
     from argot.kept_files import MIGRATIONS, STORE
 
@@ -107,7 +107,7 @@ def kept_of(place: Place) -> Mapping[str, bytes]:
     return {name: bytes(content) for name, content in rows}
 
 
-def put_kept(place: Place, kept: Mapping[str, bytes]) -> None:
+def put_kept(place: MovePlace, kept: Mapping[str, bytes]) -> None:
     """These, and no others."""
     from argot.kept_files import MIGRATIONS, STORE
 

@@ -63,7 +63,7 @@ def move(  # noqa: PLR0917
     """Carry the whole knowledge base over, from where the settings say it is; that one stays as it is.
 
     Ids stay the same, and every row is compared afterwards. A move that was cut off goes on with the same command;
-    until it is whole, nothing opens the target. Stop `argot serve` and `argot work` before.
+    until it is whole, nothing opens the target. Stop every process of Argot on it before.
     """
     from argot.service.moving.base_moving import move_base
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from argot.corpus.store.blobs import Blobs, FolderBlobs
 from argot.databases import Stores
@@ -14,8 +15,8 @@ from argot.sqlite_database import SqliteStores
 
 if TYPE_CHECKING:
     from argot.corpus.store.document_store import CorpusStore
-    from argot.jargon_db.glossary import Glossary
     from argot.postgresql import PostgresqlStores
+    from argot.service.storage.store_owner import StoreOwner
 
 
 def stores_of(home: Path, settings: Settings) -> Stores:
@@ -38,8 +39,24 @@ def kept_by(stores: Stores) -> str:
     return str(getattr(stores, "name", ""))
 
 
-def corpus_store_of(home: Path, settings: Settings, stores: Stores, *, read_only: bool = False) -> CorpusStore:
+def owner_of(stores: Stores, settings: Settings) -> StoreOwner:
+    from argot.service.storage.store_owner import StoreOwner
+
+    return StoreOwner(_postgresql(stores), alone=not settings.chroma_url)
+
+
+def corpus_store_of(
+    home: Path,
+    settings: Settings,
+    stores: Stores,
+    *,
+    read_only: bool = False,
+    before_changes: Callable[[], None] | None = None,
+) -> CorpusStore:
     """
+    Args:
+        before_changes: as for `PostgresCorpusDatabase`.
+
     Raises:
         DamagedStore, StoreUnavailable
     """
@@ -49,7 +66,8 @@ def corpus_store_of(home: Path, settings: Settings, stores: Stores, *, read_only
         return CorpusStore.open(home / layout.CORPUS, read_only=read_only)
     from argot.corpus.postgres_database import PostgresCorpusDatabase
 
-    return CorpusStore(PostgresCorpusDatabase(stores, read_only=read_only), blobs_of(home, settings, stores))
+    database = PostgresCorpusDatabase(_postgresql(stores), read_only=read_only, before_changes=before_changes)
+    return CorpusStore(database, blobs_of(home, settings, stores))
 
 
 def blobs_of(home: Path, settings: Settings, stores: Stores) -> Blobs:
@@ -64,13 +82,9 @@ def blobs_of(home: Path, settings: Settings, stores: Stores) -> Blobs:
     return DatabaseBlobs(stores)
 
 
-def glossary_of(home: Path, settings: Settings, stores: Stores) -> Glossary:
-    """
-    Raises:
-        DamagedStore, StoreUnavailable
-    """
-    from argot.jargon_db.glossary import Glossary
+def _postgresql(stores: Stores) -> PostgresqlStores:
+    from argot.postgresql import PostgresqlStores
 
-    if not settings.store:
-        return Glossary.open(home / layout.GLOSSARY)
-    return Glossary.on(cast("PostgresqlStores", stores))
+    if not isinstance(stores, PostgresqlStores):
+        raise TypeError(f"{type(stores).__name__} are no stores on PostgreSQL: the setting 'store' says so.")
+    return stores

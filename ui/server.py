@@ -23,6 +23,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability import process_memory
 from argot.service.operations import file_handles
 from argot.service.operations.background_derivation import derive_unasked
+from argot.service.operations.job_work import work_here
 from argot.service.operations.retention import keep_clean
 from argot.service.operations.source_schedule import keep_in_step
 from argot.service.operations.training_queue import train_waiting
@@ -154,6 +155,7 @@ async def _serve(home: Path, settings: Settings) -> None:
                     keep_in_step(kb),
                     derive_unasked(kb),
                     train_waiting(kb),
+                    work_here(kb),
                     keep_confirmed(kb),
                 ),
                 slack(kb),

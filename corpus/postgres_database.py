@@ -21,13 +21,14 @@ _SAY = "SELECT set_config('argot.audience', ?, true)"
 class PostgresCorpusDatabase:
     """The store `corpus` of a knowledge base on PostgreSQL."""
 
-    read_only = False
+    shared = True
 
-    def __init__(self, stores: Stores) -> None:
+    def __init__(self, stores: Stores, *, read_only: bool = False) -> None:
         """
         Raises:
             DamagedStore, StoreUnavailable
         """
+        self.read_only = read_only
         self._database = stores.open("corpus", MIGRATIONS)
         self._of_thread = threading.local()
 

@@ -21,16 +21,14 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Held(Protocol):
-    """A lock that this process has."""
-
-
 class Locks(Protocol):
     """Locks among all processes of a knowledge base (`argot.postgresql_locks.SessionLocks`)."""
 
     def take(self, name: str, told: Callable[[], None] = ...) -> Any: ...
 
     def give_back(self, held: Any) -> None: ...
+
+    def close(self) -> None: ...
 
 
 def lock_name(key: str) -> str:
@@ -123,6 +121,7 @@ class QueueJobs:
 
     async def close(self) -> None:
         await self._local.close()
+        await self._asked(self.locks.close)
 
     async def _asked(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await asyncio.to_thread(function, *args, **kwargs)

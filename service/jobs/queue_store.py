@@ -7,6 +7,7 @@ the store, which `transaction` takes, nobody else puts or takes back a job: one 
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,7 +23,7 @@ from argot.service.jobs.tries import MOST_TRIES, Verdict, wait_after
 
 if TYPE_CHECKING:
     from argot.databases import Connection
-    from argot.postgresql import PostgresqlStores
+    from argot.postgresql import PostgresqlDatabase, PostgresqlStores
 
 LISTED = 500
 KEPT_DAYS = 7
@@ -65,11 +66,29 @@ class QueueStore:
     """The queue of one knowledge base."""
 
     def __init__(self, stores: PostgresqlStores) -> None:
-        stores.open(QUEUE_STORE, queue_migrations())
-        self._database = stores.open(NOTES_STORE, NOTES)
-        self.conninfo = stores.conninfo
+        self._stores = stores
+        self._opened: PostgresqlDatabase | None = None
+        self._opening = threading.Lock()
         # Channels of LISTEN are those of the whole database, and 63 letters long: a knowledge base has its own queues.
         self._mark = blake2b(stores.schema.encode(), digest_size=6).hexdigest()
+
+    @property
+    def conninfo(self) -> str:
+        """What libpq connects by: with the password, and with the schema as the path of names."""
+        return self._stores.conninfo
+
+    @property
+    def _database(self) -> PostgresqlDatabase:
+        """Opened when it is first needed: most commands look at no job."""
+        with self._opening:
+            if self._opened is None:
+                self._stores.open(QUEUE_STORE, queue_migrations())
+                self._opened = self._stores.open(NOTES_STORE, NOTES)
+            return self._opened
+
+    def open(self) -> None:
+        """Make its tables, where there are none."""
+        _ = self._database
 
     def queue(self, kind: str) -> str:
         """The name of the queue for jobs of a kind."""

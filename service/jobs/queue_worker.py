@@ -85,6 +85,7 @@ class QueueWorker:
 
     async def run(self) -> None:
         """For ever. Cancelled, it lets jobs under way end, or gives them back after `stop_seconds`."""
+        await self._opened()
         tending = asyncio.create_task(self._tend())
         try:
             await asyncio.gather(*(self._lane(lane) for lane in LANES))
@@ -93,6 +94,15 @@ class QueueWorker:
             await asyncio.gather(tending, return_exceptions=True)
             with suppress(StoreUnavailable):
                 await asyncio.to_thread(self._store.gone, self.name)
+
+    async def _opened(self) -> None:
+        """Wait until the queue's tables are there."""
+        while True:
+            try:
+                return await asyncio.to_thread(self._store.open)
+            except StoreUnavailable as error:
+                logger.warning("no jobs are taken: %s", error)
+                await asyncio.sleep(5.0)
 
     # -- procrastinate's worker ------------------------------------------------------------------------------------
 

@@ -27,6 +27,7 @@ from argot.service.usecases.derivation_run import FAILURES_IN_A_ROW, Making, der
 from argot.service.usecases.unasked_derivation import (
     DERIVE,
     budget_day,
+    derivation_key,
     doing_now,
     wanted_kinds,
     wanted_texts,

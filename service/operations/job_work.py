@@ -6,7 +6,6 @@ import asyncio
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
 
 from argot.errors import InvalidInput, InvalidSettings
 from argot.service.jobs.job_kinds import KINDS
@@ -27,12 +26,7 @@ NEEDS = (
 
 
 def work_until_stopped(
-    home: Path,
-    settings: Settings,
-    at_once: int,
-    kinds: str,
-    told: Callable[[JobMoved], None],
-    note: Callable[[str], None],
+    settings: Settings, at_once: int, kinds: str, told: Callable[[JobMoved], None], note: Callable[[str], None]
 ) -> None:
     """Do jobs until SIGTERM or SIGINT; then let those under way end, or give them back.
 
@@ -47,7 +41,7 @@ def work_until_stopped(
         raise InvalidSettings(NEEDS)
     wanted = kinds_of(kinds, settings)
     with suppress(asyncio.CancelledError):
-        asyncio.run(_work(home, settings, at_once, wanted, told, note))
+        asyncio.run(_work(settings, at_once, wanted, told, note))
 
 
 def kinds_of(given: str, settings: Settings) -> list[str]:
@@ -63,14 +57,13 @@ def kinds_of(given: str, settings: Settings) -> list[str]:
 
 
 async def _work(
-    home: Path,
     settings: Settings,
     at_once: int,
     kinds: Sequence[str],
     told: Callable[[JobMoved], None],
     note: Callable[[str], None],
 ) -> None:
-    async with KnowledgeBase.open(home, settings, create=True) as kb:
+    async with KnowledgeBase.open(settings.home, settings) as kb:
         working = asyncio.create_task(_worked(kb, kinds, at_once, told))
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -98,7 +91,7 @@ async def _worked(kb: KnowledgeBase, kinds: Sequence[str], at_once: int, told: C
     await QueueWorker(kb, kb.jobs, kinds, limits, told=told).run()
 
 
-# -- looking --------------------------------------------------------------------------------------------------------------
+# -- looking ----------------------------------------------------------------------------------------------------------
 
 
 async def job_findings(kb: KnowledgeBase) -> list[Finding]:

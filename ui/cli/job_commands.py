@@ -132,7 +132,7 @@ def work(
     from argot.service.operations.job_work import work_until_stopped
 
     settings = settings_for(home)
-    work_until_stopped(settings.home, settings, at_once, kinds, _tell, note)
+    work_until_stopped(settings, at_once, kinds, _tell, note)
 
 
 def _tell(moved: JobMoved) -> None:

@@ -16,7 +16,7 @@ from argot.clock import timestamp, utc_now, utc_text
 from argot.errors import Conflict, NotFound
 from argot.service.jobs.job_kinds import KINDS, busy_words
 from argot.service.jobs.job_types import Job, JobRun, JobState, JobWanted, Told
-from argot.service.jobs.tries import verdict, words_of
+from argot.service.jobs.tries import log_try, verdict, words_of
 
 logger = logging.getLogger(__name__)
 
@@ -144,7 +144,7 @@ class LocalJobs:
 
     async def _is_tried_again(self, one: _LocalJob, error: Exception) -> bool:
         found = verdict(error, one.job.tries, one.put_off, self._first_wait)
-        logger.warning("job %d (%s %s): %s", one.job.id, one.job.kind, one.job.label, words_of(error), exc_info=error)
+        log_try(logger, one.job, found, error)
         said = {"error": words_of(error), "error_kind": type(error).__name__}
         if found.state != "waiting":
             self._end(one, found.state, **said)

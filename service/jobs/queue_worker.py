@@ -30,7 +30,7 @@ from argot.service.jobs.job_types import JobRun, PutOff
 from argot.service.jobs.local_jobs import process_name
 from argot.service.jobs.queue_jobs import QueueJobs, lock_name
 from argot.service.jobs.queue_store import TASK, QueueStore, TakenJob
-from argot.service.jobs.tries import verdict, words_of
+from argot.service.jobs.tries import log_try, verdict, words_of
 
 logger = logging.getLogger(__name__)
 
@@ -231,7 +231,7 @@ class QueueWorker:
     async def _failed(self, taken: TakenJob, error: Exception) -> None:
         found = verdict(error, taken.tries, taken.put_off, self._limits.first_wait)
         words = words_of(error)
-        logger.warning("job %d (%s %s): %s", taken.id, taken.kind, taken.label, words, exc_info=error)
+        log_try(logger, taken, found, error)
         at = await asyncio.to_thread(self._store.fails, taken.id, found, words, type(error).__name__)
         self._say(taken, f"{found.state}: {words}")
         if found.state == "waiting":
@@ -252,6 +252,14 @@ class _Again(Exception):
 
 class _NoMore(Exception):
     """It is not tried again."""
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    return not (record.exc_info and isinstance(record.exc_info[1], _NoMore | _Again))
+
+
+# What became of a job was logged before it is said to procrastinate, which would log it once more.
+logging.getLogger("procrastinate.worker").addFilter(_is_news)
 
 
 class _AsToldByUs(BaseRetryStrategy):

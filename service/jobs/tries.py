@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Protocol
 
 from argot.errors import (
     ArgotError,
@@ -62,6 +64,24 @@ def verdict(error: Exception, tries: int, put_off: int, first_wait: float) -> Ve
 
 def wait_after(tries: int, first_wait: float) -> float:
     return min(first_wait * 4.0 ** (tries - 1), LONGEST_WAIT)
+
+
+class _Named(Protocol):
+    @property
+    def id(self) -> int: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def label(self) -> str: ...
+
+
+def log_try(logger: logging.Logger, job: _Named, found: Verdict, error: Exception) -> None:
+    """Log a try that failed: where it is no fault of ours, without saying where in our code it was met."""
+    expected = found.state == "failed" or not found.counts
+    place = None if expected else error
+    logger.warning(
+        "job %d (%s %s) is %s: %s", job.id, job.kind, job.label, found.state, words_of(error), exc_info=place
+    )
 
 
 def words_of(error: BaseException) -> str:

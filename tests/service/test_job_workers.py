@@ -84,6 +84,11 @@ def worker(kb: KnowledgeBase, tmp_path: Path, given: dict[str, Any]) -> Iterator
         yield start
 
 
+async def there(path: Path) -> None:
+    while not path.exists():  # noqa: ASYNC110  another process makes it
+        await asyncio.sleep(0.05)
+
+
 async def ended(kb: KnowledgeBase, number: int) -> Job:
     return [job async for job in kb.jobs.follow(number)][-1]
 
@@ -110,7 +115,7 @@ def folder_of(tmp_path: Path) -> Path:
 
 async def test_a_file_that_is_sent_is_put_in_by_a_worker_elsewhere(kb: KnowledgeBase, worker: Worker) -> None:
     at_work = worker("--kinds", "upload,fetch")
-    while not await kb.jobs.taken("upload"):
+    while not await kb.jobs.taken("upload"):  # noqa: ASYNC110  it is another process
         await asyncio.sleep(0.05)
     came = await upload(kb, ME, name="anvil.md", data=b"# Anvil\n\nIt weighs 95 kilos.\n", tags=["iron"])
     assert came.kind == "added" and came.document is not None and came.document.tags == ("iron",)
@@ -121,7 +126,7 @@ async def test_a_file_that_is_sent_is_put_in_by_a_worker_elsewhere(kb: Knowledge
     assert first.worker.endswith(f":{at_work.process.pid}") and second.state == "done"
     with pytest.raises(Exception, match=r"broken\.pdf was not added"):
         await upload(kb, ME, name="broken.pdf", data=b"%PDF-1.7 and no more")
-    assert [job.state for job in await kb.jobs.listed("upload")][0] == "failed"
+    assert (await kb.jobs.listed("upload"))[0].state == "failed"
     assert at_work.stop() == 0 and not await kb.jobs.taken("upload")
 
 
@@ -188,8 +193,7 @@ async def test_a_worker_that_hung_keeps_its_job_to_itself(kb: KnowledgeBase, wor
     first = worker("--kinds", "log")
     job = await kb.jobs.put(logging_job(path, 1, "key", until=str(gate)))
     await until(kb, job.id, "running")
-    while not path.exists():
-        await asyncio.sleep(0.05)
+    await there(path)
     first.process.send_signal(19)  # SIGSTOP: its heartbeat lapses, and its lock stays
     worker("--kinds", "log")
     put_off = await until(kb, job.id, "waiting")
@@ -208,8 +212,7 @@ async def test_a_job_goes_on_when_postgresql_was_restarted(
     path, gate = tmp_path / "log", tmp_path / "gate"
     at_work = worker()
     job = await kb.jobs.put(logging_job(path, 1, until=str(gate)))
-    while not path.exists():
-        await asyncio.sleep(0.05)
+    await there(path)
     await asyncio.to_thread(server.stop)
     await asyncio.to_thread(server.start)
     gate.touch()
@@ -223,8 +226,7 @@ async def test_a_stopped_worker_gives_back_what_it_has(kb: KnowledgeBase, worker
     path, gate = tmp_path / "log", tmp_path / "gate"
     first = worker("--kinds", "log")
     job = await kb.jobs.put(logging_job(path, 1, until=str(gate)))
-    while not path.exists():
-        await asyncio.sleep(0.05)
+    await there(path)
     assert await asyncio.to_thread(first.stop) == 0
     given_back = await kb.jobs.job(job.id)
     assert given_back.state == "waiting" and given_back.tries == 0 and "was stopped" in given_back.error

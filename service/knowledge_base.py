@@ -22,7 +22,7 @@ from argot.service.admission_control import Gate, Limits
 from argot.service.answer_jobs import Answers, AnswersHere
 from argot.service.identity.people import People, local_principal
 from argot.service.identity.sessions import DAY, HOUR, Lifetimes
-from argot.service.jobs.job_choice import jobs_of
+from argot.service.jobs.job_choice import jobs_for
 from argot.service.jobs.job_types import Jobs
 from argot.service.observability.trace_export import TraceExport, export_of
 from argot.service.replicas.holds import Hold
@@ -111,7 +111,7 @@ class KnowledgeBase:
         self._warming: asyncio.Task[None] | None = None
         self._chores: set[asyncio.Task[None]] = set()
         self._one_chore = asyncio.Lock()
-        self.jobs: Jobs = jobs_of(self, self.stores, settings)
+        self.jobs: Jobs = jobs_for(self, self.stores, settings)
         """Where long work is put, and who does it."""
         self._jobs: set[asyncio.Task[None]] = set()
 

@@ -11,7 +11,7 @@ from argot.settings import Settings
 from argot.sqlite_database import SqliteStores
 
 
-def jobs_of(kb: Any, stores: Stores, settings: Settings) -> Jobs:
+def jobs_for(kb: Any, stores: Stores, settings: Settings) -> Jobs:
     """Nothing is opened before the first job is put or looked for.
 
     Args:

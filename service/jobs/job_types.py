@@ -39,7 +39,7 @@ class JobWanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class JobRecord:
     """A job as it stands. Times are ISO 8601 in UTC, empty where it has not come to that.
 
     Attributes:
@@ -74,11 +74,11 @@ class Job:
     def is_under_way(self) -> bool:
         return self.state in UNDER_WAY
 
-    def without_outcome(self) -> Job:
+    def without_outcome(self) -> JobRecord:
         return replace(self, outcome=None)
 
 
-class Told(Protocol):
+class TellProgress(Protocol):
     """How a job says how far it is; to be called in the event loop, as often as one likes."""
 
     def __call__(self, done: int, total: int, doing: str = "") -> None: ...
@@ -92,7 +92,7 @@ class JobRun:
     principal: Principal
     parameters: Mapping[str, Any]
     data: bytes | None
-    tell: Told
+    tell: TellProgress
 
 
 Work: TypeAlias = Callable[[JobRun], Awaitable[Any]]
@@ -123,7 +123,7 @@ class Jobs(Protocol):
     def shared(self) -> bool:
         """Whether several processes share them."""
 
-    async def put(self, wanted: JobWanted, *, again: bool = True) -> Job:
+    async def put(self, wanted: JobWanted, *, again: bool = True) -> JobRecord:
         """The job, once it is certain that it will be done.
 
         Args:
@@ -134,7 +134,7 @@ class Jobs(Protocol):
         """
         ...
 
-    def here(self, wanted: JobWanted) -> AbstractAsyncContextManager[Told]:
+    def here(self, wanted: JobWanted) -> AbstractAsyncContextManager[TellProgress]:
         """Around what is done in this process at once, and is listed as a job while it is.
 
         Raises:
@@ -146,17 +146,17 @@ class Jobs(Protocol):
         """Whether jobs of this kind are put for others to take; else whoever wants one does it `here`."""
         ...
 
-    async def listed(self, kind: str = "") -> list[Job]:
+    async def listed(self, kind: str = "") -> list[JobRecord]:
         """Those under way and those that ended lately, newest first, without what came of them."""
         ...
 
-    async def job(self, number: int) -> Job: ...
+    async def job(self, number: int) -> JobRecord: ...
 
-    def follow(self, number: int) -> AsyncGenerator[Job]:
+    def follow(self, number: int) -> AsyncGenerator[JobRecord]:
         """The job as it stands, again whenever that has changed, and last when it is not under way any more."""
         ...
 
-    async def cancel(self, number: int) -> Job:
+    async def cancel(self, number: int) -> JobRecord:
         """Let it not begin, or stop it. It may run on for a moment.
 
         Raises:
@@ -164,7 +164,7 @@ class Jobs(Protocol):
         """
         ...
 
-    async def retry(self, number: int) -> Job:
+    async def retry(self, number: int) -> JobRecord:
         """Let one that failed, was put aside or cancelled begin anew, with all its tries.
 
         Raises:

@@ -15,8 +15,8 @@ from typing import Any
 from argot.clock import timestamp, utc_now, utc_text
 from argot.errors import Conflict, NotFound
 from argot.service.jobs.job_kinds import KINDS, busy_words
-from argot.service.jobs.job_types import Job, JobRun, JobState, JobWanted, Told
-from argot.service.jobs.tries import log_try, verdict, words_of
+from argot.service.jobs.job_types import JobRecord, JobRun, JobState, JobWanted, TellProgress
+from argot.service.jobs.tries import error_words, log_try, verdict
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ class LocalJobs:
 
     # -- putting ------------------------------------------------------------------------------------------------------
 
-    async def put(self, wanted: JobWanted, *, again: bool = True) -> Job:
+    async def put(self, wanted: JobWanted, *, again: bool = True) -> JobRecord:
         if aside := self._aside(wanted.key):
             if not again:
                 return aside.job
@@ -57,7 +57,7 @@ class LocalJobs:
         return one.job
 
     @asynccontextmanager
-    async def here(self, wanted: JobWanted) -> AsyncIterator[Told]:
+    async def here(self, wanted: JobWanted) -> AsyncIterator[TellProgress]:
         one = self._begun(wanted)
         one.changes(state="running", started_at=timestamp(), tries=1)
         try:
@@ -72,14 +72,14 @@ class LocalJobs:
 
     # -- looking ------------------------------------------------------------------------------------------------------
 
-    async def listed(self, kind: str = "") -> list[Job]:
+    async def listed(self, kind: str = "") -> list[JobRecord]:
         found = [one.job.without_outcome() for one in self._jobs.values() if kind in ("", one.job.kind)]
         return sorted(found, key=lambda job: -job.id)
 
-    async def job(self, number: int) -> Job:
+    async def job(self, number: int) -> JobRecord:
         return self._named(number).job
 
-    async def follow(self, number: int) -> AsyncGenerator[Job]:
+    async def follow(self, number: int) -> AsyncGenerator[JobRecord]:
         one = self._named(number)
         while True:
             seen = one.changed
@@ -90,7 +90,7 @@ class LocalJobs:
 
     # -- stopping -----------------------------------------------------------------------------------------------------
 
-    async def cancel(self, number: int) -> Job:
+    async def cancel(self, number: int) -> JobRecord:
         one = self._named(number)
         if not one.job.is_under_way:
             raise Conflict(f"Job {number} is {one.job.state} already.")
@@ -103,7 +103,7 @@ class LocalJobs:
             self._end(one, "cancelled")
         return one.job
 
-    async def retry(self, number: int) -> Job:
+    async def retry(self, number: int) -> JobRecord:
         one = self._named(number)
         if one.job.state not in ("failed", "aside", "cancelled"):
             raise Conflict(f"Job {number} is {one.job.state}. What failed, was put aside or cancelled can be put back.")
@@ -145,7 +145,7 @@ class LocalJobs:
     async def _is_tried_again(self, one: _LocalJob, error: Exception) -> bool:
         found = verdict(error, one.job.tries, one.put_off, self._first_wait)
         log_try(logger, one.job, found, error)
-        said = {"error": words_of(error), "error_kind": type(error).__name__}
+        said = {"error": error_words(error), "error_kind": type(error).__name__}
         if found.state != "waiting":
             self._end(one, found.state, **said)
             return False
@@ -193,7 +193,7 @@ class _LocalJob:
 
     def __init__(self, number: int, wanted: JobWanted) -> None:
         self.wanted = wanted
-        self.job = Job(
+        self.job = JobRecord(
             number, wanted.kind, wanted.label, wanted.key, "waiting", wanted.by.name, timestamp(), worker=process_name()
         )
         self.task: asyncio.Task[None] | None = None

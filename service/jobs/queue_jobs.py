@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 
 from argot.errors import Conflict
 from argot.service.jobs.job_kinds import busy_words
-from argot.service.jobs.job_types import Job, JobWanted, Told
+from argot.service.jobs.job_types import JobRecord, JobWanted, TellProgress
 from argot.service.jobs.local_jobs import LocalJobs
 from argot.service.jobs.queue_store import QueueStore
 
@@ -55,11 +55,11 @@ class QueueJobs:
 
     # -- putting ------------------------------------------------------------------------------------------------------
 
-    async def put(self, wanted: JobWanted, *, again: bool = True) -> Job:
+    async def put(self, wanted: JobWanted, *, again: bool = True) -> JobRecord:
         return await self.job(await self._asked(self.store.put, wanted, again=again))
 
     @asynccontextmanager
-    async def here(self, wanted: JobWanted) -> AsyncIterator[Told]:
+    async def here(self, wanted: JobWanted) -> AsyncIterator[TellProgress]:
         async with self._local.here(wanted) as told:
             if not wanted.key:
                 yield told
@@ -80,13 +80,13 @@ class QueueJobs:
 
     # -- looking ------------------------------------------------------------------------------------------------------
 
-    async def listed(self, kind: str = "") -> list[Job]:
+    async def listed(self, kind: str = "") -> list[JobRecord]:
         return [*await self._local.listed(kind), *await self._asked(self.store.listed, kind)]
 
-    async def job(self, number: int) -> Job:
+    async def job(self, number: int) -> JobRecord:
         return await self._asked(self.store.job, number)
 
-    async def follow(self, number: int) -> AsyncGenerator[Job]:
+    async def follow(self, number: int) -> AsyncGenerator[JobRecord]:
         last, wait = None, LOOK_SECONDS
         while True:
             found = await self.job(number)
@@ -111,11 +111,11 @@ class QueueJobs:
 
     # -- stopping -----------------------------------------------------------------------------------------------------
 
-    async def cancel(self, number: int) -> Job:
+    async def cancel(self, number: int) -> JobRecord:
         await self._asked(self.store.cancel, number)
         return await self.job(number)
 
-    async def retry(self, number: int) -> Job:
+    async def retry(self, number: int) -> JobRecord:
         await self._asked(self.store.retry, number)
         return await self.job(number)
 

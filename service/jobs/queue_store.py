@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 from argot.clock import utc_now, utc_text
 from argot.errors import Conflict, NotFound
 from argot.service.jobs.job_kinds import busy_words
-from argot.service.jobs.job_types import Job, JobState, JobWanted
+from argot.service.jobs.job_types import JobRecord, JobState, JobWanted
 from argot.service.jobs.queue_schema import NOTES, NOTES_STORE, QUEUE_STORE, queue_migrations
-from argot.service.jobs.tries import MOST_TRIES, Verdict, wait_after
+from argot.service.jobs.tries import MOST_TRIES, TryOutcome, wait_after
 
 if TYPE_CHECKING:
     from argot.databases import Connection
@@ -135,13 +135,13 @@ class QueueStore:
 
     # -- looking ------------------------------------------------------------------------------------------------------
 
-    def listed(self, kind: str) -> list[Job]:
+    def listed(self, kind: str) -> list[JobRecord]:
         """Newest first; those under way and those put aside before the others that are too many."""
         order = f"ORDER BY (j.status IN ('todo', 'doing') OR n.aside) DESC, j.id DESC LIMIT {LISTED}"
         rows = self._database.rows(f"{_ALL} WHERE ? IN ('', n.kind) {order}", kind)
         return sorted(map(_job, rows), key=lambda job: -job.id)
 
-    def job(self, number: int) -> Job:
+    def job(self, number: int) -> JobRecord:
         """
         Raises:
             NotFound
@@ -243,7 +243,7 @@ class QueueStore:
             )
             connection.execute("DELETE FROM job_data WHERE job = ?", (number,))
 
-    def fails(self, number: int, found: Verdict, error: str, error_kind: str) -> datetime:
+    def fails(self, number: int, found: TryOutcome, error: str, error_kind: str) -> datetime:
         """Note a try that failed, and what becomes of the job; procrastinate notes the same when it is told.
 
         The time from which it may be tried again, by PostgreSQL's clock: those of the machines may differ.
@@ -268,7 +268,7 @@ class QueueStore:
     def gone(self, worker: str) -> None:
         self._database.write("DELETE FROM job_workers WHERE worker = ?", worker)
 
-    def recover(self, lost_after: float, first_wait: float) -> list[Job]:
+    def recover(self, lost_after: float, first_wait: float) -> list[JobRecord]:
         """Put back what workers had that did not say for so many seconds that they are there; which that was.
 
         That was one of its tries: a job may be what ends its workers.
@@ -308,16 +308,16 @@ def _recover(connection: Connection, row: Any, first_wait: float) -> None:
     said = f"The worker {row['worker'] or 'that had it'} ended while it was at it."
     if tries >= MOST_TRIES:
         connection.execute("SELECT procrastinate_finish_job_v1(?, 'failed', false)", (number,))
-        _note_failure(connection, number, Verdict("aside"), said, "")
+        _note_failure(connection, number, TryOutcome("aside"), said, "")
         return
     seconds = wait_after(max(tries, 1), first_wait)
     connection.execute(
         "SELECT procrastinate_retry_job_v2(?, now() + make_interval(secs => ?), NULL, NULL, NULL)", (number, seconds)
     )
-    _note_failure(connection, number, Verdict("waiting", seconds), said, "")
+    _note_failure(connection, number, TryOutcome("waiting", seconds), said, "")
 
 
-def _note_failure(connection: Connection, number: int, found: Verdict, error: str, error_kind: str) -> Any:
+def _note_failure(connection: Connection, number: int, found: TryOutcome, error: str, error_kind: str) -> Any:
     """The time, by PostgreSQL's clock."""
     ended = "now()" if found.state != "waiting" else "NULL"
     counts = "put_off = 0" if found.counts else "tries = tries - 1, put_off = put_off + 1"
@@ -350,12 +350,12 @@ def _aside(connection: Connection, key: str) -> int | None:
     return None if row is None else int(row["job"])
 
 
-def _job(row: Any) -> Job:
+def _job(row: Any) -> JobRecord:
     state = _STATES[row["status"]]
     if state == "failed" and row["aside"]:
         state = "aside"
     waits = state == "waiting" and row["scheduled_at"] is not None
-    return Job(
+    return JobRecord(
         id=row["id"],
         state=state,
         put_at=_text(row["put_at"]),

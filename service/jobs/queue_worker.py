@@ -30,7 +30,7 @@ from argot.service.jobs.job_types import JobRun, PutOff
 from argot.service.jobs.local_jobs import process_name
 from argot.service.jobs.queue_jobs import QueueJobs, lock_name
 from argot.service.jobs.queue_store import TASK, QueueStore, TakenJob
-from argot.service.jobs.tries import log_try, verdict, words_of
+from argot.service.jobs.tries import error_words, log_try, verdict
 
 logger = logging.getLogger(__name__)
 
@@ -230,7 +230,7 @@ class QueueWorker:
 
     async def _failed(self, taken: TakenJob, error: Exception) -> None:
         found = verdict(error, taken.tries, taken.put_off, self._limits.first_wait)
-        words = words_of(error)
+        words = error_words(error)
         log_try(logger, taken, found, error)
         at = await asyncio.to_thread(self._store.fails, taken.id, found, words, type(error).__name__)
         self._say(taken, f"{found.state}: {words}")

@@ -27,7 +27,7 @@ _FINAL = (InvalidInput, InvalidSettings, NotFound, NotAllowed, Conflict, Missing
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class TryOutcome:
     """What becomes of a job after a try that failed.
 
     Attributes:
@@ -44,7 +44,7 @@ class Verdict:
         return timedelta(seconds=self.seconds)
 
 
-def verdict(error: Exception, tries: int, put_off: int, first_wait: float) -> Verdict:
+def verdict(error: Exception, tries: int, put_off: int, first_wait: float) -> TryOutcome:
     """
     Args:
         tries: those so far, with the one that failed.
@@ -52,14 +52,14 @@ def verdict(error: Exception, tries: int, put_off: int, first_wait: float) -> Ve
         first_wait: seconds after the first try that failed; four times as many after the second.
     """
     if isinstance(error, PutOff) and error.seconds is not None:
-        return Verdict("waiting", error.seconds, counts=False)
+        return TryOutcome("waiting", error.seconds, counts=False)
     if isinstance(error, PutOff | AskedTooMuch | StoreUnavailable | ModelUnavailable):
-        return Verdict("waiting", min(first_wait * 2**put_off, LONGEST_WAIT), counts=False)
+        return TryOutcome("waiting", min(first_wait * 2**put_off, LONGEST_WAIT), counts=False)
     if isinstance(error, _FINAL):
-        return Verdict("failed")
+        return TryOutcome("failed")
     if tries >= MOST_TRIES:
-        return Verdict("aside")
-    return Verdict("waiting", wait_after(tries, first_wait))
+        return TryOutcome("aside")
+    return TryOutcome("waiting", wait_after(tries, first_wait))
 
 
 def wait_after(tries: int, first_wait: float) -> float:
@@ -75,15 +75,15 @@ class _Named(Protocol):
     def label(self) -> str: ...
 
 
-def log_try(logger: logging.Logger, job: _Named, found: Verdict, error: Exception) -> None:
+def log_try(logger: logging.Logger, job: _Named, found: TryOutcome, error: Exception) -> None:
     """Log a try that failed: where it is no fault of ours, without saying where in our code it was met."""
     expected = found.state == "failed" or not found.counts
     place = None if expected else error
     logger.warning(
-        "job %d (%s %s) is %s: %s", job.id, job.kind, job.label, found.state, words_of(error), exc_info=place
+        "job %d (%s %s) is %s: %s", job.id, job.kind, job.label, found.state, error_words(error), exc_info=place
     )
 
 
-def words_of(error: BaseException) -> str:
+def error_words(error: BaseException) -> str:
     """An error as people are shown it: those of ours say what to do, of others their kind is of use as well."""
     return str(error) if isinstance(error, ArgotError | PutOff) else f"{type(error).__name__}: {error}"

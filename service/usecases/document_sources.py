@@ -25,7 +25,7 @@ from argot.corpus.connectors.source_store import (
 from argot.service.blocking_work import stream
 from argot.service.identity.people import local_principal
 from argot.service.jobs.job_kinds import job_kind
-from argot.service.jobs.job_types import JobRun, JobWanted, Told
+from argot.service.jobs.job_types import JobRun, JobWanted, TellProgress
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
@@ -288,7 +288,7 @@ async def _steps(
     kb: KnowledgeBase,
     principal: Principal,
     record: SourceRecord,
-    tell: Told,
+    tell: TellProgress,
     *,
     confirm: bool,
     patient: bool,

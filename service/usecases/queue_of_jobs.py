@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from argot.errors import error_named
-from argot.service.jobs.job_types import Job, JobState
+from argot.service.jobs.job_types import JobRecord, JobState
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Number, Text, usecase
 from argot.types import Principal
@@ -88,7 +88,7 @@ async def job_retry(kb: KnowledgeBase, principal: Principal, *, job: Number) -> 
     return _shown(await kb.jobs.retry(job))
 
 
-def _shown(job: Job) -> JobShown:
+def _shown(job: JobRecord) -> JobShown:
     shown = {name: getattr(job, name) for name in JobShown.__dataclass_fields__}
     # As its own class says it to whoever asks from elsewhere: without paths of the machine.
     return replace(JobShown(**shown), error=str(error_named(job.error_kind, job.error)) if job.error else "")

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from typing import Any
 
 from argot.errors import ArgotError, Conflict, error_named
-from argot.service.jobs.job_types import Job, JobWanted
+from argot.service.jobs.job_types import JobRecord, JobWanted
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Event, Finished, outcome
 
@@ -22,7 +22,7 @@ async def queued(kb: KnowledgeBase, wanted: JobWanted) -> AsyncGenerator[Event |
         ArgotError: what kept it from its end, as in the process that did it.
     """
     number = (await kb.jobs.put(wanted)).id
-    last: Job | None = None
+    last: JobRecord | None = None
     try:
         async with aclosing(kb.jobs.follow(number)) as found:
             async for last in found:
@@ -38,14 +38,14 @@ async def queued_outcome(kb: KnowledgeBase, wanted: JobWanted) -> Any:
     return await outcome(queued(kb, wanted))
 
 
-def _event(job: Job) -> Event:
+def _event(job: JobRecord) -> Event:
     far = {"done": job.done, "total": job.total}
     if job.state == "waiting":
         return {"kind": "waiting", "name": job.label, "detail": job.error or WAITING, **far}
     return {"kind": "progress", "name": job.doing, **far}
 
 
-def _outcome(job: Job) -> Any:
+def _outcome(job: JobRecord) -> Any:
     if job.state == "cancelled":
         raise Conflict(f"Job {job.id} was cancelled.")
     if job.state == "aside":

@@ -12,7 +12,7 @@ import pytest
 from argot.errors import Conflict, InvalidInput, ModelUnavailable, NotFound
 from argot.service.identity.people import local_principal
 from argot.service.jobs.job_kinds import KINDS, job_kind
-from argot.service.jobs.job_types import Job, JobRun, Jobs, JobWanted, PutOff
+from argot.service.jobs.job_types import JobRecord, JobRun, Jobs, JobWanted, PutOff
 from argot.service.jobs.local_jobs import LocalJobs
 from argot.service.knowledge_base import KnowledgeBase
 from argot.settings import Settings
@@ -93,7 +93,7 @@ async def jobs(request: pytest.FixtureRequest, kb: KnowledgeBase, scripted: Scri
     stores.close()
 
 
-async def ended(jobs: Jobs, number: int) -> Job:
+async def ended(jobs: Jobs, number: int) -> JobRecord:
     seen = [job async for job in jobs.follow(number)]
     return seen[-1]
 
@@ -141,7 +141,7 @@ async def test_many_at_once_with_one_key_give_one_job(jobs: Jobs, scripted: Scri
     scripted.gate = asyncio.Event()
     puts = [jobs.put(wanted("docs", key="sync:docs")) for _ in range(8)]
     came = await asyncio.gather(*puts, return_exceptions=True)
-    assert [isinstance(one, Job) for one in came].count(True) == 1
+    assert [isinstance(one, JobRecord) for one in came].count(True) == 1
     scripted.gate.set()
 
 

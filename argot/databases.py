@@ -64,6 +64,24 @@ class Connection(Protocol):
     def executemany(self, sql: str, parameters: Iterable[Any], /) -> Cursor: ...
 
 
+class Fetched:
+    """What a statement found, when its transaction may be over."""
+
+    def __init__(self, rows: list[Any], description: Any, rowcount: int) -> None:
+        self._rows = iter(rows)
+        self.rowcount = rowcount
+        self.description = description
+
+    def fetchone(self) -> Any:
+        return next(self._rows, None)
+
+    def fetchall(self) -> list[Any]:
+        return list(self._rows)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._rows
+
+
 # -- where the engines differ -----------------------------------------------------------------------------------------
 
 

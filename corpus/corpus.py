@@ -84,7 +84,7 @@ class Corpus:
         self._for_passages: Embedder = embedder
         self._beside = search
         self._found_by_words = False
-        self.generations = generations_of(home, settings)
+        self.generations = generations_of(home, settings, store.database)
         self._live = LiveVectors(self._opened_vectors, self._changing)
         self.compacting = Compacting(self, self._changing, self._live.put)
 
@@ -121,14 +121,17 @@ class Corpus:
         return corpus
 
     @classmethod
-    def beside(cls, home: Path, settings: Settings, search: VectorSearch) -> Corpus:
+    def beside(cls, home: Path, settings: Settings, search: VectorSearch, store: CorpusStore | None = None) -> Corpus:
         """To be read beside the process that owns the knowledge base, which searches the vectors and alone may change
         anything.
+
+        Args:
+            store: instead of corpus.db of the folder; it is closed with the knowledge base.
 
         Raises:
             NotFound, DamagedStore
         """
-        store = CorpusStore.open(home / "corpus.db", read_only=True)
+        store = store or CorpusStore.open(home / "corpus.db", read_only=True)
         try:
             return cls(home, settings, store, embedder_for(settings), search)
         except BaseException:

@@ -35,6 +35,9 @@ EXPECTED_TABLES = {"meta", "documents", "revisions", "passages", "passage_words"
 class CorpusDatabase(Protocol):
     """Tables of a corpus. Safe to use from several threads."""
 
+    shared: bool
+    """Whether several processes may change it, each with a connection of its own to a server."""
+
     @property
     def read_only(self) -> bool: ...
 
@@ -64,6 +67,8 @@ class CorpusDatabase(Protocol):
 
 class SqliteCorpusDatabase:
     """Opened in WAL mode: readers and the one writer do not wait for each other."""
+
+    shared = False
 
     def __init__(self, path: Path, *, read_only: bool) -> None:
         """

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from argot.corpus.corpus_schema import MIGRATIONS
-from argot.databases import Connection, Parameters, Stores
+from argot.databases import Connection, Fetched, Parameters, Stores
 from argot.errors import DamagedStore
 from argot.types import Principal
 
@@ -21,13 +21,14 @@ _SAY = "SELECT set_config('argot.audience', ?, true)"
 class PostgresCorpusDatabase:
     """The store `corpus` of a knowledge base on PostgreSQL."""
 
-    read_only = False
+    shared = True
 
-    def __init__(self, stores: Stores) -> None:
+    def __init__(self, stores: Stores, *, read_only: bool = False) -> None:
         """
         Raises:
             DamagedStore, StoreUnavailable
         """
+        self.read_only = read_only
         self._database = stores.open("corpus", MIGRATIONS)
         self._of_thread = threading.local()
 
@@ -83,31 +84,13 @@ class _SingleStatements:
     def __init__(self, database: PostgresCorpusDatabase) -> None:
         self._database = database
 
-    def execute(self, sql: str, parameters: Any = (), /) -> _Fetched:
+    def execute(self, sql: str, parameters: Any = (), /) -> Fetched:
         with self._database.reader_apart() as connection:
             cursor = connection.execute(sql, parameters)
-            return _Fetched(cursor.fetchall(), cursor.description)
+            return Fetched(cursor.fetchall(), cursor.description, cursor.rowcount)
 
-    def executemany(self, sql: str, parameters: Iterable[Any], /) -> _Fetched:
+    def executemany(self, sql: str, parameters: Iterable[Any], /) -> Fetched:
         raise NotImplementedError("Rows are written within `writing`.")
-
-
-class _Fetched:
-    """What a statement found, after its transaction."""
-
-    def __init__(self, rows: list[Any], description: Any) -> None:
-        self._rows = iter(rows)
-        self.rowcount = len(rows)
-        self.description = description
-
-    def fetchone(self) -> Any:
-        return next(self._rows, None)
-
-    def fetchall(self) -> list[Any]:
-        return list(self._rows)
-
-    def __iter__(self) -> Iterator[Any]:
-        return self._rows
 
 
 def _reader(principal: Principal | None) -> str:

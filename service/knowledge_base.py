@@ -29,6 +29,8 @@ from argot.service.storage import restore
 from argot.service.storage.adopted_models import settle_adopted, with_adopted
 from argot.service.storage.damage import check_database
 from argot.service.storage.home_lock import HomeLock, read_owner
+from argot.service.storage.opened_stores import corpus_store_of, kept_by, stores_of
+from argot.service.storage.store_location import place_home, refuse_if_elsewhere
 from argot.service.threads.thread_store import Threads
 from argot.settings import Settings
 from argot.sqlite import damage_named
@@ -128,12 +130,15 @@ class KnowledgeBase:
             DamagedStore: a store is corrupt; the message ends with the command that mends it.
         """
         home = home.expanduser().absolute()
+        if settings.store:
+            return cls._open_shared(home, settings, create=create, patience=patience)
         if said := finish_cut_off(home, patience):  # first: until then there may be no knowledge base to find
             logger.warning("%s", said)
         if create:
             layout.create(home)
         else:
             layout.require(home)
+        refuse_if_elsewhere(home)
         lock = take_lock(home, patience)
         try:
             for name in layout.DATABASES:
@@ -148,11 +153,27 @@ class KnowledgeBase:
         return opened
 
     @classmethod
+    def _open_shared(cls, home: Path, settings: Settings, *, create: bool, patience: float) -> KnowledgeBase:
+        """On PostgreSQL: the folder is this process's own, and may be a new one."""
+        stores, lock = stores_of(home, settings), None
+        try:
+            place_home(home, stores, kept_by(stores), create=create)
+            lock = take_lock(home, patience)
+            opened = cls(home, settings, lock, stores)
+            opened.tracing = export_of(settings)
+        except BaseException:
+            stores.close()
+            if lock:
+                lock.release()
+            raise
+        return opened
+
+    @classmethod
     def opened_beside(cls, home: Path, settings: Settings, search: VectorSearch) -> KnowledgeBase:
         """To answer questions beside the process that owns it, and has opened it: the documents are only read, and
         that process searches their vectors.
         """
-        opened = cls(home, settings, None)
+        opened = cls(home, settings, None, stores_of(home, settings))
         opened._search = search
         return opened
 
@@ -181,7 +202,7 @@ class KnowledgeBase:
                 if store:
                     await asyncio.to_thread(store.close)
             await asyncio.to_thread(self.stores.close)
-            if self.lock:
+            if self.lock and not self.settings.store:
                 _note_stores(self.home)
         finally:
             if self.lock:
@@ -203,11 +224,8 @@ class KnowledgeBase:
             if self._corpus is not None:
                 return self._corpus.store
             if self._store is None:
-                from argot.corpus.store.document_store import CorpusStore
-
-                path = self.home / layout.CORPUS
-                with damage_named(path):
-                    self._store = CorpusStore.open(path)
+                with damage_named(self.home / layout.CORPUS):
+                    self._store = corpus_store_of(self.home, self.settings, self.stores)
             return self._store
 
     @property
@@ -341,10 +359,12 @@ class KnowledgeBase:
                 from argot.corpus.corpus import Corpus
 
                 with damage_named(self.home / layout.CORPUS):
+                    beside = self._search is not None
+                    store = corpus_store_of(self.home, self.settings, self.stores, read_only=beside)
                     if self._search is not None:
-                        self._corpus = Corpus.beside(self.home, self.settings, self._search)
+                        self._corpus = Corpus.beside(self.home, self.settings, self._search, store)
                     else:
-                        self._corpus = Corpus.open(self.home, self.settings, mending=mending)
+                        self._corpus = Corpus.open(self.home, self.settings, mending=mending, store=store)
             return self._corpus
 
     def turn_of(self, thread: str) -> asyncio.Lock:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from argot.corpus.database import CorpusDatabase
 from argot.corpus.index import outbox
 from argot.corpus.index.chroma_server import ChromaServer, ServerAddress
 from argot.corpus.index.embedded_index import FolderGenerations
 from argot.corpus.index.embedding_windows import expected_counts
+from argot.corpus.index.live_pointer import DatabasePointer
 from argot.corpus.index.server_index import ServerGenerations
 from argot.corpus.index.vector_index import Generations, VectorIndex
 from argot.corpus.ingestion import reindexing
@@ -18,18 +20,22 @@ from argot.protocols import Embedder
 from argot.remedies import reindex_command
 from argot.settings import Settings
 
+STORE_VECTORS = "store_vectors"
+"""Of a knowledge base on PostgreSQL, where no server keeps them: apart from those of one in the same folder."""
 
-def generations_of(home: Path, settings: Settings) -> Generations:
+
+def generations_of(home: Path, settings: Settings, database: CorpusDatabase) -> Generations:
     """Where the settings say that the vectors are kept.
 
     Raises:
         InvalidSettings: 'chroma_url' is no address.
     """
-    root = home / "vectors"
+    pointer = DatabasePointer(database) if database.shared else None
+    root = home / (STORE_VECTORS if database.shared else "vectors")
     if not settings.chroma_url:
-        return FolderGenerations(root)
+        return FolderGenerations(root, pointer)
     server = ChromaServer(ServerAddress.of(settings.chroma_url), settings.chroma_seconds, reindex_command(home))
-    return ServerGenerations(server, root)
+    return ServerGenerations(server, root, pointer)
 
 
 def opened_vectors(

@@ -17,7 +17,7 @@ from argot.corpus.document_ids import content_hash
 from argot.corpus.fifo_cache import SizedCache
 from argot.corpus.keyword.keyword_index import WORDS_TO_FORGET, keyword_index_of
 from argot.corpus.store import document_fields
-from argot.corpus.store.blobs import Blobs
+from argot.corpus.store.blobs import Blobs, FolderBlobs
 from argot.corpus.store.row_mapping import (
     DOCUMENT_COLUMNS,
     DOCUMENT_TABLES,
@@ -71,7 +71,7 @@ class CorpusStore:
         if not exists and read_only:
             raise NotFound(f"There is no knowledge base in {path.parent}. Make one with: {init_command(path.parent)}")
         path.parent.mkdir(parents=True, exist_ok=True)
-        return cls(SqliteCorpusDatabase(path, read_only=read_only), Blobs(path.parent / "blobs"))
+        return cls(SqliteCorpusDatabase(path, read_only=read_only), FolderBlobs(path.parent / "blobs"))
 
     def close(self) -> None:
         self.database.close()
@@ -324,9 +324,9 @@ class CorpusStore:
         hashes = [row[0] for row in self._connection.execute(originals)]
         for hash_ in hashes:
             if hash_ not in self.blobs:
-                yield f"The original {hash_} is missing from {self.blobs.root}"
+                yield f"The original {hash_} is missing from {self.blobs.place}"
             elif content_hash(self.blobs.get(hash_)) != hash_:
-                yield f"The original {hash_} in {self.blobs.root} is not as it was put in"
+                yield f"The original {hash_} in {self.blobs.place} is not as it was put in"
 
     # -- parts ------------------------------------------------------------------------------------------------------
 

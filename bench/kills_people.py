@@ -91,7 +91,7 @@ class People:
         question, key = chosen.choice(self.questions), chosen.choice(self.keys)
         result = asked(client, chosen.choice(self.services).url, key, question)
         text, thread, turn = text_of(result), str(result["thread"]), int(result["turn"])
-        if result["answered_by"] == "model":
+        if result["status"] == "answered" and result["answered_by"] == "model":
             self.kept.written.append((question, len(text.split())))
         self.kept.turns.append((key, thread, turn, text))
         if number % 3 == 0:
@@ -210,4 +210,5 @@ def _look_at_turns(client: httpx.Client, kept: Acknowledged, found: dict[str, li
 def _findings(service: Place) -> list[str]:
     command = [*ARGOT, "doctor", "--home", str(service.home)]
     done = subprocess.run(command, check=False, capture_output=True, text=True, env={**os.environ, **service.settings})
-    return [] if done.returncode == 0 else [done.stdout + done.stderr]
+    said = [line for line in (done.stdout + done.stderr).splitlines() if not line.startswith("ok")]
+    return [] if done.returncode == 0 else said

@@ -11,10 +11,9 @@ import logging
 import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
-from weakref import WeakValueDictionary
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from argot.databases import Stores
 from argot.errors import KnowledgeBaseBusy
@@ -24,6 +23,8 @@ from argot.service.answer_jobs import Answers, AnswersHere
 from argot.service.identity.people import People, local_principal
 from argot.service.identity.sessions import DAY, HOUR, Lifetimes
 from argot.service.observability.trace_export import TraceExport, export_of
+from argot.service.replicas.holds import Hold
+from argot.service.replicas.turns import Turns
 from argot.service.storage import home_folder as layout
 from argot.service.storage import restore
 from argot.service.storage.adopted_models import settle_adopted, with_adopted
@@ -43,8 +44,10 @@ if TYPE_CHECKING:
     from argot.graph.build import ArgotGraph
     from argot.jargon_db.glossary import Glossary
     from argot.learn.store.pair_store import PairStore
+    from argot.postgresql import PostgresqlStores
     from argot.service.observability.metrics import Metrics
     from argot.service.ratings.rating_store import RatingStore
+    from argot.service.replicas.shared_service import SharedService
     from argot.tools.llm.model_server import ModelServer
 
 logger = logging.getLogger(__name__)
@@ -77,7 +80,7 @@ class KnowledgeBase:
         """Held by who puts documents in for everybody."""
         self.gate = Gate(Limits.of_questions(settings))
         """Where questions wait for their turn, and where they are turned away."""
-        self.attachments = Gate(Limits.of_attachments(settings))
+        self.attachments = Gate(Limits.of_attachments(settings), name="file")
         """The same for files that people put into their conversations."""
         self.profiles = SavedProfiles(home)
         self.answers: Answers = AnswersHere(self)
@@ -88,6 +91,9 @@ class KnowledgeBase:
         """Where traces of questions are sent; None: nowhere."""
         self.stores: Stores = stores or SqliteStores(home)
         """What keeps people, ratings, training pairs and threads."""
+        self.shared: SharedService | None = None
+        """What this process has in common with others on the same PostgreSQL; None: no other has these stores open."""
+        self.threads_turns = Turns()
         self._search: VectorSearch | None = None
         self._guard = threading.RLock()
         self._corpus: Corpus | None = None
@@ -100,7 +106,6 @@ class KnowledgeBase:
         self._threads: Threads | None = None
         self._opening_threads = asyncio.Lock()
         self._graph: ArgotGraph | None = None
-        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._warming: asyncio.Task[None] | None = None
         self._chores: set[asyncio.Task[None]] = set()
         self._one_chore = asyncio.Lock()
@@ -178,6 +183,13 @@ class KnowledgeBase:
         return opened
 
     async def __aenter__(self) -> KnowledgeBase:
+        # Not what is opened beside the owner, which keeps order for it.
+        if self.lock and not isinstance(self.stores, SqliteStores):
+            from argot.service.replicas.sharing import share
+
+            people = await self.blocking(lambda: self.people)
+            self.shared = await share(cast("PostgresqlStores", self.stores), people, self.threads_turns)
+            self.gate.for_all = self.attachments.for_all = self.shared
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -196,6 +208,8 @@ class KnowledgeBase:
                 await asyncio.to_thread(self.tracing.close)
             if self._threads:
                 await self._threads.close()
+            if self.shared:
+                await self.shared.close()
             # In threads, because closing writes what is still in the logs.
             stores = (self._corpus, self._store, self._glossary, self._people, self._ratings, self._learning)
             for store in stores:
@@ -367,10 +381,9 @@ class KnowledgeBase:
                         self._corpus = Corpus.open(self.home, self.settings, mending=mending, store=store)
             return self._corpus
 
-    def turn_of(self, thread: str) -> asyncio.Lock:
+    def turn_of(self, thread: str) -> AbstractAsyncContextManager[Hold]:
         """Held while a question of this thread is answered: two at once would write over each other's state."""
-        # Held weakly: a thread's lock goes with the last who waits for it, and does not stay for ever.
-        return self._turns.setdefault(thread, asyncio.Lock())
+        return self.threads_turns.of(thread)
 
     def principal(self, user: str | None) -> Principal:
         """The person at this machine, or the user named.
@@ -394,6 +407,16 @@ class KnowledgeBase:
                 loop.call_soon_threadsafe(self.writing.release)
 
         return turn
+
+    async def look_up(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call a function that only looks up a row or two, for who is asking: at once where that takes microseconds.
+
+        Raises:
+            StoreUnavailable
+        """
+        if self.shared is None:
+            return function(*args, **kwargs)
+        return await self.shared.look_up(function, *args, **kwargs)
 
     async def blocking(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call a store's function in a worker thread."""

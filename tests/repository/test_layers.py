@@ -159,6 +159,7 @@ BESIDE_THE_USE_CASES = {
     "service.knowledge_base": "the first argument of every use case",
     "service.json_values": "results become JSON, or the fields of a template, at the surface",
     "service.answering": "the processes that answer questions beside the server",
+    "service.replicas": "which of several services does what is done once, and what they tell each other",
     "service.transport": "how a command reaches the process that owns the knowledge base",
     "service.sign_in": "before it there is nobody on whose behalf to ask",
     "service.identity.people": "who is asking: names and roles, before there is a principal",

@@ -88,6 +88,13 @@ def open_database(
     return connection
 
 
+def empty_store(migrations: Sequence[Migration], names: StepNames | None = None) -> sqlite3.Connection:
+    """A new store in memory: to see what its tables are."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    migrate(connection, Path(":memory:"), migrations, names)
+    return connection
+
+
 def _create(path: Path, migrations: Sequence[Migration], names: StepNames | None) -> None:
     """Make the store under another name and link it into its place when it is whole: an empty file is always damage."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -25,6 +25,7 @@ from argot.ui.cli import (
     library_commands,
     maintenance_commands,
     mcp_command,
+    move_command,
     privacy_commands,
     profile_commands,
     question_commands,
@@ -70,6 +71,7 @@ for _part in (
     service_commands,
     slack_commands,
     maintenance_commands,
+    move_command,
 ):
     _part.register(app)
 

@@ -17,7 +17,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from argot.clock import timestamp
-from argot.databases import POSTGRESQL, Additive, PerEngine, StoreMigration
+from argot.databases import POSTGRESQL, Additive, AsWritten, PerEngine, StoreMigration
 from argot.errors import DamagedStore, InvalidSettings, StoreUnavailable
 from argot.postgresql_connection import PostgresqlConnection, connection_options
 from argot.postgresql_errors import is_lost, postgresql_named
@@ -198,7 +198,10 @@ def _apply(connection: psycopg.Connection[Any], migration: StoreMigration) -> bo
     script = migration.script if isinstance(migration, Additive) else migration
     if callable(script):
         raise TypeError("A migration that is a function is for SQLite alone: PerEngine says it for both.")
-    words = translated_schema(script.postgresql if isinstance(script, PerEngine) else script)
+    if isinstance(script, AsWritten):
+        words = script.postgresql
+    else:
+        words = translated_schema(script.postgresql if isinstance(script, PerEngine) else script)
     connection.execute(words or "SELECT 1", prepare=False)
     return isinstance(migration, Additive)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Generic, Literal, Protocol, TypeVar
 
 from argot.clock import timestamp
-from argot.databases import Additive, PerEngine, StoreMigration
+from argot.databases import Additive, AsWritten, PerEngine, StoreMigration
 from argot.errors import DamagedStore
 from argot.remedies import UPDATE, damaged_store, store_error
 
@@ -245,6 +245,8 @@ def _apply(connection: sqlite3.Connection, migration: Migration) -> None:
         migration = migration.script
     if isinstance(migration, PerEngine):
         migration = migration.sqlite
+    if isinstance(migration, AsWritten):
+        raise TypeError("A migration that is AsWritten is for PostgreSQL alone: PerEngine says it for both.")
     if isinstance(migration, str):
         run_script(connection, migration)
     else:

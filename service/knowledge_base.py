@@ -22,6 +22,8 @@ from argot.service.admission_control import Gate, Limits
 from argot.service.answer_jobs import Answers, AnswersHere
 from argot.service.identity.people import People, local_principal
 from argot.service.identity.sessions import DAY, HOUR, Lifetimes
+from argot.service.jobs.job_choice import jobs_for
+from argot.service.jobs.job_types import Jobs
 from argot.service.observability.trace_export import TraceExport, export_of
 from argot.service.replicas.holds import Hold
 from argot.service.replicas.turns import Turns
@@ -113,6 +115,8 @@ class KnowledgeBase:
         self._warming: asyncio.Task[None] | None = None
         self._chores: set[asyncio.Task[None]] = set()
         self._one_chore = asyncio.Lock()
+        self.jobs: Jobs = jobs_for(self, self.stores, settings)
+        """Where long work is put, and who does it."""
         self._jobs: set[asyncio.Task[None]] = set()
 
     @classmethod
@@ -207,6 +211,7 @@ class KnowledgeBase:
         """Close what was opened, and let go of the lock last."""
         try:
             # Before the stores, which the jobs still use.
+            await self.jobs.close()
             for job in self._jobs:
                 job.cancel()
             await asyncio.gather(*self._jobs, return_exceptions=True)

@@ -179,6 +179,8 @@ BESIDE_THE_USE_CASES = {
     "service.operations.retention": "what the server does at intervals, for nobody",
     "service.operations.background_derivation": "what the server does at intervals, for nobody",
     "service.operations.source_schedule": "what the server does at intervals, for nobody",
+    "service.operations.job_work": "what the server does beside its answers, for nobody; a worker without a service",
+    "service.jobs.job_progress": "what a worker says of its jobs, on the terminal",
     "service.operations.training_queue": "what the server does at intervals, for nobody; a worker without a service",
     "service.operations.doctor": "works where the knowledge base does not open",
     "service.operations.sample_base": "makes a knowledge base",

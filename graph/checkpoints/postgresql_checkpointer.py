@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import WRITES_IDX_MAP
+from langgraph.checkpoint.base import WRITES_IDX_MAP, CheckpointTuple
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from psycopg import AsyncConnection, AsyncCursor
@@ -65,6 +65,20 @@ async def open_saver(stores: PostgresqlStores, serde: SerializerProtocol) -> Pos
     return PostgresqlTurnSaver(pool, stores.name, serde)
 
 
+def _no_earlier_than(checkpoint_id: str) -> None:
+    """Let this process give no id that would stand before this one.
+
+    The latest checkpoint of a thread is the one with the greatest id, and ids begin with the time of whichever process
+    made them. One whose clock is behind would go on in a thread, and what it writes would never be the latest.
+    """
+    from langgraph.checkpoint.base import id as checkpoint_ids
+
+    found = checkpoint_ids.UUID(checkpoint_id)
+    last = checkpoint_ids._last_v6_timestamp
+    if found.version == 6 and (last is None or last < found.time):
+        checkpoint_ids._last_v6_timestamp = found.time  # type: ignore[assignment]
+
+
 class PostgresqlTurnSaver(AsyncPostgresSaver):
     """LangGraph's saver, over a pool that it owns.
 
@@ -79,6 +93,12 @@ class PostgresqlTurnSaver(AsyncPostgresSaver):
 
     async def close(self) -> None:
         await self.pool.close()
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        found = await super().aget_tuple(config)
+        if found is not None:
+            _no_earlier_than(str(found.checkpoint["id"]))
+        return found
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""

@@ -249,8 +249,11 @@ class KnowledgeBase:
                 from argot.jargon_db.glossary import Glossary
 
                 path = self.home / layout.GLOSSARY
-                with damage_named(path):
-                    self._glossary = Glossary.open(path)
+                if self.settings.store:
+                    self._glossary = Glossary.on(cast("PostgresqlStores", self.stores))
+                else:
+                    with damage_named(path):
+                        self._glossary = Glossary.open(path)
             return self._glossary
 
     @property

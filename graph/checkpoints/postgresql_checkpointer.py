@@ -19,7 +19,7 @@ from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool
 
 from argot.databases import Additive, PerEngine, StoreMigration
-from argot.postgresql import WAIT_SECONDS
+from argot.postgresql import RECONNECT_SECONDS, WAIT_SECONDS
 from argot.postgresql_errors import postgresql_named
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ async def open_saver(stores: PostgresqlStores, serde: SerializerProtocol) -> Pos
         min_size=_LEAST_CONNECTIONS,
         max_size=_MOST_CONNECTIONS,
         timeout=WAIT_SECONDS,
+        reconnect_timeout=RECONNECT_SECONDS,
         # A step of a question cannot be done twice: a connection that was lost is found before it is used.
         check=AsyncConnectionPool.check_connection,
         open=False,

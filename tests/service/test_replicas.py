@@ -3,7 +3,10 @@
 import asyncio
 import json
 import re
+import socket
 import threading
+import time
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +16,10 @@ import httpx
 import pytest
 from chroma_server import ChromaRun
 from postgresql_server import PostgresqlServer, end_connections
+from reverse_proxies import INSTALLED, NAME, ORIGIN, front
 from serving import PATIENCE, Served
 from tiny_base import TINY_DOCUMENTS, TINY_SECRET
+from websockets.sync.client import connect
 
 from argot.service.identity.people import local_principal
 from argot.service.knowledge_base import KnowledgeBase
@@ -41,7 +46,7 @@ class Pair:
         headers = {"Authorization": f"Bearer {self.keys[person]}"}
         return httpx.Client(base_url=server.url, headers=headers, timeout=PATIENCE)
 
-    def command(self, name: str, **parameters: Any) -> Any:
+    def command(self, name: str, /, **parameters: Any) -> Any:
         """What a use case comes to in a third process on the same stores, as a command is."""
 
         async def done() -> Any:
@@ -85,11 +90,15 @@ def pair(
         own = Settings(home=folder / "made", store=url, chroma_url=chroma.url)
         keys = asyncio.run(made(own, folder))
         settings = {f"ARGOT_{name.upper()}": value for name, value in given.items()}
-        settings |= {"ARGOT_MODEL_URL": shared_model.url, "ARGOT_WORKERS": "0", "ARGOT_QUESTIONS_AT_ONCE": "1"}
+        settings |= {"ARGOT_MODEL_URL": shared_model.url, "ARGOT_WORKERS": "0", "ARGOT_QUESTIONS_AT_ONCE": "2"}
+        settings |= {"ARGOT_PUBLIC_URL": ORIGIN, "ARGOT_TRUSTED_PROXIES": "127.0.0.1"}
         served: dict[str, Served] = {}
 
         def start(name: str) -> None:
-            served[name] = Served(folder / name, **settings)
+            # Behind a public address it does not say on which port it is open.
+            port = _free_port()
+            served[name] = Served(folder / name, "--port", str(port), **settings)
+            served[name].port = port
 
         starting = [threading.Thread(target=start, args=(name,)) for name in ("one", "other")]
         for thread in starting:
@@ -101,6 +110,12 @@ def pair(
         finally:
             for server in served.values():
                 server.stop()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 @pytest.fixture(autouse=True)
@@ -128,6 +143,40 @@ def _form_tokens(page: str) -> set[str]:
     found = set(re.findall(r"[0-9a-f]{64}", page))
     assert found
     return found
+
+
+@pytest.mark.parametrize("program", INSTALLED or [pytest.param("", marks=pytest.mark.skip("no proxy installed"))])
+def test_a_window_and_what_belongs_to_it_reach_one_service_through_a_proxy(
+    pair: Pair, program: str, tmp_path: Path
+) -> None:
+    with front(program, tmp_path, pair.one.port, pair.other.port) as opened:
+        for person in ("root", "ann", "bob"):
+            with opened.client() as client:
+                entered = client.post("/sign-in", data={"name": person, "password": PASSWORD})
+                cookies = _cookies(entered)
+                window, session = opened.connect(), str(uuid.uuid4())
+                with window, connect(
+                    f"ws://{NAME}/ws/socket.io/?EIO=4&transport=websocket", sock=window,
+                    origin=ORIGIN, additional_headers={"Cookie": cookies},  # type: ignore[arg-type]
+                ) as opened_window:  # fmt: skip
+                    assert str(opened_window.recv()).startswith("0") and opened_window.response
+                    begun = {"sessionId": session, "threadId": None, "clientType": "webapp"}
+                    opened_window.send("40" + json.dumps(begun))
+                    assert str(opened_window.recv()).startswith("40")
+                    cookies = "; ".join(
+                        [cookies, *(one.partition(";")[0] for one in opened_window.response.headers.get_all("Set-Cookie"))]
+                    )
+                    for _ in range(3):
+                        sent = client.post(
+                            "/project/file", params={"session_id": session}, headers={"Cookie": cookies},
+                            files={"file": ("notes.txt", b"Some notes.")},
+                        )  # fmt: skip
+                        assert sent.status_code == 200, sent.text
+
+
+def _cookies(answer: httpx.Response) -> str:
+    assert answer.status_code == 303, answer.text
+    return "; ".join(one.partition(";")[0] for one in answer.headers.get_list("set-cookie"))
 
 
 def test_a_conversation_goes_on_at_the_other(pair: Pair) -> None:
@@ -174,18 +223,50 @@ def test_limits_hold_across_and_a_revoked_key_ends_an_answer_at_the_other(pair: 
     asking = {"Accept": "text/event-stream"}
     with (
         pair.client(pair.one) as client,
+        pair.client(pair.other) as second,
         client.stream("POST", "/api/ask", json={"question": TARIFF}, headers=asking) as answer,
+        second.stream("POST", "/api/ask", json={"question": TARIFF}, headers=asking) as beside,
     ):
         lines = answer.iter_lines()
         next(line for line in lines if line.startswith("event: token"))
+        next(line for line in beside.iter_lines() if line.startswith("event: token"))
         refused = pair.ask(pair.other, TARIFF)
-        assert refused.status_code == 429 and "1 of your questions" in refused.text
+        assert refused.status_code == 429 and "2 of your questions" in refused.text
         assert pair.ask(pair.other, "Hello!", "bob").status_code == 200
         for key in pair.command("key_list", user="ann"):
             pair.command("key_revoke", key=key["id"])
         rest = "\n".join(lines)
         assert "revoked" in rest and "event: result" not in rest
     assert pair.ask(pair.one, TARIFF).status_code == 401
+
+
+def test_a_window_at_the_other_shows_an_answer_under_way_and_stops_it(pair: Pair) -> None:
+    pair.model.fault("pause", prompt="cited_answer", tokens=3)
+    with httpx.Client(base_url=pair.other.url, headers={"Origin": pair.other.url}, timeout=PATIENCE) as browser:
+        cookie = _cookies(browser.post("/sign-in", data={"name": "root", "password": PASSWORD}))
+    with (
+        pair.client(pair.one, "root") as client,
+        client.stream("POST", "/api/ask", json={"question": TARIFF}, headers={"Accept": "text/event-stream"}) as answer,
+    ):
+        lines = answer.iter_lines()
+        next(line for line in lines if line.startswith("event: token"))
+        with pair.client(pair.other, "root") as reading:
+            thread = reading.get("/api/threads").json()[0]["id"]
+        with connect(
+            f"ws://localhost:{pair.other.port}/ws/socket.io/?EIO=4&transport=websocket",
+            origin=pair.other.url, additional_headers={"Cookie": cookie},  # type: ignore[arg-type]
+        ) as window:  # fmt: skip
+            window.recv()
+            window.send("40" + json.dumps({"sessionId": str(uuid.uuid4()), "threadId": thread}))
+            window.send('42["connection_successful"]')
+            said = ""
+            while "still being answered" not in said or "task_start" not in said:
+                said += str(window.recv(PATIENCE))
+            window.send('42["stop"]')
+            rest = "\n".join(lines)
+            assert "stopped in another window" in rest and "event: result" not in rest
+            while "task_end" not in said:
+                said += str(window.recv(PATIENCE))
 
 
 def test_an_answer_goes_on_at_the_other_when_one_is_killed(pair: Pair) -> None:
@@ -205,8 +286,6 @@ def test_an_answer_goes_on_at_the_other_when_one_is_killed(pair: Pair) -> None:
         thread = client.get("/api/threads").json()[0]["id"]
     calls = len(pair.model.requests)
     found = pair.ask(pair.other, TARIFF, "root", thread=thread)
-    while found.status_code == 429:
-        found = pair.ask(pair.other, TARIFF, "root", thread=thread)
     assert found.status_code == 200 and found.json()["turn"] == 0 and "500 dollars" in found.json()["answer"]
     # What was done before is not done again: only the answer is written.
     assert [one.prompt for one in pair.model.requests[calls:] if one.prompt] == ["cited_answer"]
@@ -226,4 +305,7 @@ def test_postgresql_that_was_gone_is_waited_for(pair: Pair, postgresql_server: P
     finally:
         postgresql_server.start()
     for server in (pair.one, pair.other):
-        assert pair.ask(server, "Hello!", "root").status_code == 200
+        # Within some seconds: lost connections are tried again with pauses.
+        while (back := pair.ask(server, "Hello!", "root")).status_code == 503:
+            time.sleep(0.2)
+        assert back.status_code == 200

@@ -151,10 +151,11 @@ async def test_a_thread_is_answered_by_one_service_at_a_time_and_stopped_from_an
     next_turn = asyncio.create_task(answered(other, waiting))
     assert await other.turns.elsewhere("t1") and not await one.turns.elsewhere("t1")
     assert not await other.turns.elsewhere("t2") and not waiting.is_set()
-    other.turns.stop("t1")
+    stopping = asyncio.create_task(other.turns.end_elsewhere("t1", stop=True))
     with pytest.raises(AnswerStopped):
         await answering
     await waiting.wait()
+    await stopping
     await until(lambda: over == ["t1"])
     next_turn.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from argot.corpus.change_lock import ChangeLock
 from argot.corpus.corpus_schema import MIGRATIONS
-from argot.databases import Connection, Fetched, Parameters, Stores
+from argot.databases import Connection, Fetched, Parameters
 from argot.errors import DamagedStore
+from argot.postgresql import PostgresqlStores
+from argot.postgresql_session_lock import SessionLock
 from argot.types import Principal
 
 SERVICE = "*"
@@ -23,14 +26,21 @@ class PostgresCorpusDatabase:
 
     shared = True
 
-    def __init__(self, stores: Stores, *, read_only: bool = False) -> None:
+    def __init__(
+        self, stores: PostgresqlStores, *, read_only: bool = False, before_changes: Callable[[], None] | None = None
+    ) -> None:
         """
+        Args:
+            before_changes: called before documents are changed; what it raises keeps them from it.
+
         Raises:
             DamagedStore, StoreUnavailable
         """
         self.read_only = read_only
         self._database = stores.open("corpus", MIGRATIONS)
         self._of_thread = threading.local()
+        self._before_changes = before_changes
+        self.changes = ChangeLock(SessionLock(stores, "corpus changes"), self._changes_begin)
 
     def connection(self) -> Connection:
         """Within a transaction of this thread it is that one's, which sees what it wrote."""
@@ -56,6 +66,7 @@ class PostgresCorpusDatabase:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         with self._database.transaction() as connection:
+            self.changes.require_held(connection, self._database.name)
             connection.execute(_SAY, (SERVICE,))
             self._of_thread.writer = connection
             try:
@@ -75,7 +86,16 @@ class PostgresCorpusDatabase:
             yield str(error)
 
     def close(self) -> None:
+        self.changes.close()
         self._database.close()
+
+    def _changes_begin(self) -> None:
+        if self._before_changes:
+            self._before_changes()
+        # Who held the lock before and lost it may be in the middle of a transaction that still found it held: this
+        # one begins after its end.
+        with self.writing():
+            pass
 
 
 class _SingleStatements:

@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
@@ -30,7 +30,7 @@ from argot.service.storage import restore
 from argot.service.storage.adopted_models import settle_adopted, with_adopted
 from argot.service.storage.damage import check_database
 from argot.service.storage.home_lock import HomeLock, read_owner
-from argot.service.storage.opened_stores import corpus_store_of, kept_by, stores_of
+from argot.service.storage.opened_stores import corpus_store_of, kept_by, owner_of, stores_of
 from argot.service.storage.store_location import place_home, refuse_if_elsewhere
 from argot.service.threads.thread_store import Threads
 from argot.settings import Settings
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from argot.service.observability.metrics import Metrics
     from argot.service.ratings.rating_store import RatingStore
     from argot.service.replicas.shared_service import SharedService
+    from argot.service.storage.store_owner import StoreOwner
     from argot.tools.llm.model_server import ModelServer
 
 logger = logging.getLogger(__name__)
@@ -91,6 +92,8 @@ class KnowledgeBase:
         """Where traces of questions are sent; None: nowhere."""
         self.stores: Stores = stores or SqliteStores(home)
         """What keeps people, ratings, training pairs and threads."""
+        self._owner: StoreOwner | None = None
+        """Says who may have it open beside this process; None: only this one may, or it is another's."""
         self.shared: SharedService | None = None
         """What this process has in common with others on the same PostgreSQL; None: no other has these stores open."""
         self.threads_turns = Turns()
@@ -160,17 +163,19 @@ class KnowledgeBase:
     @classmethod
     def _open_shared(cls, home: Path, settings: Settings, *, create: bool, patience: float) -> KnowledgeBase:
         """On PostgreSQL: the folder is this process's own, and may be a new one."""
-        stores, lock = stores_of(home, settings), None
-        try:
+        with ExitStack() as undo:
+            stores = stores_of(home, settings)
+            undo.callback(stores.close)
             place_home(home, stores, kept_by(stores), create=create)
             lock = take_lock(home, patience)
+            undo.callback(lock.release)
+            owner = owner_of(stores, settings)
+            undo.callback(owner.close)
+            owner.take(patience)
             opened = cls(home, settings, lock, stores)
+            opened._owner = owner
             opened.tracing = export_of(settings)
-        except BaseException:
-            stores.close()
-            if lock:
-                lock.release()
-            raise
+            undo.pop_all()
         return opened
 
     @classmethod
@@ -215,6 +220,8 @@ class KnowledgeBase:
             for store in stores:
                 if store:
                     await asyncio.to_thread(store.close)
+            if self._owner:
+                await asyncio.to_thread(self._owner.close)
             await asyncio.to_thread(self.stores.close)
             if self.lock and not self.settings.store:
                 _note_stores(self.home)
@@ -239,8 +246,12 @@ class KnowledgeBase:
                 return self._corpus.store
             if self._store is None:
                 with damage_named(self.home / layout.CORPUS):
-                    self._store = corpus_store_of(self.home, self.settings, self.stores)
+                    self._store = self._corpus_store(read_only=False)
             return self._store
+
+    def _corpus_store(self, *, read_only: bool) -> CorpusStore:
+        before = self._owner.keep if self._owner else None
+        return corpus_store_of(self.home, self.settings, self.stores, read_only=read_only, before_changes=before)
 
     @property
     def glossary(self) -> Glossary:
@@ -248,10 +259,10 @@ class KnowledgeBase:
             if self._glossary is None:
                 from argot.jargon_db.glossary import Glossary
 
-                path = self.home / layout.GLOSSARY
                 if self.settings.store:
                     self._glossary = Glossary.on(cast("PostgresqlStores", self.stores))
                 else:
+                    path = self.home / layout.GLOSSARY
                     with damage_named(path):
                         self._glossary = Glossary.open(path)
             return self._glossary
@@ -377,7 +388,7 @@ class KnowledgeBase:
 
                 with damage_named(self.home / layout.CORPUS):
                     beside = self._search is not None
-                    store = corpus_store_of(self.home, self.settings, self.stores, read_only=beside)
+                    store = self._corpus_store(read_only=beside)
                     if self._search is not None:
                         self._corpus = Corpus.beside(self.home, self.settings, self._search, store)
                     else:

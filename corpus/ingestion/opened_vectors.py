@@ -39,12 +39,19 @@ def generations_of(home: Path, settings: Settings, database: CorpusDatabase) -> 
 
 
 def opened_vectors(
-    store: CorpusStore, generations: Generations, embedder: Embedder, embedder_name: str, home: Path
+    store: CorpusStore,
+    generations: Generations,
+    embedder: Embedder,
+    embedder_name: str,
+    home: Path,
+    *,
+    settling: bool = True,
 ) -> VectorIndex:
     """The live generation; a first, empty one where there are no documents yet.
 
     Args:
         embedder_name: as the settings name the embedder.
+        settling: finish what a kill left behind, and count; not while another process is changing something.
 
     Raises:
         DamagedStore: the vectors are damaged, or another embedder's. The message ends with the command that mends it.
@@ -62,10 +69,11 @@ def opened_vectors(
         )
     index = generations.open(generation, embedder.fingerprint)
     try:
-        # What a kill left behind is cleared first; only then do the counts have to agree.
-        reindexing.forget_other_generations(store.database, generations, generation)
-        outbox.settle(store.database, index, store.blobs)
-        _check_counts(store.database.connection(), index)
+        if settling:
+            # What a kill left behind is cleared first; only then do the counts have to agree.
+            reindexing.forget_other_generations(store.database, generations, generation)
+            outbox.settle(store.database, index, store.blobs)
+            _check_counts(store.database.connection(), index)
         index.probe(embedder.dimensions)
     except BaseException:
         index.close()

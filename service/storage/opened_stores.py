@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ from argot.sqlite_database import SqliteStores
 
 if TYPE_CHECKING:
     from argot.corpus.store.document_store import CorpusStore
+    from argot.postgresql import PostgresqlStores
+    from argot.service.storage.store_owner import StoreOwner
 
 
 def stores_of(home: Path, settings: Settings) -> Stores:
@@ -36,8 +39,24 @@ def kept_by(stores: Stores) -> str:
     return str(getattr(stores, "name", ""))
 
 
-def corpus_store_of(home: Path, settings: Settings, stores: Stores, *, read_only: bool = False) -> CorpusStore:
+def owner_of(stores: Stores, settings: Settings) -> StoreOwner:
+    from argot.service.storage.store_owner import StoreOwner
+
+    return StoreOwner(_postgresql(stores), alone=not settings.chroma_url)
+
+
+def corpus_store_of(
+    home: Path,
+    settings: Settings,
+    stores: Stores,
+    *,
+    read_only: bool = False,
+    before_changes: Callable[[], None] | None = None,
+) -> CorpusStore:
     """
+    Args:
+        before_changes: as for `PostgresCorpusDatabase`.
+
     Raises:
         DamagedStore, StoreUnavailable
     """
@@ -47,7 +66,8 @@ def corpus_store_of(home: Path, settings: Settings, stores: Stores, *, read_only
         return CorpusStore.open(home / layout.CORPUS, read_only=read_only)
     from argot.corpus.postgres_database import PostgresCorpusDatabase
 
-    return CorpusStore(PostgresCorpusDatabase(stores, read_only=read_only), blobs_of(home, settings, stores))
+    database = PostgresCorpusDatabase(_postgresql(stores), read_only=read_only, before_changes=before_changes)
+    return CorpusStore(database, blobs_of(home, settings, stores))
 
 
 def blobs_of(home: Path, settings: Settings, stores: Stores) -> Blobs:
@@ -60,3 +80,11 @@ def blobs_of(home: Path, settings: Settings, stores: Stores) -> Blobs:
     from argot.corpus.store.database_blobs import DatabaseBlobs
 
     return DatabaseBlobs(stores)
+
+
+def _postgresql(stores: Stores) -> PostgresqlStores:
+    from argot.postgresql import PostgresqlStores
+
+    if not isinstance(stores, PostgresqlStores):
+        raise TypeError(f"{type(stores).__name__} are no stores on PostgreSQL: the setting 'store' says so.")
+    return stores

@@ -164,7 +164,10 @@ def test_a_window_and_what_belongs_to_it_reach_one_service_through_a_proxy(
                     opened_window.send("40" + json.dumps(begun))
                     assert str(opened_window.recv()).startswith("40")
                     cookies = "; ".join(
-                        [cookies, *(one.partition(";")[0] for one in opened_window.response.headers.get_all("Set-Cookie"))]
+                        [
+                            cookies,
+                            *(one.partition(";")[0] for one in opened_window.response.headers.get_all("Set-Cookie")),
+                        ]
                     )
                     for _ in range(3):
                         sent = client.post(

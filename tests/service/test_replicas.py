@@ -230,9 +230,9 @@ def test_limits_hold_across_and_a_revoked_key_ends_an_answer_at_the_other(pair: 
         client.stream("POST", "/api/ask", json={"question": TARIFF}, headers=asking) as answer,
         second.stream("POST", "/api/ask", json={"question": TARIFF}, headers=asking) as beside,
     ):
-        lines = answer.iter_lines()
-        next(line for line in lines if line.startswith("event: token"))
-        next(line for line in beside.iter_lines() if line.startswith("event: token"))
+        lines, others = answer.iter_lines(), beside.iter_lines()
+        for streamed in (lines, others):
+            next(line for line in streamed if line.startswith("event: token"))
         refused = pair.ask(pair.other, TARIFF)
         assert refused.status_code == 429 and "2 of your questions" in refused.text
         assert pair.ask(pair.other, "Hello!", "bob").status_code == 200

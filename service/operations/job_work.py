@@ -11,7 +11,6 @@ from argot.errors import InvalidInput, InvalidSettings
 from argot.service.jobs.job_kinds import KINDS
 from argot.service.jobs.job_progress import JobMoved
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.maintenance.findings import Finding, bad, good
 from argot.service.operations import background_derivation
 from argot.service.usecases import catalogue, unasked_derivation
 from argot.settings import Settings
@@ -89,29 +88,3 @@ async def _worked(kb: KnowledgeBase, kinds: Sequence[str], at_once: int, told: C
     settings = kb.settings
     limits = WorkerLimits(at_once, settings.stop_seconds, settings.job_lost_seconds, settings.job_retry_seconds)
     await QueueWorker(kb, kb.jobs, kinds, limits, told=told).run()
-
-
-# -- looking ----------------------------------------------------------------------------------------------------------
-
-
-async def job_findings(kb: KnowledgeBase) -> list[Finding]:
-    """What is wrong with jobs: those put aside, and those that nobody takes."""
-    found = await kb.jobs.listed()
-    aside = [
-        bad(
-            f"job {job.id}",
-            f"{job.kind} {job.label}: put aside after {job.tries} tries: {job.error}",
-            f"argot jobs retry {job.id}",
-        )
-        for job in found
-        if job.state == "aside"
-    ]
-    if not kb.jobs.shared:
-        return aside
-    waiting = sorted({job.kind for job in found if job.state == "waiting"})
-    idle = [kind for kind in waiting if not await kb.jobs.taken(kind)]
-    if idle:
-        remedy = f"argot work --kinds {','.join(idle)}, or set ARGOT_JOBS_HERE=2 for the service"
-        return [bad("jobs", f"nobody takes those of the kind {', '.join(idle)}, and some wait", remedy), *aside]
-    running = sum(job.is_under_way for job in found)
-    return [good("jobs", f"{running} wait or run"), *aside]

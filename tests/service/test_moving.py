@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chroma_server import ChromaRun
 from killing import killed, stepping
 from serving import run
 
@@ -263,3 +264,20 @@ async def test_the_command_says_what_it_did_and_what_to_set(home: Path, postgres
     assert "5 vectors from" in there and "ARGOT_STORE_SCHEMA=desk" in there and "secret-of-tests" not in there
     assert "is no place to move to" in await asyncio.to_thread(move, "--to", "mysql://x")
     assert "leave out --schema x" in await asyncio.to_thread(move, "--to", tmp_path / "b", "--schema", "x")
+
+
+async def test_vectors_go_to_a_server_and_back(home: Path, tmp_path: Path, postgresql_url: str) -> None:
+    (tmp_path / "chroma").mkdir()
+    with ChromaRun(tmp_path / "chroma") as server:
+        kept = {"chroma_url": server.url}
+        there = await asyncio.to_thread(moved, folder(home), on(postgresql_url, home, **kept))
+        assert there.vectors == 5
+        async with KnowledgeBase.open(*on(postgresql_url, tmp_path / "own", **kept)) as kb:
+            assert not await do(kb, LOCAL, "check")
+            assert (await do(kb, LOCAL, "ask", question=QUESTIONS[2]))["status"] == "answered"
+        # From one schema to another on the same servers, and from there into a folder.
+        other = on(postgresql_url, home, store_schema="other", **kept)
+        await asyncio.to_thread(moved, on(postgresql_url, home, **kept), other)
+        await asyncio.to_thread(moved, other, folder(tmp_path / "back"))
+    async with KnowledgeBase.open(*folder(tmp_path / "back")) as kb:
+        assert not await do(kb, LOCAL, "check")

@@ -158,16 +158,23 @@ class PerEngine:
 
 
 @dataclass(frozen=True, slots=True)
+class AsWritten:
+    """A migration of a store that is on PostgreSQL alone: its script is run as it stands."""
+
+    postgresql: str
+
+
+@dataclass(frozen=True, slots=True)
 class Additive:
     """A migration that an Argot which does not know it can live with on PostgreSQL: it adds, and demands nothing.
 
     So that several processes can be brought up to date one after the other.
     """
 
-    script: str | PerEngine
+    script: str | PerEngine | AsWritten
 
 
-StoreMigration: TypeAlias = str | PerEngine | Additive | Callable[[Any], None]
+StoreMigration: TypeAlias = str | PerEngine | AsWritten | Additive | Callable[[Any], None]
 """One step of a store's schema. A script is for both engines, translated for PostgreSQL; a function is for SQLite."""
 
 

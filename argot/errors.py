@@ -214,3 +214,17 @@ class AnswerLost(ArgotError):
 
 class ModelUnavailable(ArgotError):
     """The language model server refused, failed or took too long."""
+
+
+def error_named(kind: str, message: str) -> ArgotError:
+    """An error that another process met, of its own class again and with its own message.
+
+    Args:
+        kind: the name of its class; of one that is not ours it is an `ArgotError`.
+    """
+    found = globals().get(kind)
+    known = found if isinstance(found, type) and issubclass(found, ArgotError) else ArgotError
+    # Without `__init__`, whose parameters differ by class and which would build another message.
+    error = known.__new__(known)
+    Exception.__init__(error, message)
+    return error

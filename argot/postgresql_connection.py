@@ -83,11 +83,13 @@ class PostgresqlConnection:
         statement = translated(sql)
         return self._connection.cursor().execute(statement.sql, statement.bound(parameters), prepare=prepare)
 
-    def copy_rows(self, table: str, columns: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Put many new rows into a table, as fast as PostgreSQL can. `columns`: their names, with commas between."""
-        with self._connection.cursor().copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
+    def copy_rows(self, table: str, columns: str, rows: Iterable[Sequence[Any]]) -> int:
+        """Put many new rows into a table, as fast as PostgreSQL can; how many. `columns`: names with commas between."""
+        cursor = self._connection.cursor()
+        with cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
             for row in rows:
                 copy.write_row(row)
+        return cursor.rowcount
 
     def executemany(self, sql: str, parameters: Iterable[Parameters]) -> psycopg.Cursor[Any]:
         statement, cursor = translated(sql), self._connection.cursor()

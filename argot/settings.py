@@ -217,6 +217,18 @@ class Settings(BaseSettings):
         256, ge=0, le=60_000, description="connections from one address, except a trusted proxy's; 0: unlimited"
     )
     stop_seconds: float = Field(30, ge=0, le=3600, description="so long a stop waits for answers under way")
+    job_retry_seconds: float = Field(
+        30,
+        ge=0.01,
+        le=3600,
+        description="a job that failed is tried again after so long, then after four times that",
+    )
+    job_lost_seconds: float = Field(
+        30, ge=1, le=3600, description="a worker that says nothing for so long counts as gone: others take its jobs"
+    )
+    jobs_here: int = Field(
+        2, ge=0, le=64, description="jobs the service does itself at a time where they go through a queue; 0: none"
+    )
     keep_questions_days: float = Field(
         0, ge=0, le=36_500, description="conversations are erased that were not used for so long; 0: never"
     )

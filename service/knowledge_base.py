@@ -22,6 +22,8 @@ from argot.service.admission_control import Gate, Limits
 from argot.service.answer_jobs import Answers, AnswersHere
 from argot.service.identity.people import People, local_principal
 from argot.service.identity.sessions import DAY, HOUR, Lifetimes
+from argot.service.jobs.job_choice import jobs_for
+from argot.service.jobs.job_types import Jobs
 from argot.service.observability.trace_export import TraceExport, export_of
 from argot.service.replicas.holds import Hold
 from argot.service.replicas.turns import Turns
@@ -32,6 +34,7 @@ from argot.service.storage.damage import check_database
 from argot.service.storage.home_lock import HomeLock, read_owner
 from argot.service.storage.opened_stores import corpus_store_of, kept_by, kept_files_of, owner_of, stores_of
 from argot.service.storage.store_location import place_home, refuse_if_elsewhere
+from argot.service.storage.unfinished_move import refuse_unfinished
 from argot.service.threads.thread_store import Threads
 from argot.settings import Settings
 from argot.sqlite import damage_named
@@ -112,6 +115,8 @@ class KnowledgeBase:
         self._warming: asyncio.Task[None] | None = None
         self._chores: set[asyncio.Task[None]] = set()
         self._one_chore = asyncio.Lock()
+        self.jobs: Jobs = jobs_for(self, self.stores, settings)
+        """Where long work is put, and who does it."""
         self._jobs: set[asyncio.Task[None]] = set()
 
     @classmethod
@@ -140,6 +145,7 @@ class KnowledgeBase:
         home = home.expanduser().absolute()
         if settings.store:
             return cls._open_shared(home, settings, create=create, patience=patience)
+        refuse_unfinished(home, SqliteStores(home), "")
         if said := finish_cut_off(home, patience):  # first: until then there may be no knowledge base to find
             logger.warning("%s", said)
         if create:
@@ -166,6 +172,7 @@ class KnowledgeBase:
         with ExitStack() as undo:
             stores = stores_of(home, settings)
             undo.callback(stores.close)
+            refuse_unfinished(home, stores, kept_by(stores))
             place_home(home, stores, kept_by(stores), create=create)
             lock = take_lock(home, patience)
             undo.callback(lock.release)
@@ -204,6 +211,7 @@ class KnowledgeBase:
         """Close what was opened, and let go of the lock last."""
         try:
             # Before the stores, which the jobs still use.
+            await self.jobs.close()
             for job in self._jobs:
                 job.cancel()
             await asyncio.gather(*self._jobs, return_exceptions=True)

@@ -23,6 +23,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability import process_memory
 from argot.service.operations import file_handles
 from argot.service.operations.background_derivation import derive_unasked
+from argot.service.operations.job_work import work_here
 from argot.service.operations.retention import keep_clean
 from argot.service.operations.source_schedule import keep_in_step
 from argot.service.operations.training_queue import train_waiting
@@ -156,6 +157,7 @@ async def _serve(home: Path, settings: Settings) -> None:
                     by_one(kb.shared, "derive unasked", lambda: derive_unasked(kb)),
                     # Of this service's own folder.
                     train_waiting(kb),
+                    work_here(kb),
                     by_one(kb.shared, "keep people confirmed", lambda: keep_confirmed(kb)),
                 ),
                 slack(kb),

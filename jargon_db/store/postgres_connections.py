@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -16,6 +17,8 @@ from argot.jargon_db.store.schema import MIGRATIONS
 from argot.postgresql import PostgresqlStores
 from argot.postgresql_connection import PostgresqlConnection
 
+_MANY = 500
+"""Rows that a table gets in one transaction, from which on PostgreSQL's plans change."""
 _FETCH = "FETCH 1000 FROM streamed"
 
 
@@ -52,6 +55,7 @@ class PostgresConnections(Connections):
             writer = self._of_thread.writer = GlossaryConnection(connection)
             try:
                 yield writer
+                writer.analyze()
             finally:
                 self._of_thread.writer = None
 
@@ -73,6 +77,7 @@ class GlossaryConnection:
 
     def __init__(self, connection: PostgresqlConnection) -> None:
         self._connection = connection
+        self._added: Counter[str] = Counter()
 
     def execute(self, sql: str, parameters: Any = (), /) -> Fetched:
         cursor = self._connection.execute(in_postgresql(sql), _kept(parameters))
@@ -92,7 +97,13 @@ class GlossaryConnection:
         return self._connection.executemany(in_postgresql(sql), map(_kept, parameters))
 
     def add_rows(self, table: str, columns: str, rows: Iterable[Sequence[Any]]) -> None:
-        self._connection.copy_rows(table, columns, map(_kept, rows))
+        self._added[table] += self._connection.copy_rows(table, columns, map(_kept, rows))
+
+    def analyze(self) -> None:
+        """Let PostgreSQL know the tables that have grown: until it looks itself it would read them from end to end."""
+        for table, number in self._added.items():
+            if number >= _MANY:
+                self._connection.execute(f"ANALYZE {table}")
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:

@@ -75,7 +75,7 @@ def test_commands_and_a_service_with_a_worker_answer_as_on_sqlite(tmp_path: Path
     # Another machine: its folder is new, and is made when it is first used.
     with Served(tmp_path / "other", "--workers", "1", **on_server) as service:
         # Through the service's socket, and so by its worker.
-        asked = run("ask", "--json", "--home", tmp_path / "other", QUESTIONS[2])
+        asked = run("ask", "--json", "--home", tmp_path / "other", QUESTIONS[2], **on_server)
         assert asked.returncode == 0 and plain(json.loads(asked.stdout)) == expected[2], asked.stderr
         assert httpx.get(f"{service.url}/ready", timeout=60).status_code == 200
     left = {path.name for path in (tmp_path / "other").iterdir()}

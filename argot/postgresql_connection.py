@@ -83,6 +83,10 @@ class PostgresqlConnection:
         statement = translated(sql)
         return self._connection.cursor().execute(statement.sql, statement.bound(parameters), prepare=prepare)
 
+    def execute_binary(self, sql: str) -> psycopg.Cursor[Any]:
+        """Run one statement whose rows come in PostgreSQL's binary format: bytes as they are, not twice as long."""
+        return self._connection.cursor(binary=True).execute(translated(sql).sql)
+
     def executemany(self, sql: str, parameters: Iterable[Parameters]) -> psycopg.Cursor[Any]:
         statement, cursor = translated(sql), self._connection.cursor()
         cursor.executemany(statement.sql, [statement.bound(one) or () for one in parameters])

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import sqlite3
 
-from argot.corpus.keyword_tables import KEYWORD_TABLES
+from argot.corpus.keyword.posting_blocks import rebuild_postings
+from argot.corpus.keyword_tables import BLOCK_TABLES, POSTGRES_TABLES
 from argot.corpus.postgres_schema import ROW_SECURITY, postgres_documents, postgres_fields
 from argot.databases import PerEngine, StoreMigration
-from argot.sqlite import StepNames, run_script
+from argot.sqlite import CACHE_KIB, StepNames, run_script
 
 _DOCUMENTS = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -352,10 +353,18 @@ ALTER TABLE source_items ADD COLUMN tried_stamp TEXT NOT NULL DEFAULT '';
 """
 
 
+def put_blocks(connection: sqlite3.Connection) -> None:
+    """The postings that keyword searches rank by, of the passages there are: a minute or so for 100,000."""
+    run_script(connection, BLOCK_TABLES)
+    connection.execute("PRAGMA cache_size = -65536")  # else the pages of a block are written again and again
+    rebuild_postings(connection)
+    connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+
+
 MIGRATIONS: tuple[StoreMigration, ...] = (
     PerEngine(_DOCUMENTS, postgres_documents(_DOCUMENTS)),
     _DERIVED,
-    PerEngine(_WORDS, KEYWORD_TABLES + ROW_SECURITY),
+    PerEngine(_WORDS, POSTGRES_TABLES + ROW_SECURITY),
     _INGEST,
     _DERIVATIONS,
     _SKETCHES,
@@ -366,6 +375,7 @@ MIGRATIONS: tuple[StoreMigration, ...] = (
     PerEngine(put_fields, postgres_fields(_FIELDS)),
     _WARNINGS,
     _SOURCE_METADATA,
+    PerEngine(put_blocks, ""),
 )
 NAMES = StepNames(
     "corpus",

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import sqlite3
 
-from argot.corpus.keyword.posting_blocks import rebuild_postings
 from argot.corpus.keyword_tables import BLOCK_TABLES, POSTGRES_TABLES
 from argot.corpus.postgres_schema import ROW_SECURITY, postgres_documents, postgres_fields
 from argot.databases import PerEngine, StoreMigration
-from argot.sqlite import CACHE_KIB, StepNames, run_script
+from argot.sqlite import StepNames, run_script
 
 _DOCUMENTS = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -353,12 +352,8 @@ ALTER TABLE source_items ADD COLUMN tried_stamp TEXT NOT NULL DEFAULT '';
 """
 
 
-def put_blocks(connection: sqlite3.Connection) -> None:
-    """The postings that keyword searches rank by, of the passages there are: a minute or so for 100,000."""
-    run_script(connection, BLOCK_TABLES)
-    connection.execute("PRAGMA cache_size = -65536")  # else the pages of a block are written again and again
-    rebuild_postings(connection)
-    connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+# Of the passages there are already: the store builds them when it is opened.
+_BLOCKS_DUE = "INSERT INTO meta (key, value) SELECT 'words_to_index', 'due' WHERE EXISTS (SELECT 1 FROM passages);\n"
 
 
 MIGRATIONS: tuple[StoreMigration, ...] = (
@@ -375,7 +370,7 @@ MIGRATIONS: tuple[StoreMigration, ...] = (
     PerEngine(put_fields, postgres_fields(_FIELDS)),
     _WARNINGS,
     _SOURCE_METADATA,
-    PerEngine(put_blocks, ""),
+    PerEngine(BLOCK_TABLES + _BLOCKS_DUE, ""),
 )
 NAMES = StepNames(
     "corpus",

@@ -37,6 +37,7 @@ LEAST_IDF = 1e-6
 """FTS5's, for a token that stands in half of all rows or more."""
 COMPARED = 64
 """Rows of which the best stands for all where it is looked for how good the best are."""
+FEW_DOCUMENTS = 1_000
 
 Numbers: TypeAlias = NDArray[np.int64]
 Scores: TypeAlias = NDArray[np.float64]
@@ -74,6 +75,11 @@ class Scope:
 
     audiences: Sequence[int] | None
     documents: Collection[str] | None = None
+
+    @property
+    def is_of_many(self) -> bool:
+        """Documents, so that reading the numbers of all their rows costs more than looking at the best rows."""
+        return self.documents is not None and len(self.documents) > FEW_DOCUMENTS
 
 
 # -- ranking ---------------------------------------------------------------------------------------------------------
@@ -113,7 +119,9 @@ def ranked(  # noqa: PLR0917
         scores.append(added)
     summed = np.bincount(np.concatenate(places), np.concatenate(scores), minlength=rows.size).astype(np.float64)
     allowed = rows.within(connection, index, scope)
-    return _named(connection, index, rows, _best(summed if allowed is None else summed * allowed, limit))
+    if allowed is not None:
+        summed *= allowed
+    return _first(connection, index, rows, summed, scope, limit)
 
 
 def count_held(connection: Connection, index: RowIndex, token: str, audiences: Sequence[int] | None) -> int:
@@ -143,16 +151,24 @@ def _best(summed: Scores, limit: int) -> tuple[NDArray[np.intp], Scores]:
     return places[order], summed[places[order]]
 
 
-def _named(
-    connection: Connection, index: RowIndex, rows: Rows, best: tuple[NDArray[np.intp], Scores]
+def _first(  # noqa: PLR0917
+    connection: Connection, index: RowIndex, rows: Rows, summed: Scores, scope: Scope, limit: int
 ) -> list[tuple[str, float]]:
-    numbers = rows.numbers(best[0]).tolist()
-    found = connection.execute(
-        f"SELECT r.n, r.id FROM {index.rows} AS r WHERE r.n IN (SELECT CAST(value AS INTEGER) FROM json_each(?))",
-        (json.dumps(numbers),),
-    )
-    ids = dict(map(tuple, found))
-    return [(ids[n], score) for n, score in zip(numbers, best[1].tolist(), strict=True) if n in ids]
+    """(id, score) of the best. Of many documents the best rows are looked through, until enough are in them."""
+    wanted = 4 * limit if scope.is_of_many else limit
+    while True:
+        places, scores = _best(summed, wanted)
+        numbers = rows.numbers(places).tolist()
+        listed = connection.execute(
+            f"SELECT r.n, r.id, r.document FROM {index.rows} AS r "
+            "WHERE r.n IN (SELECT CAST(value AS INTEGER) FROM json_each(?))",
+            (json.dumps(numbers),),
+        )
+        ids = {n: id_ for n, id_, document in listed if scope.documents is None or document in scope.documents}
+        found = [(ids[n], score) for n, score in zip(numbers, scores.tolist(), strict=True) if n in ids]
+        if len(found) >= limit or len(numbers) < wanted:
+            return found[:limit]
+        wanted *= 4
 
 
 # -- words -----------------------------------------------------------------------------------------------------------
@@ -274,7 +290,7 @@ class Rows:
         allowed = None
         if scope.audiences is not None:
             allowed = self._readable(connection, index, scope.audiences)
-        if scope.documents is not None:
+        if scope.documents is not None and not scope.is_of_many:
             some = self._of_documents(connection, index, scope.documents)
             allowed = some if allowed is None else allowed & some
         return allowed

@@ -7,40 +7,18 @@ from pathlib import Path
 
 import pytest
 from corpus_engines import ENGINES, corpus_store
+from random_documents import ROOT, WORDS, write
 
-from argot.corpus.document_ids import content_hash, document_id, passage_id, revision_id
+from argot.corpus.document_ids import document_id
+from argot.corpus.keyword import block_ranking
 from argot.corpus.keyword.fts5_index import INDEXES, SEARCHED
 from argot.corpus.keyword.index_terms import match_expression, question_phrases
 from argot.corpus.keyword.keyword_index import keyword_index_of
 from argot.corpus.store import row_writes
 from argot.corpus.store.document_store import CorpusStore
-from argot.corpus.store.row_writes import NewRevision
-from argot.types import Document, Passage, Principal
+from argot.types import Principal
 
-ROOT = Principal("root", sees_all=True)
 READERS = [Principal("eve"), Principal("ida", frozenset({"inside"})), ROOT]
-_LIST = "valve valves pump pumping NX-4410B C++ Straße flow of the tank 10.2.3 boards nx 4410 controller café"
-WORDS = _LIST.split()
-"""Few, so that some stand in most rows and many scores are equal; of one stem, of several tokens, and names."""
-
-
-def write(store: CorpusStore, dice: random.Random, name: str) -> None:
-    """A document of some passages, with other words each time."""
-    document = document_id(name)
-    texts = [" ".join(dice.choices(WORDS, k=dice.randint(1, 12))) for _ in range(dice.randint(1, 30))]
-    content = content_hash("".join(texts).encode())
-    revision = revision_id(document, content)
-    title = " ".join(dice.choices(WORDS, k=2))
-    audience = frozenset({"inside"}) if dice.random() < 0.4 else frozenset[str]()
-    passages = [
-        Passage(
-            passage_id(revision, n, n + 1), document, revision, n, n, n + 1, text, title, tuple(dice.choices(WORDS))
-        )
-        for n, text in enumerate(texts)
-    ]
-    row = Document(document, name, title, "text/plain", revision, content, "", audience=audience)
-    with store.database.writing() as connection:
-        row_writes.put_revision(connection, NewRevision(row, "", passages))
 
 
 def changed_at_random(store: CorpusStore, dice: random.Random) -> None:
@@ -109,6 +87,39 @@ def test_both_engines_find_the_same_after_any_changes(tmp_path: Path, request: p
             with store.database.writing() as writer:
                 assert keyword_index_of(writer).faults(writer) == []
     assert found["sqlite"] == found["postgresql"]
+
+
+def test_within_many_documents_the_same_is_found_as_within_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dice, store = random.Random(5), CorpusStore.open(tmp_path / "corpus.db")
+    changed_at_random(store, dice)
+    documents = frozenset(document.id for document in store.documents(ROOT)[::3])
+    queries = [" ".join(dice.choices(WORDS, k=3)) for _ in range(20)]
+    few = [store.keyword_search(reader, query, 2, documents) for query in queries for reader in READERS]
+    monkeypatch.setattr(block_ranking, "FEW_DOCUMENTS", 0)
+    assert few == [store.keyword_search(reader, query, 2, documents) for query in queries for reader in READERS]
+    store.close()
+
+
+def test_a_store_of_an_earlier_version_gets_its_blocks_when_it_is_opened(tmp_path: Path) -> None:
+    store = CorpusStore.open(tmp_path / "corpus.db")
+    write(store, random.Random(2), "a")
+    wanted = store.keyword_search(ROOT, "valve tank", 5)
+    with store.database.writing() as connection:
+        for table in ("vocabulary", "blocks", "readers"):
+            connection.execute(f"DROP TABLE passage_{table}")
+            connection.execute(f"DROP TABLE derived_{table}")
+            connection.execute(f"DROP TABLE triple_{table}")
+        connection.execute("DROP TABLE keyword_totals")
+        (last,) = connection.execute("PRAGMA user_version").fetchone()
+        connection.execute(f"PRAGMA user_version = {last - 1}")
+        connection.execute("DELETE FROM _sqlite_migrations WHERE id = (SELECT max(id) FROM _sqlite_migrations)")
+    store.close()
+    opened = CorpusStore.open(tmp_path / "corpus.db")
+    assert opened.keyword_search(ROOT, "valve tank", 5) == wanted
+    assert wanted
+    with opened.database.writing() as connection:
+        assert keyword_index_of(connection).faults(connection) == []
+    opened.close()
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,24 @@ def bytes_read(connection: Connection, sql: str) -> Cursor:
     return found
 
 
+class Fetched:
+    """What a statement found, when its transaction may be over."""
+
+    def __init__(self, rows: list[Any], description: Any, rowcount: int) -> None:
+        self._rows = iter(rows)
+        self.rowcount = rowcount
+        self.description = description
+
+    def fetchone(self) -> Any:
+        return next(self._rows, None)
+
+    def fetchall(self) -> list[Any]:
+        return list(self._rows)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._rows
+
+
 # -- where the engines differ -----------------------------------------------------------------------------------------
 
 
@@ -147,16 +165,23 @@ class PerEngine:
 
 
 @dataclass(frozen=True, slots=True)
+class AsWritten:
+    """A migration of a store that is on PostgreSQL alone: its script is run as it stands."""
+
+    postgresql: str
+
+
+@dataclass(frozen=True, slots=True)
 class Additive:
     """A migration that an Argot which does not know it can live with on PostgreSQL: it adds, and demands nothing.
 
     So that several processes can be brought up to date one after the other.
     """
 
-    script: str | PerEngine
+    script: str | PerEngine | AsWritten
 
 
-StoreMigration: TypeAlias = str | PerEngine | Additive | Callable[[Any], None]
+StoreMigration: TypeAlias = str | PerEngine | AsWritten | Additive | Callable[[Any], None]
 """One step of a store's schema. A script is for both engines, translated for PostgreSQL; a function is for SQLite."""
 
 

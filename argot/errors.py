@@ -18,6 +18,7 @@ ArgotError
 ├── Later                 not now, but after `wait` seconds
 │   ├── TooManyQuestions      one person asks too fast, or all together ask more than is taken on
 │   └── ServiceStopping       the service is being stopped, and begins nothing new
+├── AnswerStopped         somebody stopped it, in another window
 ├── AnswerLost            the processes that were to answer it ended while they were at it
 └── ModelUnavailable      the language model did not answer within its bounds
 """
@@ -203,9 +204,27 @@ class ServiceStopping(Later):
     """The service is being stopped: what runs is finished, nothing new is begun."""
 
 
+class AnswerStopped(ArgotError):
+    """The person who asked stopped the answer, in another window."""
+
+
 class AnswerLost(ArgotError):
-    """The processes that were to answer a question ended while they were at it, one after the other."""
+    """Whatever was to answer a question ended while it was at it."""
 
 
 class ModelUnavailable(ArgotError):
     """The language model server refused, failed or took too long."""
+
+
+def error_named(kind: str, message: str) -> ArgotError:
+    """An error that another process met, of its own class again and with its own message.
+
+    Args:
+        kind: the name of its class; of one that is not ours it is an `ArgotError`.
+    """
+    found = globals().get(kind)
+    known = found if isinstance(found, type) and issubclass(found, ArgotError) else ArgotError
+    # Without `__init__`, whose parameters differ by class and which would build another message.
+    error = known.__new__(known)
+    Exception.__init__(error, message)
+    return error

@@ -17,10 +17,11 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from argot.clock import timestamp
-from argot.databases import POSTGRESQL, Additive, PerEngine, StoreMigration
+from argot.databases import POSTGRESQL, Additive, AsWritten, PerEngine, StoreMigration
 from argot.errors import DamagedStore, InvalidSettings, StoreUnavailable
 from argot.postgresql_connection import PostgresqlConnection, connection_options
 from argot.postgresql_errors import is_lost, postgresql_named
+from argot.postgresql_presence import attend, attend_alone
 from argot.postgresql_translation import translated_schema
 from argot.remedies import UPDATE
 
@@ -37,6 +38,8 @@ IDLE_SECONDS = 600
 MOST_CONNECTIONS = 10
 OLDEST_SERVER = 130_000
 DEFAULT_SCHEMA = "argot"
+_PRESENT = "present"
+"""The name of the lock of those who have it open."""
 _SCHEMA_NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
 _HOST = r"(?:\[[^\]@/]*\]|[^:\[\]@/,?]*)(?::\d*)?"
 _PLACE = re.compile(rf"postgres(?:ql)?://(?:[^@/]*@)?{_HOST}(?:,{_HOST})*(?:[/?].*)?")
@@ -57,18 +60,27 @@ class PostgresqlStores:
     Args:
         url: `postgresql://USER:PASSWORD@HOST:PORT/DATABASE`, as libpq takes it; its password is in no message.
         schema: of small letters, digits and `_`.
+        alone: the program that needs to be alone: nobody else may have it open, now and until this is closed.
 
     Raises:
         InvalidSettings: the URL or the schema is none.
         StoreUnavailable: the server does not answer, or does not let its user make the schema.
+        KnowledgeBaseBusy: somebody has it alone; or, where `alone` is given, has it open.
     """
 
-    def __init__(self, url: str, schema: str = DEFAULT_SCHEMA, *, most_connections: int = MOST_CONNECTIONS) -> None:
+    _alone: psycopg.Connection[Any] | None = None
+
+    def __init__(
+        self, url: str, schema: str = DEFAULT_SCHEMA, *, most_connections: int = MOST_CONNECTIONS, alone: str = ""
+    ) -> None:
         self.schema = _checked_schema(schema)
         self.conninfo, self.name = _address(url, self.schema)
         self.options = connection_options()
-        with postgresql_named(self.name):
-            self._make_schema()
+        with ExitStack() as undone, postgresql_named(self.name):
+            if alone:
+                self._alone = undone.enter_context(psycopg.connect(self.conninfo, **self.options))
+                attend_alone(self._alone, self.lock_number(_PRESENT), self.name, alone)
+            self._make_schema(alone=bool(alone))
             # Opened when it is known that the server answers: the pool itself would only say that it waited in vain.
             self._pool = ConnectionPool(
                 self.conninfo,
@@ -77,8 +89,10 @@ class PostgresqlStores:
                 max_size=most_connections,
                 timeout=WAIT_SECONDS,
                 open=True,
+                configure=None if alone else self._attend,
                 name=f"argot {self.schema}",
             )
+            undone.pop_all()
 
     def open(self, name: str, migrations: Sequence[StoreMigration]) -> PostgresqlDatabase:
         """
@@ -120,9 +134,16 @@ class PostgresqlStores:
 
     def close(self) -> None:
         self._pool.close()
+        if self._alone is not None:
+            self._alone.close()
 
-    def _make_schema(self) -> None:
+    def _attend(self, connection: psycopg.Connection[Any]) -> None:
+        attend(connection, self.lock_number(_PRESENT), self.name)
+
+    def _make_schema(self, *, alone: bool) -> None:
         with psycopg.connect(self.conninfo, **self.options) as connection:
+            if not alone:
+                self._attend(connection)
             if connection.info.server_version < OLDEST_SERVER:
                 raise StoreUnavailable(
                     f"{self.name} cannot be used: PostgreSQL {connection.info.server_version // 10_000} is too old."
@@ -177,7 +198,10 @@ def _apply(connection: psycopg.Connection[Any], migration: StoreMigration) -> bo
     script = migration.script if isinstance(migration, Additive) else migration
     if callable(script):
         raise TypeError("A migration that is a function is for SQLite alone: PerEngine says it for both.")
-    words = translated_schema(script.postgresql if isinstance(script, PerEngine) else script)
+    if isinstance(script, AsWritten):
+        words = script.postgresql
+    else:
+        words = translated_schema(script.postgresql if isinstance(script, PerEngine) else script)
     connection.execute(words or "SELECT 1", prepare=False)
     return isinstance(migration, Additive)
 

@@ -64,6 +64,15 @@ class Settings(BaseSettings):
         "", repr=False, description="the Chroma server that keeps the vectors, as http://HOST:PORT; empty: none does"
     )
     chroma_seconds: float = Field(5, gt=0, le=60, description="the longest wait for one search of it")
+    store: str = Field(
+        "",
+        repr=False,
+        description="the PostgreSQL that keeps everything but the vectors, as postgresql://USER:PASSWORD@HOST/DATABASE;"
+        " empty: the folder does",
+    )
+    store_schema: str = Field(
+        "argot", description="its schema for this knowledge base: several share a database, each in one of its own"
+    )
     model_url: str = Field("", description="the language model server, as http://HOST:PORT/v1; empty: none is used")
     model: str = Field("", description="the model to ask for by name; empty: the one the server serves")
     model_key: SecretStr = Field(SecretStr(""), description="the key the model server wants; empty: none")
@@ -203,6 +212,18 @@ class Settings(BaseSettings):
         256, ge=0, le=60_000, description="connections from one address, except a trusted proxy's; 0: unlimited"
     )
     stop_seconds: float = Field(30, ge=0, le=3600, description="so long a stop waits for answers under way")
+    job_retry_seconds: float = Field(
+        30,
+        ge=0.01,
+        le=3600,
+        description="a job that failed is tried again after so long, then after four times that",
+    )
+    job_lost_seconds: float = Field(
+        30, ge=1, le=3600, description="a worker that says nothing for so long counts as gone: others take its jobs"
+    )
+    jobs_here: int = Field(
+        2, ge=0, le=64, description="jobs the service does itself at a time where they go through a queue; 0: none"
+    )
     keep_questions_days: float = Field(
         0, ge=0, le=36_500, description="conversations are erased that were not used for so long; 0: never"
     )
@@ -279,11 +300,21 @@ def load_settings(**overrides: Any) -> Settings:
     given = {name: value for name, value in overrides.items() if value is not None}
     _refuse_unknown_variables()
     try:
-        return Settings(**given)
+        return _checked(Settings(**given))
     except ValidationError as error:
         raise InvalidSettings("\n".join(_explain(problem) for problem in error.errors())) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidSettings(f"{SETTINGS_FILE} is not valid TOML: {error}. Mend or remove it.") from error
+
+
+def _checked(settings: Settings) -> Settings:
+    # Not by a validator, whose message repeats what it was given, with its password.
+    if settings.store and not settings.store.startswith(("postgresql://", "postgres://")):
+        raise InvalidSettings(
+            "The setting 'store' is no address of PostgreSQL."
+            " Give it as postgresql://USER:PASSWORD@HOST:PORT/DATABASE, or leave it empty."
+        )
+    return settings
 
 
 @cache
@@ -305,7 +336,10 @@ def _explain(problem: Any) -> str:
         return f"'{name}' is not a setting. {_nearest(name, variable_form=False)}"
     description = Settings.model_fields[name].description if name in Settings.model_fields else ""
     meaning = f" ({description})" if description else ""
-    return f"Setting '{name}'{meaning} cannot be {problem.get('input')!r}: {problem['msg']}."
+    # What may hold a password is not repeated.
+    hidden = name in Settings.model_fields and not Settings.model_fields[name].repr
+    value = "what it is" if hidden else repr(problem.get("input"))
+    return f"Setting '{name}'{meaning} cannot be {value}: {problem['msg']}."
 
 
 def _nearest(name: str, *, variable_form: bool) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Generic, Literal, Protocol, TypeVar
 
 from argot.clock import timestamp
-from argot.databases import Additive, PerEngine, StoreMigration
+from argot.databases import Additive, AsWritten, PerEngine, StoreMigration
 from argot.errors import DamagedStore
 from argot.remedies import UPDATE, damaged_store, store_error
 
@@ -85,6 +85,13 @@ def open_database(
         except BaseException:
             connection.close()
             raise
+    return connection
+
+
+def empty_store(migrations: Sequence[Migration], names: StepNames | None = None) -> sqlite3.Connection:
+    """A new store in memory: to see what its tables are."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    migrate(connection, Path(":memory:"), migrations, names)
     return connection
 
 
@@ -238,6 +245,8 @@ def _apply(connection: sqlite3.Connection, migration: Migration) -> None:
         migration = migration.script
     if isinstance(migration, PerEngine):
         migration = migration.sqlite
+    if isinstance(migration, AsWritten):
+        raise TypeError("A migration that is AsWritten is for PostgreSQL alone: PerEngine says it for both.")
     if isinstance(migration, str):
         run_script(connection, migration)
     else:

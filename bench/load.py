@@ -17,6 +17,8 @@ turns in blocks; only one is asked, and given documents, at a time.
   is the slope of a straight line through the second half.
 - workers: with `--workers 0 1 2` Argot comes in once for each of these numbers of answer workers, each with a copy of
   the knowledge base; what they have counts as memory of helpers.
+- services: with `--services 2` Argot comes in as two services on one PostgreSQL and one Chroma server, and people ask
+  one or the other. Documents go in at the first.
 - search: then, without an ingest, more and more questions a second, until the 95th percentile of own is above
   `--limit`, or a question fails: the highest rate below it.
 
@@ -47,11 +49,11 @@ from load_applications import (
     Application,
     Sample,
     argot_service,
+    argot_services,
     ingest,
     minimal_service,
     model_server,
     prepared,
-    resident,
     write_documents,
 )
 from load_report import own_times, percentile, report, shown, standing
@@ -70,11 +72,14 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=20, help="for each application")
     parser.add_argument("--blocks", type=int, default=4, help="turns each application takes")
     parser.add_argument("--workers", type=int, nargs="+", help="Argot with each of these numbers of answer workers")
+    parser.add_argument("--services", type=int, help="Argot as so many services on PostgreSQL and Chroma's server, too")
     parser.add_argument("--people", type=int, default=50)
     parser.add_argument("--every", type=float, default=30, help="seconds between two questions of one person")
     parser.add_argument("--limit", type=float, default=300, help="milliseconds of own time, 95th percentile")
     parser.add_argument("--first", type=float, default=0.3, help="the model's wait for an answer's first token")
     parser.add_argument("--reply", type=float, default=0.15, help="the model's wait for a reply in JSON")
+    parser.add_argument("--speed", type=float, default=60, help="the model's tokens a second")
+    parser.add_argument("--tokens", type=int, default=0, help="of an answer; 0: a short one, always the same")
     parser.add_argument("--step-seconds", type=float, default=40, help="for each rate of the search")
     parser.add_argument("--documents", type=int, default=5 * DOCUMENTS, help="how many go in again and again")
     parser.add_argument("--new-documents", action="store_true", help="always new ones instead")
@@ -99,20 +104,24 @@ class Load:
         self.asked = 0
         self.folder = 0
         self.applications: list[Application] = []
-        self.people: dict[str, Any] = {}
 
     def run(self, stack: ExitStack) -> None:
         say("building the sample knowledge base")
         home = self.scratch / "kb"
-        self.people = prepared(home, self.arguments.people)
-        model = stack.enter_context(model_server(self.arguments.first, self.arguments.reply))
-        if self.arguments.only != "minimal":
-            for workers in self.arguments.workers or [None]:
-                say(f"starting {ARGOT_NAME}" + ("" if workers is None else f" with {workers} workers"))
-                self.applications.append(stack.enter_context(argot_service(self.scratch, home, model, workers)))
-        if self.arguments.only != ARGOT_NAME:
+        people = prepared(home, self.arguments.people)
+        arguments = self.arguments
+        model = stack.enter_context(model_server(arguments.first, arguments.reply, arguments.speed, arguments.tokens))
+        for workers in self._numbers_of_workers():
+            say(f"starting {ARGOT_NAME}" + ("" if workers is None else f" with {workers} workers"))
+            one = argot_service(self.scratch, home, model, people, workers)
+            self.applications.append(stack.enter_context(one))
+        if arguments.services:
+            say(f"starting {ARGOT_NAME} as {arguments.services} services on PostgreSQL and Chroma's server")
+            several = argot_services(self.scratch, model, arguments.people, arguments.services)
+            self.applications.append(stack.enter_context(several))
+        if arguments.only != ARGOT_NAME:
             say("starting minimal")
-            self.applications.append(stack.enter_context(minimal_service(self.scratch, home, model)))
+            self.applications.append(stack.enter_context(minimal_service(self.scratch, model, people)))
         done = "it was interrupted before the first block ended"
         try:
             for done in self._steps():
@@ -120,6 +129,11 @@ class Load:
             done = ""
         finally:
             print(self._write(done))
+
+    def _numbers_of_workers(self) -> list[int | None]:
+        if self.arguments.only == "minimal" or (self.arguments.services and not self.arguments.workers):
+            return []
+        return self.arguments.workers or [None]
 
     def _steps(self) -> Any:
         """What has been done so far, after each block and step."""
@@ -174,7 +188,7 @@ class Load:
             into = time.monotonic() - began
             if into <= seconds:
                 at = application.loaded + into
-                application.samples.append(Sample(at, into, *resident(application.process.pid)))
+                application.samples.append(Sample(at, into, *application.resident()))
             if into - told >= PROGRESS_SECONDS:
                 told = into
                 when = f"{into:.0f} of {seconds:.0f} s" if into <= seconds else "waiting for the last answers"
@@ -204,7 +218,8 @@ class Load:
         """Let so many people ask for so long; what became of their questions is a line each in the file."""
         application.require_alive()
         load = {
-            **self.people,
+            **application.people,
+            "urls": application.urls,
             "every": every,
             "first": self.arguments.first,
             "reply": self.arguments.reply,
@@ -246,7 +261,7 @@ class Load:
 
 def _wait_for_helpers(application: Application) -> None:
     until = time.monotonic() + HELPERS_SECONDS
-    while resident(application.process.pid)[1] and time.monotonic() < until:
+    while application.resident()[1] and time.monotonic() < until:
         time.sleep(1)
 
 

@@ -11,8 +11,8 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -80,23 +80,40 @@ class Application:
     documents: int = 0
     refused: list[str] = field(default_factory=list)
     search: list[dict[str, Any]] = field(default_factory=list)
+    people: dict[str, Any] = field(default_factory=dict)
+    """Keys of those who ask, and the questions."""
+    others: list[Application] = field(default_factory=list)
+    """Further services on the same stores."""
+    settings: dict[str, str] = field(default_factory=dict)
+    """With which commands beside it find its stores."""
+
+    @property
+    def urls(self) -> list[str]:
+        return [self.url, *(one.url for one in self.others)]
+
+    def resident(self) -> tuple[int, int]:
+        """Bytes in memory of its services, and of all they have started."""
+        sizes = [resident(one.process.pid) for one in (self, *self.others)]
+        return sum(one for one, _ in sizes), sum(helpers for _, helpers in sizes)
 
     def require_alive(self) -> None:
         if self.process.poll() is not None:
             raise SystemExit(f"{self.name} ended ({self.process.returncode}). It last said:\n{''.join(self.said)}")
 
 
-def prepared(home: Path, people: int) -> dict[str, Any]:
+def prepared(home: Path, people: int, settings: Mapping[str, str] | None = None) -> dict[str, Any]:
     """The sample knowledge base with so many people and their keys, and the questions it answers by itself."""
     command = [sys.executable, "-c", PREPARE, str(home), str(people)]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    environment = {**os.environ, **(settings or {})}
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment)
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
 
 
 @contextmanager
-def model_server(first: float, reply: float) -> Iterator[str]:
-    command = [sys.executable, str(HERE / "model_stub.py"), "--first", str(first), "--reply", str(reply)]
+def model_server(first: float, reply: float, speed: float, tokens: int) -> Iterator[str]:
+    waits = ["--first", str(first), "--reply", str(reply), "--speed", str(speed), "--tokens", str(tokens)]
+    command = [sys.executable, str(HERE / "model_stub.py"), *waits]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         try:
@@ -106,28 +123,68 @@ def model_server(first: float, reply: float) -> Iterator[str]:
 
 
 @contextmanager
-def argot_service(scratch: Path, home: Path, model: str, workers: int | None = None) -> Iterator[Application]:
+def argot_service(
+    scratch: Path, home: Path, model: str, people: dict[str, Any], workers: int | None = None
+) -> Iterator[Application]:
     """With so many answer workers, and a knowledge base of its own; None: as many as it starts unasked."""
-    limits = {"ARGOT_QUESTIONS_PER_MINUTE": "0", "ARGOT_QUESTIONS_AT_ONCE": "0", "ARGOT_RUNNING_QUESTIONS": "0"}
-    name = ARGOT_NAME
+    name, settings = ARGOT_NAME, {**UNBOUNDED, "ARGOT_MODEL_URL": model}
     if workers is not None:
         name, home = f"{name}, {workers} workers", Path(shutil.copytree(home, scratch / f"kb-{workers}"))
-        limits["ARGOT_WORKERS"] = str(workers)
-    command = [*ARGOT, "serve", "--home", str(home), "--port", "0"]
-    # Only what people ask is measured.
-    limits["ARGOT_DERIVE_IN_BACKGROUND"] = "off"
-    with started(name, command, home, {"ARGOT_MODEL_URL": model, **limits}) as application:
+        settings["ARGOT_WORKERS"] = str(workers)
+    with started(name, _serving(home), home, settings) as application:
+        application.people = people
         yield application
 
 
 @contextmanager
-def minimal_service(scratch: Path, home: Path, model: str) -> Iterator[Application]:
+def argot_services(scratch: Path, model: str, people: int, count: int) -> Iterator[Application]:
+    """So many services on one PostgreSQL and one Chroma server, which this starts."""
+    # How the tests start them.
+    sys.path.append(str(HERE.parent / "tests" / "support"))
+    from chroma_server import ChromaRun
+    from postgresql_server import running
+
+    # PostgreSQL's own user has to enter it, as it does not run as root.
+    scratch.chmod(0o755)
+    with ExitStack() as stack:
+        server = stack.enter_context(running(scratch / "postgresql", durable=True))
+        server.execute("CREATE DATABASE argot")
+        (scratch / "chroma").mkdir()
+        chroma = stack.enter_context(ChromaRun(scratch / "chroma"))
+        stores = {"ARGOT_STORE": server.url("argot"), "ARGOT_CHROMA_URL": chroma.url}
+        homes = [scratch / f"service-{number}" for number in range(count)]
+        known = prepared(homes[0], people, stores)
+        settings = {**UNBOUNDED, **stores, "ARGOT_MODEL_URL": model, "ARGOT_WORKERS": "0"}
+        services = [
+            stack.enter_context(started(f"{ARGOT_NAME}, {count} services", _serving(home), home, settings))
+            for home in homes
+        ]
+        services[0].people, services[0].others, services[0].settings = known, services[1:], stores
+        yield services[0]
+
+
+UNBOUNDED = {
+    "ARGOT_QUESTIONS_PER_MINUTE": "0",
+    "ARGOT_QUESTIONS_AT_ONCE": "0",
+    "ARGOT_RUNNING_QUESTIONS": "0",
+    # Only what people ask is measured.
+    "ARGOT_DERIVE_IN_BACKGROUND": "off",
+}
+
+
+def _serving(home: Path) -> list[str]:
+    return [*ARGOT, "serve", "--home", str(home), "--port", "0"]
+
+
+@contextmanager
+def minimal_service(scratch: Path, model: str, people: dict[str, Any]) -> Iterator[Application]:
     from importlib import resources
 
     with resources.as_file(resources.files("argot.samples")) as samples:
         folders = ["--documents", str(samples / "documents"), "--store", str(scratch / "minimal")]
         command = [sys.executable, str(HERE / "minimal_app.py"), *folders]
         with started("minimal", command, scratch, {"ARGOT_MODEL_URL": model}) as application:
+            application.people = people
             yield application
 
 
@@ -169,7 +226,10 @@ def ingest(application: Application, folder: Path, stop: threading.Event) -> Non
 
 def _add_by_command(application: Application, folder: Path, stop: threading.Event) -> None:
     command = [*ARGOT, "add", str(folder), "--home", str(application.home)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as adding:
+    environment = {**os.environ, **application.settings}
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment
+    ) as adding:
         while adding.poll() is None:
             if stop.wait(0.2):
                 adding.terminate()

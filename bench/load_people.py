@@ -48,7 +48,8 @@ class Person(HttpUser):
         headers = {"Accept": "text/event-stream", "Authorization": f"Bearer {keys[self.number % len(keys)]}"}
         began = time.perf_counter()
         told: dict[str, Any] = {"at": time.time(), "first": None, "error": ""}
-        with self.client.post("/api/ask", json=body, headers=headers, stream=True, catch_response=True) as answer:
+        url = f"{LOAD['urls'][self.number % len(LOAD['urls'])]}/api/ask"
+        with self.client.post(url, json=body, headers=headers, stream=True, catch_response=True) as answer:
             try:
                 result = self._read(answer, began, told)
             except Exception as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -80,13 +79,14 @@ class Corpus:
         self.settings = settings
         self.store = store
         self.embedder = embedder
-        self._changing = threading.RLock()
+        self._changing = store.database.changes
         self._for_passages: Embedder = embedder
         self._beside = search
         self._found_by_words = False
-        self.generations = generations_of(home, settings)
-        self._live = LiveVectors(self._opened_vectors, self._changing)
-        self.compacting = Compacting(self, self._changing, self._live.put)
+        self.generations = generations_of(home, settings, store.database)
+        shared = store.database.shared and bool(settings.chroma_url)
+        self._live = LiveVectors(self._opened_vectors, self._changing, self.generations.current if shared else None)
+        self.compacting = Compacting(self, self._changing, self._make_live)
 
     @classmethod
     def open(
@@ -113,22 +113,24 @@ class Corpus:
         try:
             corpus = cls(home, settings, store, embedder or embedder_for(settings))
             corpus._live.open(mending=mending)
-            # Still due if the last process was killed between a removal and its last step.
-            store.forget_deleted_words()
+            corpus._finish_removals()
         except BaseException:
             store.close()
             raise
         return corpus
 
     @classmethod
-    def beside(cls, home: Path, settings: Settings, search: VectorSearch) -> Corpus:
+    def beside(cls, home: Path, settings: Settings, search: VectorSearch, store: CorpusStore | None = None) -> Corpus:
         """To be read beside the process that owns the knowledge base, which searches the vectors and alone may change
         anything.
+
+        Args:
+            store: instead of corpus.db of the folder; it is closed with the knowledge base.
 
         Raises:
             NotFound, DamagedStore
         """
-        store = CorpusStore.open(home / "corpus.db", read_only=True)
+        store = store or CorpusStore.open(home / "corpus.db", read_only=True)
         try:
             return cls(home, settings, store, embedder_for(settings), search)
         except BaseException:
@@ -138,7 +140,7 @@ class Corpus:
     def close(self) -> None:
         # Before taking the lock, which the copying thread needs in order to end.
         self.compacting.close()
-        with self._changing:
+        with self._changing.threads:
             if isinstance(self._for_passages, BackgroundEmbedder):
                 self._for_passages.close()
             if (index := self._live.index) is not None:
@@ -254,6 +256,8 @@ class Corpus:
                 return nearest_within(connection, index, kind, vectors, audiences, limit, documents)
             return index.searches(kind, vectors, audiences, limit)
         except VectorsUnavailable as error:
+            if self._live.follow():  # another process has replaced it, and then deleted it
+                raise IndexClosed from error
             self._live.lose(error)
             raise
 
@@ -388,18 +392,26 @@ class Corpus:
         except BaseException:
             fresh.close()
             raise
-        # CURRENT still names the old generation, whole on the disk: a kill before `make_live` loses nothing.
-        with switching():
-            old = self._live.put(fresh)
-        if old is not None:
-            old.close()
-        reindexing.make_live(database, self.generations, fresh)
+        with self._live.swapping():
+            # CURRENT still names the old generation, whole on the disk: a kill before `make_live` loses nothing.
+            with switching():
+                old = self._live.put(fresh)
+            if old is not None:
+                old.close()
+            reindexing.make_live(database, self.generations, fresh)
         outbox.settle(database, fresh, self.store.blobs)
+
+    def _make_live(self, fresh: VectorIndex) -> None:
+        """From here on the new generation is live, even after a kill. To be called with `_changing` held."""
+        with self._live.swapping():
+            self.generations.make_current(fresh.generation)
+            self._live.put(fresh)
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[Parts]:
         """One writer at a time. On leaving, also by an error, what is queued outside the database is done or undone."""
         with self._changing:
+            self._live.follow()
             parts = Parts(self.store, self.vectors, self._for_passages)
             try:
                 yield parts
@@ -407,7 +419,9 @@ class Corpus:
                 self._live.lose(error)
                 raise
             finally:
-                self._live.settle(self.store, parts.vectors)
+                # Where other processes are no longer kept out, whoever changes something next settles this, too.
+                if self._changing.is_held(self.store.database.connection()):
+                    self._live.settle(self.store, parts.vectors)
         # Outside the lock, because the thread started here takes it first.
         self.compacting.start_if_due()
 
@@ -461,4 +475,21 @@ class Corpus:
     # -- opening ----------------------------------------------------------------------------------------------------
 
     def _opened_vectors(self) -> VectorIndex:
-        return opened_vectors(self.store, self.generations, self.embedder, self.settings.embedder, self.home)
+        # A process that has a change under way settles what it began by itself: to others it looks cut off.
+        alone = self._changing.acquire(blocking=False)
+        if not alone and self.generations.current() is None:
+            alone = self._changing.acquire()  # it makes the first ones
+        try:
+            given = (self.store, self.generations, self.embedder, self.settings.embedder, self.home)
+            return opened_vectors(*given, settling=alone)
+        finally:
+            if alone:
+                self._changing.release()
+
+    def _finish_removals(self) -> None:
+        """Still due if the last process was killed between a removal and its last step."""
+        if self._changing.acquire(blocking=False):
+            try:
+                self.store.forget_deleted_words()
+            finally:
+                self._changing.release()

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
+from argot.corpus.change_lock import ChangeLock
 from argot.corpus.corpus_schema import MIGRATIONS, NAMES
 from argot.databases import Connection, Parameters
 from argot.remedies import damaged_store
@@ -34,6 +35,11 @@ EXPECTED_TABLES = {"meta", "documents", "revisions", "passages", "passage_words"
 
 class CorpusDatabase(Protocol):
     """Tables of a corpus. Safe to use from several threads."""
+
+    shared: bool
+    """Whether several processes may change it, each with a connection of its own to a server."""
+    changes: ChangeLock
+    """Held by who changes documents, from the first thing that is written to the last, in whichever store."""
 
     @property
     def read_only(self) -> bool: ...
@@ -65,6 +71,8 @@ class CorpusDatabase(Protocol):
 class SqliteCorpusDatabase:
     """Opened in WAL mode: readers and the one writer do not wait for each other."""
 
+    shared = False
+
     def __init__(self, path: Path, *, read_only: bool) -> None:
         """
         Raises:
@@ -76,6 +84,7 @@ class SqliteCorpusDatabase:
         self._connections = PerThread(lambda: open_connection(path, mode="ro" if read_only else "rwc"))
         # Between threads of this process; between processes SQLite's own lock decides.
         self._writing = threading.RLock()
+        self.changes = ChangeLock()
         check_header(path)
         try:
             with opening(path):

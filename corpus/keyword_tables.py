@@ -47,5 +47,10 @@ CREATE TABLE {name}_sequences (
 
 _TOTALS = "CREATE TABLE keyword_totals (name TEXT PRIMARY KEY, rows INTEGER NOT NULL, tokens INTEGER NOT NULL);\n"
 
+RANKED_TABLES = frozenset(
+    {"keyword_totals", *(f"{name}_{table}" for name in NAMES for table in ("vocabulary", "blocks", "readers"))}
+)
+"""All of them that both engines have. They are built of the rows, and never carried from one engine to another."""
+
 BLOCK_TABLES = _TOTALS + "".join(_BLOCKS.format(name=name) for name in NAMES)
 POSTGRES_TABLES = BLOCK_TABLES + "".join((_ROOM + _SEQUENCES).format(name=name) for name in NAMES)

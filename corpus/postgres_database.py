@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from argot.corpus.change_lock import ChangeLock
 from argot.corpus.corpus_schema import MIGRATIONS
-from argot.databases import Connection, Parameters, Stores
+from argot.databases import Connection, Fetched, Parameters
 from argot.errors import DamagedStore
+from argot.postgresql import PostgresqlStores
+from argot.postgresql_session_lock import SessionLock
 from argot.types import Principal
 
 SERVICE = "*"
@@ -21,15 +24,23 @@ _SAY = "SELECT set_config('argot.audience', ?, true)"
 class PostgresCorpusDatabase:
     """The store `corpus` of a knowledge base on PostgreSQL."""
 
-    read_only = False
+    shared = True
 
-    def __init__(self, stores: Stores) -> None:
+    def __init__(
+        self, stores: PostgresqlStores, *, read_only: bool = False, before_changes: Callable[[], None] | None = None
+    ) -> None:
         """
+        Args:
+            before_changes: called before documents are changed; what it raises keeps them from it.
+
         Raises:
             DamagedStore, StoreUnavailable
         """
+        self.read_only = read_only
         self._database = stores.open("corpus", MIGRATIONS)
         self._of_thread = threading.local()
+        self._before_changes = before_changes
+        self.changes = ChangeLock(SessionLock(stores, "corpus changes"), self._changes_begin)
 
     def connection(self) -> Connection:
         """Within a transaction of this thread it is that one's, which sees what it wrote."""
@@ -55,6 +66,7 @@ class PostgresCorpusDatabase:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         with self._database.transaction() as connection:
+            self.changes.require_held(connection, self._database.name)
             connection.execute(_SAY, (SERVICE,))
             self._of_thread.writer = connection
             try:
@@ -74,7 +86,16 @@ class PostgresCorpusDatabase:
             yield str(error)
 
     def close(self) -> None:
+        self.changes.close()
         self._database.close()
+
+    def _changes_begin(self) -> None:
+        if self._before_changes:
+            self._before_changes()
+        # Who held the lock before and lost it may be in the middle of a transaction that still found it held: this
+        # one begins after its end.
+        with self.writing():
+            pass
 
 
 class _SingleStatements:
@@ -83,31 +104,13 @@ class _SingleStatements:
     def __init__(self, database: PostgresCorpusDatabase) -> None:
         self._database = database
 
-    def execute(self, sql: str, parameters: Any = (), /) -> _Fetched:
+    def execute(self, sql: str, parameters: Any = (), /) -> Fetched:
         with self._database.reader_apart() as connection:
             cursor = connection.execute(sql, parameters)
-            return _Fetched(cursor.fetchall(), cursor.description)
+            return Fetched(cursor.fetchall(), cursor.description, cursor.rowcount)
 
-    def executemany(self, sql: str, parameters: Iterable[Any], /) -> _Fetched:
+    def executemany(self, sql: str, parameters: Iterable[Any], /) -> Fetched:
         raise NotImplementedError("Rows are written within `writing`.")
-
-
-class _Fetched:
-    """What a statement found, after its transaction."""
-
-    def __init__(self, rows: list[Any], description: Any) -> None:
-        self._rows = iter(rows)
-        self.rowcount = len(rows)
-        self.description = description
-
-    def fetchone(self) -> Any:
-        return next(self._rows, None)
-
-    def fetchall(self) -> list[Any]:
-        return list(self._rows)
-
-    def __iter__(self) -> Iterator[Any]:
-        return self._rows
 
 
 def _reader(principal: Principal | None) -> str:

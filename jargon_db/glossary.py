@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from argot.jargon_db.formats.import_export import Files
 from argot.jargon_db.lookup.views import Views
 from argot.jargon_db.store.conflicts import Conflicts
-from argot.jargon_db.store.connections import Connections, prepare
+from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.context_store import Contexts
 from argot.jargon_db.store.history import History
 from argot.jargon_db.store.mining_ledger import MiningLedger
@@ -16,19 +17,23 @@ from argot.jargon_db.store.privacy import Privacy
 from argot.jargon_db.store.proposal_store import Proposals
 from argot.jargon_db.store.search import Search
 from argot.jargon_db.store.sense_store import Senses
+from argot.jargon_db.store.sqlite_connections import SqliteConnections, prepare
 from argot.jargon_db.store.term_lookup import TermLookup
 from argot.jargon_db.store.term_source import StoredTerms
 from argot.jargon_db.store.usage import SenseUsage
 
+if TYPE_CHECKING:
+    from argot.postgresql import PostgresqlStores
+
 
 class Glossary:
-    """One SQLite file, and the parts that read and write it over the same connections.
+    """The parts of one glossary, which read and write it over the same connections.
 
     May be used by many threads; writers queue, readers never wait.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._connections = Connections(path)
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
         self._views = Views(StoredTerms(self._connections))
         self.contexts = Contexts(self._connections)
         self.senses = Senses(self._connections)
@@ -45,14 +50,27 @@ class Glossary:
 
     @classmethod
     def open(cls, path: Path) -> Glossary:
-        """Opens the glossary, which is made if there is none.
+        """Opens the glossary in this SQLite file, which is made if there is none.
 
         Raises:
             DamagedStore: the file is corrupt, truncated or of a newer program.
         """
         # Before any connection of the parts: tables are made and damage is found here, once.
         prepare(path)
-        return cls(path)
+        return cls(SqliteConnections(path))
+
+    @classmethod
+    def on(cls, stores: PostgresqlStores) -> Glossary:
+        """Opens the glossary of a knowledge base on PostgreSQL, which is made if there is none.
+
+        Raises:
+            DamagedStore: a newer program wrote it.
+            StoreUnavailable: the server does not answer.
+        """
+        # Imported here: PostgreSQL is an extra.
+        from argot.jargon_db.store.postgres_connections import PostgresConnections
+
+        return cls(PostgresConnections(stores))
 
     def close(self) -> None:
         # First, since it waits for a view in the making, which still reads.

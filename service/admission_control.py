@@ -7,7 +7,9 @@ A question that may be asked takes a place. While all places are taken it waits.
 under way goes first, and among those whoever has waited longest for a turn: somebody with many questions does not hold
 up somebody with one.
 
-All of it happens in the event loop of the knowledge base, and in its memory alone: a restart forgets the counts.
+All of it happens in the event loop of the knowledge base, and in its memory alone: a restart forgets the counts. Where
+several services are on the same stores, what is counted for one person is counted for all of them together
+(`CountedForAll`); how many run and wait at the same time is each service's own.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from math import ceil
+from typing import Protocol
 
 from argot.errors import ServiceStopping, TooManyQuestions
 from argot.service.identity.people import LOCAL_NAME
@@ -72,15 +75,33 @@ class Limits:
         )
 
 
+class CountedForAll(Protocol):
+    """Counts what one person does in all services that share the stores."""
+
+    async def take(self, gate: str, person: str, *, at_once: int, per_minute: int) -> str | float:
+        """A place, by which it is given back; or -1: they have as many as they may; or the seconds to wait.
+
+        Raises:
+            StoreUnavailable: it cannot be counted now.
+        """
+        ...
+
+    async def give_back(self, place: str) -> None: ...
+
+
 class Gate:
     """One for the questions of a knowledge base, and one for its attachments.
 
     Args:
+        name: what it is for.
         clock: monotonic seconds.
     """
 
-    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic, *, name: str = "question") -> None:
         self.stopping = False
+        self.for_all: CountedForAll | None = None
+        """Counts for each person what this service and others do together; None: this is the only one."""
+        self._name = name
         self._limits = limits
         self._asked: LeakyBuckets[str] = LeakyBuckets(MINUTE, clock)
         self._here: Counter[str] = Counter()
@@ -108,20 +129,22 @@ class Gate:
         """Holds a place for one question, when there is one.
 
         Raises:
-            TooManyQuestions, ServiceStopping: it is not begun.
+            TooManyQuestions, ServiceStopping, StoreUnavailable: it is not begun.
         """
         person = principal.name
         # The person at this machine could change any limit, so limits per person do not apply to them.
-        self._admit(person, free=principal.sees_all and person == LOCAL_NAME)
+        free = principal.sees_all and person == LOCAL_NAME
+        self._admit(person, free=free or self.for_all is not None)
         # Counted while waiting too: otherwise one person could fill the queue.
         self._here[person] += 1
         self._quiet.clear()
         try:
-            await self._wait_for_place(person)
-            try:
-                yield
-            finally:
-                self._give_back(person)
+            async with self._counted_for_all(person, free=free):
+                await self._wait_for_place(person)
+                try:
+                    yield
+                finally:
+                    self._give_back(person)
         finally:
             _less(self._here, person)
             # Kept only while they ask: memory must not grow with everybody who ever asked.
@@ -179,8 +202,22 @@ class Gate:
         if free:
             return
         if limits.at_once and self._here[person] >= limits.at_once:
-            raise TooManyQuestions(limits.busy.format(limits.at_once), 5)
+            raise _busy(limits)
         self._count(person, limits.per_minute)
+
+    @asynccontextmanager
+    async def _counted_for_all(self, person: str, *, free: bool) -> AsyncIterator[None]:
+        limits, counted = self._limits, self.for_all
+        if counted is None or free or not (limits.at_once or limits.per_minute):
+            yield
+            return
+        place = await counted.take(self._name, person, at_once=limits.at_once, per_minute=limits.per_minute)
+        if not isinstance(place, str):
+            raise _busy(limits) if place < 0 else _too_fast(limits.per_minute, place)
+        try:
+            yield
+        finally:
+            await counted.give_back(place)
 
     def _count(self, person: str, per_minute: int) -> None:
         """Take one more question of this person's minute.
@@ -191,10 +228,7 @@ class Gate:
         if not per_minute:
             return
         if (seconds := self._asked.wait(person, per_minute)) > 0:
-            wait = ceil(seconds)
-            raise TooManyQuestions(
-                f"You have asked {per_minute} questions within a minute. Ask again in {wait} seconds.", wait
-            )
+            raise _too_fast(per_minute, seconds)
         self._asked.add(person, per_minute)
 
     @property
@@ -244,6 +278,17 @@ def _less(counted: Counter[str], person: str) -> None:
     counted[person] -= 1
     if counted[person] <= 0:
         del counted[person]
+
+
+def _busy(limits: Limits) -> TooManyQuestions:
+    return TooManyQuestions(limits.busy.format(limits.at_once), 5)
+
+
+def _too_fast(per_minute: int, seconds: float) -> TooManyQuestions:
+    wait = ceil(seconds)
+    return TooManyQuestions(
+        f"You have asked {per_minute} questions within a minute. Ask again in {wait} seconds.", wait
+    )
 
 
 def _stopping() -> ServiceStopping:

@@ -11,10 +11,9 @@ import logging
 import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
-from weakref import WeakValueDictionary
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from argot.databases import Stores
 from argot.errors import KnowledgeBaseBusy
@@ -23,12 +22,19 @@ from argot.service.admission_control import Gate, Limits
 from argot.service.answer_jobs import Answers, AnswersHere
 from argot.service.identity.people import People, local_principal
 from argot.service.identity.sessions import DAY, HOUR, Lifetimes
+from argot.service.jobs.job_choice import jobs_for
+from argot.service.jobs.job_types import Jobs
 from argot.service.observability.trace_export import TraceExport, export_of
+from argot.service.replicas.holds import Hold
+from argot.service.replicas.turns import Turns
 from argot.service.storage import home_folder as layout
 from argot.service.storage import restore
 from argot.service.storage.adopted_models import settle_adopted, with_adopted
 from argot.service.storage.damage import check_database
 from argot.service.storage.home_lock import HomeLock, read_owner
+from argot.service.storage.opened_stores import corpus_store_of, kept_by, owner_of, stores_of
+from argot.service.storage.store_location import place_home, refuse_if_elsewhere
+from argot.service.storage.unfinished_move import refuse_unfinished
 from argot.service.threads.thread_store import Threads
 from argot.settings import Settings
 from argot.sqlite import damage_named
@@ -41,8 +47,11 @@ if TYPE_CHECKING:
     from argot.graph.build import ArgotGraph
     from argot.jargon_db.glossary import Glossary
     from argot.learn.store.pair_store import PairStore
+    from argot.postgresql import PostgresqlStores
     from argot.service.observability.metrics import Metrics
     from argot.service.ratings.rating_store import RatingStore
+    from argot.service.replicas.shared_service import SharedService
+    from argot.service.storage.store_owner import StoreOwner
     from argot.tools.llm.model_server import ModelServer
 
 logger = logging.getLogger(__name__)
@@ -75,7 +84,7 @@ class KnowledgeBase:
         """Held by who puts documents in for everybody."""
         self.gate = Gate(Limits.of_questions(settings))
         """Where questions wait for their turn, and where they are turned away."""
-        self.attachments = Gate(Limits.of_attachments(settings))
+        self.attachments = Gate(Limits.of_attachments(settings), name="file")
         """The same for files that people put into their conversations."""
         self.profiles = SavedProfiles(home)
         self.answers: Answers = AnswersHere(self)
@@ -86,6 +95,11 @@ class KnowledgeBase:
         """Where traces of questions are sent; None: nowhere."""
         self.stores: Stores = stores or SqliteStores(home)
         """What keeps people, ratings, training pairs and threads."""
+        self._owner: StoreOwner | None = None
+        """Says who may have it open beside this process; None: only this one may, or it is another's."""
+        self.shared: SharedService | None = None
+        """What this process has in common with others on the same PostgreSQL; None: no other has these stores open."""
+        self.threads_turns = Turns()
         self._search: VectorSearch | None = None
         self._guard = threading.RLock()
         self._corpus: Corpus | None = None
@@ -98,10 +112,11 @@ class KnowledgeBase:
         self._threads: Threads | None = None
         self._opening_threads = asyncio.Lock()
         self._graph: ArgotGraph | None = None
-        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._warming: asyncio.Task[None] | None = None
         self._chores: set[asyncio.Task[None]] = set()
         self._one_chore = asyncio.Lock()
+        self.jobs: Jobs = jobs_for(self, self.stores, settings)
+        """Where long work is put, and who does it."""
         self._jobs: set[asyncio.Task[None]] = set()
 
     @classmethod
@@ -128,12 +143,16 @@ class KnowledgeBase:
             DamagedStore: a store is corrupt; the message ends with the command that mends it.
         """
         home = home.expanduser().absolute()
+        if settings.store:
+            return cls._open_shared(home, settings, create=create, patience=patience)
+        refuse_unfinished(home, SqliteStores(home), "")
         if said := finish_cut_off(home, patience):  # first: until then there may be no knowledge base to find
             logger.warning("%s", said)
         if create:
             layout.create(home)
         else:
             layout.require(home)
+        refuse_if_elsewhere(home)
         lock = take_lock(home, patience)
         try:
             for name in layout.DATABASES:
@@ -148,15 +167,41 @@ class KnowledgeBase:
         return opened
 
     @classmethod
+    def _open_shared(cls, home: Path, settings: Settings, *, create: bool, patience: float) -> KnowledgeBase:
+        """On PostgreSQL: the folder is this process's own, and may be a new one."""
+        with ExitStack() as undo:
+            stores = stores_of(home, settings)
+            undo.callback(stores.close)
+            refuse_unfinished(home, stores, kept_by(stores))
+            place_home(home, stores, kept_by(stores), create=create)
+            lock = take_lock(home, patience)
+            undo.callback(lock.release)
+            owner = owner_of(stores, settings)
+            undo.callback(owner.close)
+            owner.take(patience)
+            opened = cls(home, settings, lock, stores)
+            opened._owner = owner
+            opened.tracing = export_of(settings)
+            undo.pop_all()
+        return opened
+
+    @classmethod
     def opened_beside(cls, home: Path, settings: Settings, search: VectorSearch) -> KnowledgeBase:
         """To answer questions beside the process that owns it, and has opened it: the documents are only read, and
         that process searches their vectors.
         """
-        opened = cls(home, settings, None)
+        opened = cls(home, settings, None, stores_of(home, settings))
         opened._search = search
         return opened
 
     async def __aenter__(self) -> KnowledgeBase:
+        # Not what is opened beside the owner, which keeps order for it.
+        if self.lock and not isinstance(self.stores, SqliteStores):
+            from argot.service.replicas.sharing import share
+
+            people = await self.blocking(lambda: self.people)
+            self.shared = await share(cast("PostgresqlStores", self.stores), people, self.threads_turns)
+            self.gate.for_all = self.attachments.for_all = self.shared
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -166,6 +211,7 @@ class KnowledgeBase:
         """Close what was opened, and let go of the lock last."""
         try:
             # Before the stores, which the jobs still use.
+            await self.jobs.close()
             for job in self._jobs:
                 job.cancel()
             await asyncio.gather(*self._jobs, return_exceptions=True)
@@ -175,13 +221,17 @@ class KnowledgeBase:
                 await asyncio.to_thread(self.tracing.close)
             if self._threads:
                 await self._threads.close()
+            if self.shared:
+                await self.shared.close()
             # In threads, because closing writes what is still in the logs.
             stores = (self._corpus, self._store, self._glossary, self._people, self._ratings, self._learning)
             for store in stores:
                 if store:
                     await asyncio.to_thread(store.close)
+            if self._owner:
+                await asyncio.to_thread(self._owner.close)
             await asyncio.to_thread(self.stores.close)
-            if self.lock:
+            if self.lock and not self.settings.store:
                 _note_stores(self.home)
         finally:
             if self.lock:
@@ -203,12 +253,13 @@ class KnowledgeBase:
             if self._corpus is not None:
                 return self._corpus.store
             if self._store is None:
-                from argot.corpus.store.document_store import CorpusStore
-
-                path = self.home / layout.CORPUS
-                with damage_named(path):
-                    self._store = CorpusStore.open(path)
+                with damage_named(self.home / layout.CORPUS):
+                    self._store = self._corpus_store(read_only=False)
             return self._store
+
+    def _corpus_store(self, *, read_only: bool) -> CorpusStore:
+        before = self._owner.keep if self._owner else None
+        return corpus_store_of(self.home, self.settings, self.stores, read_only=read_only, before_changes=before)
 
     @property
     def glossary(self) -> Glossary:
@@ -216,9 +267,12 @@ class KnowledgeBase:
             if self._glossary is None:
                 from argot.jargon_db.glossary import Glossary
 
-                path = self.home / layout.GLOSSARY
-                with damage_named(path):
-                    self._glossary = Glossary.open(path)
+                if self.settings.store:
+                    self._glossary = Glossary.on(cast("PostgresqlStores", self.stores))
+                else:
+                    path = self.home / layout.GLOSSARY
+                    with damage_named(path):
+                        self._glossary = Glossary.open(path)
             return self._glossary
 
     @property
@@ -341,16 +395,17 @@ class KnowledgeBase:
                 from argot.corpus.corpus import Corpus
 
                 with damage_named(self.home / layout.CORPUS):
+                    beside = self._search is not None
+                    store = self._corpus_store(read_only=beside)
                     if self._search is not None:
-                        self._corpus = Corpus.beside(self.home, self.settings, self._search)
+                        self._corpus = Corpus.beside(self.home, self.settings, self._search, store)
                     else:
-                        self._corpus = Corpus.open(self.home, self.settings, mending=mending)
+                        self._corpus = Corpus.open(self.home, self.settings, mending=mending, store=store)
             return self._corpus
 
-    def turn_of(self, thread: str) -> asyncio.Lock:
+    def turn_of(self, thread: str) -> AbstractAsyncContextManager[Hold]:
         """Held while a question of this thread is answered: two at once would write over each other's state."""
-        # Held weakly: a thread's lock goes with the last who waits for it, and does not stay for ever.
-        return self._turns.setdefault(thread, asyncio.Lock())
+        return self.threads_turns.of(thread)
 
     def principal(self, user: str | None) -> Principal:
         """The person at this machine, or the user named.
@@ -374,6 +429,16 @@ class KnowledgeBase:
                 loop.call_soon_threadsafe(self.writing.release)
 
         return turn
+
+    async def look_up(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call a function that only looks up a row or two, for who is asking: at once where that takes microseconds.
+
+        Raises:
+            StoreUnavailable
+        """
+        if self.shared is None:
+            return function(*args, **kwargs)
+        return await self.shared.look_up(function, *args, **kwargs)
 
     async def blocking(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call a store's function in a worker thread."""

@@ -23,9 +23,11 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability import process_memory
 from argot.service.operations import file_handles
 from argot.service.operations.background_derivation import derive_unasked
+from argot.service.operations.job_work import work_here
 from argot.service.operations.retention import keep_clean
 from argot.service.operations.source_schedule import keep_in_step
 from argot.service.operations.training_queue import train_waiting
+from argot.service.replicas.sole_holder import by_one
 from argot.service.sign_in.account import sign_in_required
 from argot.service.sign_in.provider_claims import require_provider
 from argot.service.sign_in.provider_sign_in import keep_confirmed
@@ -150,11 +152,13 @@ async def _serve(home: Path, settings: Settings) -> None:
                 beside(
                     kb.metrics.watch_loop(),
                     export_metrics(kb.metrics, settings),
-                    keep_clean(kb),
-                    keep_in_step(kb),
-                    derive_unasked(kb),
+                    by_one(kb.shared, "keep clean", lambda: keep_clean(kb)),
+                    by_one(kb.shared, "keep in step with sources", lambda: keep_in_step(kb)),
+                    by_one(kb.shared, "derive unasked", lambda: derive_unasked(kb)),
+                    # Of this service's own folder.
                     train_waiting(kb),
-                    keep_confirmed(kb),
+                    work_here(kb),
+                    by_one(kb.shared, "keep people confirmed", lambda: keep_confirmed(kb)),
                 ),
                 slack(kb),
             ):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from argot.corpus.index import generations
 from argot.corpus.index.chroma_index import CONFIGURATION, ChromaIndex
+from argot.corpus.index.live_pointer import FolderPointer, LivePointer
 from argot.corpus.index.vector_graphs import check_graphs, saved_elements
 from argot.errors import DamagedStore
 
@@ -61,16 +62,23 @@ class FolderGenerations:
 
     Args:
         root: the folder of all, in the knowledge base's own.
+        pointer: says which one is live; None: `CURRENT` in that folder does.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, pointer: LivePointer | None = None) -> None:
         self.root = root
+        self._shared = pointer is not None
+        self._pointer = pointer or FolderPointer(root)
 
     def current(self) -> str | None:
-        return generations.current_generation(self.root)
+        name = self._pointer.named()
+        if name is not None:
+            generations.require_in_folder(self.root, name)
+        return name
 
     def unused_name(self, known: Iterable[str]) -> str:
-        return generations.next_generation(self.root)
+        # The database may have been used with the folder of another machine, where numbers went on.
+        return generations.generation_of_one_folder() if self._shared else generations.next_generation(self.root)
 
     def make(self, generation: str, fingerprint: str) -> EmbeddedIndex:
         return EmbeddedIndex(self.root, generation, fingerprint)
@@ -94,7 +102,7 @@ class FolderGenerations:
         check_graphs(self.root, generation, thoroughly=True)
 
     def make_current(self, generation: str) -> None:
-        generations.make_current(self.root, generation)
+        self._pointer.point(generation)
 
     def remove_others(self, live: str | None) -> None:
         generations.remove_generations(self.root, but=live)

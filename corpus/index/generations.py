@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import secrets
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -32,19 +33,14 @@ _ON_SERVER = re.compile(r"[0-9a-f]{16}s\d+")
 _CODE = re.compile(r"\(code: (\d+)\)")  # so Chroma repeats SQLite's
 
 
-def current_generation(root: Path) -> str | None:
-    """The live generation's name; None when no index was ever made here.
-
-    Raises:
-        DamagedStore: its folder or its database file is gone or truncated.
+def require_in_folder(root: Path, generation: str) -> None:
     """
-    name = pointed_at(root)
-    if name is None:
-        return None
-    if is_on_server(name):
+    Raises:
+        DamagedStore: the generation is on a server; or its folder or its database file is gone or truncated.
+    """
+    if is_on_server(generation):
         raise damaged_vectors(root, "its vectors are on a Chroma server, and the setting 'chroma_url' names none")
-    check_folder(root, name)
-    return name
+    check_folder(root, generation)
 
 
 def pointed_at(root: Path) -> str | None:
@@ -129,6 +125,11 @@ def next_generation(root: Path) -> str:
     numbers = [int(folder.name[1:]) for folder in root.glob("g*") if folder.name[1:].isdigit()]
     # Never a name that was used before: what is left of an unfinished rebuild must not mix with this one.
     return f"g{max(numbers, default=0) + 1:06d}"
+
+
+def generation_of_one_folder() -> str:
+    """A name that no other machine has given: what it holds is told by its name alone, wherever that is kept."""
+    return f"g{secrets.token_hex(10)}"
 
 
 def make_current(root: Path, generation: str) -> None:

@@ -8,8 +8,6 @@ own, and leaves the vectors of the knowledge base it was made of alone.
 from __future__ import annotations
 
 import logging
-import re
-import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -19,9 +17,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from argot.corpus.index import generations
 from argot.corpus.index.chroma_index import CONFIGURATION, ChromaIndex
 from argot.corpus.index.chroma_server import ChromaServer
+from argot.corpus.index.live_pointer import FolderPointer, LivePointer
 from argot.corpus.vector_ids import VectorKind
 from argot.errors import VectorsUnavailable
-from argot.files import write_atomically
 from argot.protocols import Vectors
 from argot.types import Audience
 
@@ -31,9 +29,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-OWN_ID = "SERVER_ID"
 _PREFIX = "argot-"
-_ID = re.compile(r"[0-9a-f]{16}")
 _PAGE = 1000
 """Collections or databases that are listed at a time."""
 _RELIST_SECONDS = 2.0
@@ -126,22 +122,24 @@ class ServerGenerations:
     """Each generation is a database of a Chroma server.
 
     Args:
-        root: the folder of the knowledge base's vectors, for the pointer and the id.
+        root: the folder of the knowledge base's vectors.
+        pointer: says which one is live, and keeps the id; None: `CURRENT` and `SERVER_ID` in that folder do.
     """
 
-    def __init__(self, server: ChromaServer, root: Path) -> None:
+    def __init__(self, server: ChromaServer, root: Path, pointer: LivePointer | None = None) -> None:
         self._server = server
         self._root = root
+        self._pointer = pointer or FolderPointer(root)
 
     def current(self) -> str | None:
-        name = generations.pointed_at(self._root)
+        name = self._pointer.named()
         if name is not None and not generations.is_on_server(name):
             raise self.damaged(f"they still lie in {self._root}")
         return name
 
     def unused_name(self, known: Iterable[str]) -> str:
-        own = self._own_id()
-        names = {*known, generations.pointed_at(self._root) or ""}
+        own = self._pointer.own_id()
+        names = {*known, self._pointer.named() or ""}
         numbers = [int(name.removeprefix(f"{own}s")) for name in names if name.startswith(f"{own}s")]
         return f"{own}s{max(numbers, default=0) + 1:06d}"
 
@@ -162,13 +160,13 @@ class ServerGenerations:
         self._server.version()
 
     def make_current(self, generation: str) -> None:
-        generations.make_current(self._root, generation)
+        self._pointer.point(generation)
 
     def remove_others(self, live: str | None) -> None:
         generations.remove_generations(self._root, but=None)  # of the time before there was a server
         try:
             with self._server.errors_named():
-                for name in self._databases(self._own_id()):
+                for name in self._databases(self._pointer.own_id()):
                     if name != _PREFIX + (live or ""):
                         self._remove(name)
         except VectorsUnavailable as error:  # only room is taken: the next opening removes them
@@ -182,16 +180,6 @@ class ServerGenerations:
 
     def close(self) -> None:
         self._server.close()
-
-    def _own_id(self) -> str:
-        path = self._root / OWN_ID
-        found = path.read_text("utf-8", "replace").strip() if path.exists() else ""
-        if _ID.fullmatch(found):
-            return found
-        self._root.mkdir(parents=True, exist_ok=True)
-        made = secrets.token_hex(8)
-        write_atomically(path, made)
-        return made
 
     def _databases(self, begin: str) -> list[str]:
         """Names of databases, as far as they belong to generations whose names begin so."""

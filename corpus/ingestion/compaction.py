@@ -18,8 +18,10 @@ import ctypes
 import logging
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Protocol
 
+from argot.corpus.change_lock import ChangeLock
 from argot.corpus.index import outbox
 from argot.corpus.index.embedding_windows import expected_counts
 from argot.corpus.index.vector_index import Generations, IndexClosed, VectorIndex
@@ -60,12 +62,10 @@ class Compacting:
 
     Args:
         writers: the lock that whoever writes holds.
-        swap: is told the new generation, under that lock.
+        swap: makes the new generation the live one, under that lock.
     """
 
-    def __init__(
-        self, corpus: CompactedCorpus, writers: threading.RLock, swap: Callable[[VectorIndex], object]
-    ) -> None:
+    def __init__(self, corpus: CompactedCorpus, writers: ChangeLock, swap: Callable[[VectorIndex], object]) -> None:
         self._corpus = corpus
         self._writers = writers
         self._swap = swap
@@ -115,6 +115,12 @@ class Compacting:
         Raises:
             CompactionSuperseded: nothing has changed.
         """
+        # Another process would write into the old generation alone: none may, until the copy is whole.
+        with self._writers if self._corpus.store.database.shared else nullcontext():
+            self._copy(old)
+        release_memory()
+
+    def _copy(self, old: VectorIndex) -> None:
         database = self._corpus.store.database
         with self._writers:
             self._check(old)
@@ -135,7 +141,6 @@ class Compacting:
         except BaseException:
             self._abandon(old, fresh)
             raise
-        release_memory()
 
     def _abandon(self, old: VectorIndex, fresh: VectorIndex) -> None:
         with self._writers:
@@ -185,10 +190,8 @@ class Compacting:
                 (fresh.generation, old.generation),
             )
         generations.blank_unsaved(fresh.generation)
-        # From this line on the new generation is live, even after a kill.
-        generations.make_current(fresh.generation)
-        old.copy = None
         self._swap(fresh)
+        old.copy = None
         old.close()
         reindexing.forget_other_generations(database, generations, fresh.generation)
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
+from argot.corpus.change_lock import ChangeLock
 from argot.corpus.index import outbox
 from argot.corpus.index.vector_index import VectorIndex
 from argot.corpus.store.document_store import CorpusStore
@@ -19,6 +21,10 @@ from argot.errors import ArgotError, DamagedStore, VectorsUnavailable
 
 AGAIN_SECONDS = 5.0
 """From one look whether the server is back to the next."""
+
+LOOK_SECONDS = 2.0
+"""A search looks at most so often whether another process has made other vectors live. Nothing hangs on it: those no
+longer live are deleted at once, and a search that meets that goes on with the live ones."""
 
 log = logging.getLogger(__name__)
 
@@ -28,11 +34,20 @@ class LiveVectors:
     Args:
         opening: opens the live generation.
         changing: held by whoever changes the knowledge base.
+        current: the name of the live generation, where other processes may make one; None: this one alone does.
     """
 
-    def __init__(self, opening: Callable[[], VectorIndex], changing: threading.RLock) -> None:
+    def __init__(
+        self,
+        opening: Callable[[], VectorIndex],
+        changing: ChangeLock,
+        current: Callable[[], str | None] | None = None,
+    ) -> None:
         self._opening = opening
         self._changing = changing
+        self._current = current
+        self._swapping = threading.Lock()
+        self._looked_at = time.monotonic()
         self._why: ArgotError | None = None
         self._again_at = 0.0
         self.index: VectorIndex | None = None
@@ -44,6 +59,8 @@ class LiveVectors:
             DamagedStore: opened for mending, and not mended yet.
             VectorsUnavailable: the server is gone, or has lost them.
         """
+        if self._current is not None and time.monotonic() > self._looked_at + LOOK_SECONDS:
+            self.follow(waiting=False)
         # Opening finishes what was begun, in which nobody else may be; and it is enough if one looks.
         if self._is_due() and self._changing.acquire(blocking=False):
             try:
@@ -77,6 +94,38 @@ class LiveVectors:
             if not mending:
                 raise
             self._why = error
+
+    def follow(self, *, waiting: bool = True) -> bool:
+        """Go on with the generation that another process has made live meanwhile; whether there was one.
+
+        Args:
+            waiting: for another thread that does so, too, or makes one live itself.
+        """
+        if self._current is None or self.index is None or not self._swapping.acquire(blocking=waiting):
+            return False
+        try:
+            former, self._looked_at = self.index, time.monotonic()
+            if former is None or self._current() in (None, former.generation):
+                return False
+            self._go_on()
+            former.close()
+            return True
+        finally:
+            self._swapping.release()
+
+    def _go_on(self) -> None:
+        try:
+            self.index = self._opening()
+        except VectorsUnavailable as error:
+            self.lose(error)
+        except DamagedStore as error:  # such as made by another embedder than the one of this process
+            self.index, self._why = None, error
+
+    @contextmanager
+    def swapping(self) -> Iterator[None]:
+        """While a generation is made live here, which is not another process's to be followed."""
+        with self._swapping:
+            yield
 
     def put(self, index: VectorIndex) -> VectorIndex | None:
         """Make this one the live one; what was it before."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from argot.corpus.database import CorpusDatabase
 from argot.corpus.index import outbox
 from argot.corpus.index.chroma_server import ChromaServer, ServerAddress
 from argot.corpus.index.embedded_index import FolderGenerations
 from argot.corpus.index.embedding_windows import expected_counts
+from argot.corpus.index.live_pointer import DatabasePointer
 from argot.corpus.index.server_index import ServerGenerations
 from argot.corpus.index.vector_index import Generations, VectorIndex
 from argot.corpus.ingestion import reindexing
@@ -18,27 +20,38 @@ from argot.protocols import Embedder
 from argot.remedies import reindex_command
 from argot.settings import Settings
 
+STORE_VECTORS = "store_vectors"
+"""Of a knowledge base on PostgreSQL, where no server keeps them: apart from those of one in the same folder."""
 
-def generations_of(home: Path, settings: Settings) -> Generations:
+
+def generations_of(home: Path, settings: Settings, database: CorpusDatabase) -> Generations:
     """Where the settings say that the vectors are kept.
 
     Raises:
         InvalidSettings: 'chroma_url' is no address.
     """
-    root = home / "vectors"
+    pointer = DatabasePointer(database) if database.shared else None
+    root = home / (STORE_VECTORS if database.shared else "vectors")
     if not settings.chroma_url:
-        return FolderGenerations(root)
+        return FolderGenerations(root, pointer)
     server = ChromaServer(ServerAddress.of(settings.chroma_url), settings.chroma_seconds, reindex_command(home))
-    return ServerGenerations(server, root)
+    return ServerGenerations(server, root, pointer)
 
 
 def opened_vectors(
-    store: CorpusStore, generations: Generations, embedder: Embedder, embedder_name: str, home: Path
+    store: CorpusStore,
+    generations: Generations,
+    embedder: Embedder,
+    embedder_name: str,
+    home: Path,
+    *,
+    settling: bool = True,
 ) -> VectorIndex:
     """The live generation; a first, empty one where there are no documents yet.
 
     Args:
         embedder_name: as the settings name the embedder.
+        settling: finish what a kill left behind, and count; not while another process is changing something.
 
     Raises:
         DamagedStore: the vectors are damaged, or another embedder's. The message ends with the command that mends it.
@@ -56,10 +69,11 @@ def opened_vectors(
         )
     index = generations.open(generation, embedder.fingerprint)
     try:
-        # What a kill left behind is cleared first; only then do the counts have to agree.
-        reindexing.forget_other_generations(store.database, generations, generation)
-        outbox.settle(store.database, index, store.blobs)
-        _check_counts(store.database.connection(), index)
+        if settling:
+            # What a kill left behind is cleared first; only then do the counts have to agree.
+            reindexing.forget_other_generations(store.database, generations, generation)
+            outbox.settle(store.database, index, store.blobs)
+            _check_counts(store.database.connection(), index)
         index.probe(embedder.dimensions)
     except BaseException:
         index.close()

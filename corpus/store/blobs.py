@@ -1,20 +1,56 @@
-"""The original bytes of every revision, stored once by their hash."""
+"""The original bytes of every revision, stored once by their hash: in the folder, in the database, or elsewhere."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
 
 from argot.errors import DamagedStore
 from argot.files import NotAFile, read_bytes, write_atomically
 from argot.remedies import restore_command
 
 
-class Blobs:
+class Blobs(Protocol):
+    """Originals by the hash of their content. Safe to use from several threads and processes.
+
+    Every method raises `StoreUnavailable` where what keeps them cannot be asked.
+    """
+
+    @property
+    def place(self) -> str:
+        """Where they are, as messages name it: without a password."""
+
+    def put(self, content_hash: str, data: bytes) -> None:
+        """Durable when it returns. What is there already stays as it is: its name says what it holds."""
+
+    def get(self, content_hash: str) -> bytes:
+        """
+        Raises:
+            DamagedStore: it is gone, or something else lies in its place.
+        """
+
+    def remove(self, content_hash: str) -> None:
+        """Nothing happens where it is not there."""
+
+    def __contains__(self, content_hash: str) -> bool: ...
+
+    def __iter__(self) -> Iterator[str]:
+        """The hashes of all, in order. Half-written ones are not among them."""
+
+    def remove_drafts(self) -> None:
+        """Remove what a process left that was killed while writing. Nobody may be writing meanwhile."""
+
+
+class FolderBlobs:
     """`<root>/ab/cdef...`: the first two digits of the hash are the folder."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
+
+    @property
+    def place(self) -> str:
+        return str(self.root)
 
     def put(self, content_hash: str, data: bytes) -> None:
         """Durable when it returns: a draft is written, flushed to the disk and renamed."""
@@ -26,10 +62,6 @@ class Blobs:
         write_atomically(path, data)
 
     def get(self, content_hash: str) -> bytes:
-        """
-        Raises:
-            DamagedStore: the file is gone, or something else lies in its place.
-        """
         try:
             return read_bytes(self._path(content_hash))
         except (FileNotFoundError, NotAFile):
@@ -52,7 +84,6 @@ class Blobs:
             yield path.parent.name + path.name
 
     def remove_drafts(self) -> None:
-        """Drafts are left by a process that was killed while writing."""
         for draft in self.root.glob("??/.*"):
             draft.unlink(missing_ok=True)
 

@@ -17,7 +17,7 @@ from argot.corpus.document_ids import content_hash
 from argot.corpus.fifo_cache import SizedCache
 from argot.corpus.keyword.keyword_index import WORDS_TO_FORGET, build_missing_blocks, keyword_index_of
 from argot.corpus.store import document_fields
-from argot.corpus.store.blobs import Blobs
+from argot.corpus.store.blobs import Blobs, FolderBlobs
 from argot.corpus.store.row_mapping import (
     DOCUMENT_COLUMNS,
     DOCUMENT_TABLES,
@@ -75,7 +75,7 @@ class CorpusStore:
         database = SqliteCorpusDatabase(path, read_only=read_only)
         if not read_only:
             build_missing_blocks(database)
-        return cls(database, Blobs(path.parent / "blobs"))
+        return cls(database, FolderBlobs(path.parent / "blobs"))
 
     def close(self) -> None:
         self.database.close()
@@ -332,9 +332,9 @@ class CorpusStore:
         hashes = [row[0] for row in self._connection.execute(originals)]
         for hash_ in hashes:
             if hash_ not in self.blobs:
-                yield f"The original {hash_} is missing from {self.blobs.root}"
+                yield f"The original {hash_} is missing from {self.blobs.place}"
             elif content_hash(self.blobs.get(hash_)) != hash_:
-                yield f"The original {hash_} in {self.blobs.root} is not as it was put in"
+                yield f"The original {hash_} in {self.blobs.place} is not as it was put in"
 
     # -- parts ------------------------------------------------------------------------------------------------------
 

@@ -41,7 +41,8 @@ async def rerank(state: State, run: RunContext) -> Step:
     subject = await asyncio.to_thread(subject_of, state, run)
     hits, evidence = await asyncio.to_thread(_rerank, state, run, subject)
     # Each place in a model's prompt is dear; who quotes takes the first few only.
-    kept = (without_repeats(hits) if run.model is not None else hits)[: passages_kept(run)]
+    most = passages_kept(run)
+    kept = without_repeats(hits, most) if run.model is not None else hits[:most]
     best = f"best: {kept[0].document.name}" if kept else "nothing found"
     quotable, unnamed, unspoken = await _judged(kept[: run.profile.passages], evidence, state, run)
     # A model reads what words alone cannot judge, and refuses by itself. A part number that no document names is

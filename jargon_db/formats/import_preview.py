@@ -16,7 +16,7 @@ from argot.jargon_db.store.rows import context_of, may_read, sense_of
 from argot.types import Context, Principal, Sense
 
 _Key = tuple[str, str, str]
-CONTEXTS = "SELECT * FROM contexts WHERE NOT removed ORDER BY key"
+CONTEXTS = "SELECT * FROM contexts WHERE removed = 0 ORDER BY key"
 SENSES = "SELECT * FROM sense_rows ORDER BY key, spelling, context_key, id"
 
 

@@ -2,8 +2,9 @@
 -- :keys   JSON list of [term number, rank, key]; several keys per term (exact form, then plural variants by rank).
 -- Who may read a row is decided right after this statement, in one place: argot.jargon_db.store.rows.readable.
 WITH wanted AS (
-    SELECT json_extract(value, '$[0]') AS asked, json_extract(value, '$[1]') AS rank, json_extract(value, '$[2]') AS key
-    FROM json_each(:keys)
+    SELECT CAST(json_extract(value, '$[0]') AS BIGINT) AS asked, CAST(json_extract(value, '$[1]') AS BIGINT) AS rank,
+           json_extract(value, '$[2]') AS key
+    FROM json_each(:keys) AS given
 ),
 found AS (
     SELECT wanted.asked, wanted.rank, senses.id AS sense

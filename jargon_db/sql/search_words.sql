@@ -4,9 +4,10 @@ SELECT sense_rows.*
 FROM (
     SELECT senses.id AS sense
     FROM sense_search CROSS JOIN senses ON senses.id = sense_search.rowid JOIN contexts ON contexts.id = senses.context
-    WHERE sense_search MATCH :match AND NOT senses.removed AND (:status IS NULL OR senses.status = :status)
-      AND (:context_key IS NULL OR contexts.key = :context_key)
-      AND (:audiences IS NULL OR (senses.audience IN (SELECT value FROM json_each(:audiences))
-           AND contexts.audience IN (SELECT value FROM json_each(:audiences))))
+    WHERE sense_search MATCH :match AND senses.removed = 0
+      AND (CAST(:status AS TEXT) IS NULL OR senses.status = :status)
+      AND (CAST(:context_key AS TEXT) IS NULL OR contexts.key = :context_key)
+      AND (CAST(:audiences AS TEXT) IS NULL OR (senses.audience IN (SELECT value FROM json_each(:audiences) AS passed)
+           AND contexts.audience IN (SELECT value FROM json_each(:audiences) AS passed)))
     LIMIT :limit
 ) AS found JOIN sense_rows ON sense_rows.id = found.sense

@@ -3,6 +3,6 @@
 -- Free text (:query) is matched afterwards on normalised text, because LIKE knows neither Unicode case nor NFKC.
 SELECT sense_rows.*
 FROM terms CROSS JOIN senses ON senses.term = terms.id CROSS JOIN sense_rows ON sense_rows.id = senses.id
-WHERE (:context_key IS NULL OR sense_rows.context_key = :context_key)
-  AND (:status IS NULL OR senses.status = :status)
+WHERE (CAST(:context_key AS TEXT) IS NULL OR sense_rows.context_key = :context_key)
+  AND (CAST(:status AS TEXT) IS NULL OR senses.status = :status)
 ORDER BY terms.key, terms.spelling, sense_rows.context_name, sense_rows.id

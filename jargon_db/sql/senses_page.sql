@@ -4,10 +4,10 @@ SELECT sense_rows.*
 FROM (
     SELECT senses.id AS sense
     FROM terms CROSS JOIN senses ON senses.term = terms.id CROSS JOIN contexts ON contexts.id = senses.context
-    WHERE NOT senses.removed AND (:context_key IS NULL OR contexts.key = :context_key)
-      AND (:status IS NULL OR senses.status = :status)
-      AND (:audiences IS NULL OR (senses.audience IN (SELECT value FROM json_each(:audiences))
-           AND contexts.audience IN (SELECT value FROM json_each(:audiences))))
+    WHERE senses.removed = 0 AND (CAST(:context_key AS TEXT) IS NULL OR contexts.key = :context_key)
+      AND (CAST(:status AS TEXT) IS NULL OR senses.status = :status)
+      AND (CAST(:audiences AS TEXT) IS NULL OR (senses.audience IN (SELECT value FROM json_each(:audiences) AS passed)
+           AND contexts.audience IN (SELECT value FROM json_each(:audiences) AS passed)))
     ORDER BY terms.key, terms.spelling, contexts.name, senses.id LIMIT :limit OFFSET :start
 ) AS found JOIN sense_rows ON sense_rows.id = found.sense
 ORDER BY sense_rows.key, sense_rows.spelling, sense_rows.context_name, sense_rows.id

@@ -21,7 +21,10 @@ from argot.jargon_db.store.rows import sense_of
 from argot.jargon_db.store.snapshots import Snapshot, loaded, snapshot_of_sense, stored
 from argot.types import Principal, Sense
 
-_ADD = "INSERT OR REPLACE INTO accepted_conflicts (change, kind, sense, said) VALUES (?, ?, ?, ?)"
+_ADD = """
+INSERT INTO accepted_conflicts (change, kind, sense, said) VALUES (?, ?, ?, ?)
+ON CONFLICT (change, kind, sense) DO UPDATE SET said = excluded.said
+"""
 _OF_CHANGE = "SELECT DISTINCT sense FROM accepted_conflicts WHERE change = ? ORDER BY sense"
 _WITHDRAW = "DELETE FROM accepted_conflicts WHERE change = ?"
 _ALL = """
@@ -30,7 +33,7 @@ FROM accepted_conflicts JOIN history_rows ON history_rows.change = accepted_conf
      AND history_rows.subject = 'sense' AND history_rows.row = accepted_conflicts.sense
 ORDER BY accepted_conflicts.change DESC
 """
-_NOW = "SELECT * FROM sense_rows WHERE id IN (SELECT value FROM json_each(:numbers))"
+_NOW = "SELECT * FROM sense_rows WHERE id IN (SELECT CAST(value AS BIGINT) FROM json_each(:numbers) AS wanted)"
 _SAID = ("term", "context", "expansion", "description", "notes", "aliases")
 """What a conflict is judged by; whose the sense is, and whether it answers yet, makes it no other."""
 ACCEPTED_KIND: Final = "let stand"
@@ -75,13 +78,13 @@ class Acceptance:
 def record_acceptance(writer: Writer, kinds: Iterable[str], senses: Sequence[Sense]) -> None:
     """Accepts, within the writer's change, conflicts of these kinds between these senses as they are."""
     rows = [(writer.journal.change, kind, sense.id, stored(_said(sense))) for kind in kinds for sense in senses]
-    writer.db.conn.executemany(_ADD, rows)
+    writer.connection.executemany(_ADD, rows)
 
 
 def withdraw(writer: Writer, change: int) -> list[int]:
     """Has what a change accepted looked at again; the numbers of the senses it was about."""
-    senses = [row[0] for row in writer.db.conn.execute(_OF_CHANGE, (change,))]
-    writer.db.conn.execute(_WITHDRAW, (change,))
+    senses = [row[0] for row in writer.connection.execute(_OF_CHANGE, (change,))]
+    writer.connection.execute(_WITHDRAW, (change,))
     return senses
 
 

@@ -8,6 +8,7 @@ from argot.jargon_db.store.journal import Heading, Journal, Place
 from argot.jargon_db.store.rows import context_of, select, sense_of
 from argot.jargon_db.store.search_words import search_row
 from argot.jargon_db.store.snapshots import snapshot_of_context, snapshot_of_sense
+from argot.jargon_db.store.writing_connection import SqliteWriter
 
 _SENSES = """
 SELECT sense_rows.*, senses.context AS context_id
@@ -17,7 +18,7 @@ FROM sense_rows JOIN senses ON senses.id = sense_rows.id ORDER BY sense_rows.id
 
 def record_baseline(conn: sqlite3.Connection) -> None:
     """Enters every context and sense as if added now, and fills the index of the search box."""
-    journal = Journal(conn, Heading(why="What there was when history began.", kind="baseline"))
+    journal = Journal(SqliteWriter(conn), Heading(why="What there was when history began.", kind="baseline"))
     for row in select(conn, "SELECT * FROM contexts ORDER BY id", {}):
         context = context_of(row)
         journal.record("context", context.id, None, (Place("", context.id), snapshot_of_context(context)))

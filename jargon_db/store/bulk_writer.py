@@ -6,7 +6,7 @@ thousands; stored ones are read by the hundreds, and written only where they dif
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -14,20 +14,22 @@ from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.glossary_writer import Outcome, Writer
 from argot.jargon_db.store.inputs import SenseInput, said
 from argot.jargon_db.store.journal import Place
-from argot.jargon_db.store.rows import store_audience
+from argot.jargon_db.store.rows import in_json, next_number, store_audience
 from argot.jargon_db.store.search_words import search_row
 from argot.jargon_db.store.snapshots import snapshot_of_sense
 from argot.types import Context, Sense
 
 _BATCH = 1_000
-_TERM = "SELECT id FROM terms WHERE spelling = ?"
-_SENSE = "SELECT id FROM senses WHERE term = ? AND context = ? AND expansion = ? AND NOT removed"
-_ADD_TERM = "INSERT INTO terms (id, spelling, key) VALUES (?, ?, ?)"
-_ADD_SENSE = (
-    "INSERT INTO senses (id, term, context, expansion, description, notes, owner, status, audience, review_by, created,"
-    " updated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_ASKED = 500
+"""Terms that are looked up at once. Always so many places, so that it is one statement."""
+_TERMS = f"SELECT spelling, id FROM terms WHERE spelling IN ({', '.join('?' * _ASKED)})"  # noqa: S608
+_SENSES = """
+SELECT term, context, expansion, id FROM senses
+WHERE removed = 0 AND term IN (SELECT CAST(value AS BIGINT) FROM json_each(:numbers) AS wanted)
+"""
+_SENSE_COLUMNS = (
+    "id, term, context, expansion, description, notes, owner, status, audience, review_by, created, updated"
 )
-_ADD_ALIAS = "INSERT INTO aliases (sense, place, spelling, key) VALUES (?, ?, ?, ?)"
 _Row = tuple[Any, ...]
 
 
@@ -38,11 +40,12 @@ class BulkWriter:
         self.outcomes: dict[int, Outcome] = {}
         self.made: list[str] = []
         self._writer = writer
-        self._conn = writer.db.conn
-        # Numbers are given out here, since `executemany` does not tell those that SQLite gives.
+        self._connection = writer.connection
+        # Numbers are given out here, for many rows are written at once.
         self._next_term = self._after("terms")
         self._next_sense = self._after("senses")
-        self._terms: dict[str, tuple[int, bool]] = {}
+        self._terms: dict[str, int] = {}
+        self._stored: dict[tuple[int, int, str], int] = {}
         self._new: dict[tuple[int, int, str], int] = {}
         self._term_rows: list[_Row] = []
         self._sense_rows: list[_Row] = []
@@ -62,6 +65,7 @@ class BulkWriter:
 
     def _put_batch(self, batch: list[SenseInput]) -> None:
         known: list[tuple[int, SenseInput]] = []
+        self._look_up(batch)
         for given in batch:
             context, outcome = self._writer.context_for(given.context)
             if outcome == "added":
@@ -77,31 +81,32 @@ class BulkWriter:
 
     def _number(self, given: SenseInput, context: Context) -> int | None:
         """The number of the sense if it is stored, or was added by this change."""
-        term, is_new = self._term(given.term)
-        number = self._new.get((term, context.id, given.expansion))
-        if number is None and not is_new:
-            row = self._conn.execute(_SENSE, (term, context.id, given.expansion)).fetchone()
-            number = None if row is None else row[0]
-        return number
+        key = (self._term(given.term), context.id, given.expansion)
+        return self._new.get(key, self._stored.get(key))
 
-    def _term(self, spelling: str) -> tuple[int, bool]:
-        """The number of a term, and whether this change made it."""
-        known = self._terms.get(spelling)
-        if known is None:
-            row = self._conn.execute(_TERM, (spelling,)).fetchone()
-            if row is None:
-                known = (self._next_term, True)
-                self._next_term += 1
-                self._term_rows.append((known[0], spelling, normalise(spelling)))
-            else:
-                known = (row[0], False)
-            self._terms[spelling] = known
-        return known
+    def _look_up(self, batch: Sequence[SenseInput]) -> None:
+        """Reads the stored terms of a batch, and all their senses."""
+        spellings = list(dict.fromkeys(given.term for given in batch))
+        for start in range(0, len(spellings), _ASKED):
+            asked = spellings[start : start + _ASKED]
+            asked += asked[-1:] * (_ASKED - len(asked))
+            self._terms.update(self._connection.execute(_TERMS, asked))
+        numbers = [self._terms[spelling] for spelling in spellings if spelling in self._terms]
+        rows = self._connection.execute(_SENSES, {"numbers": in_json(numbers)})
+        self._stored = {(term, context, expansion): number for term, context, expansion, number in rows}
+
+    def _term(self, spelling: str) -> int:
+        """The number of a term, which is made if there is none."""
+        if spelling not in self._terms:
+            self._terms[spelling] = self._next_term
+            self._next_term += 1
+            self._term_rows.append((self._terms[spelling], spelling, normalise(spelling)))
+        return self._terms[spelling]
 
     def _add(self, given: SenseInput, context: Context) -> None:
         number, now = self._next_sense, self._writer.now
         self._next_sense += 1
-        term = self._terms[given.term][0]
+        term = self._terms[given.term]
         wanted = Sense(number, given.term, context.name, given.expansion, **said(given))
         rest = (wanted.description, wanted.notes, wanted.owner, wanted.status, store_audience(wanted.audience))
         self._sense_rows.append((number, term, context.id, wanted.expansion, *rest, wanted.review_by, now, now))
@@ -114,12 +119,12 @@ class BulkWriter:
         self.outcomes[number] = "added"
 
     def _write(self) -> None:
-        for sql, rows in (
-            (_ADD_TERM, self._term_rows),
-            (_ADD_SENSE, self._sense_rows),
-            (_ADD_ALIAS, self._alias_rows),
+        for table, columns, rows in (
+            ("terms", "id, spelling, key", self._term_rows),
+            ("senses", _SENSE_COLUMNS, self._sense_rows),
+            ("aliases", "sense, place, spelling, key", self._alias_rows),
         ):
-            self._conn.executemany(sql, rows)
+            self._connection.add_rows(table, columns, rows)
             rows.clear()
 
     def _update(self, known: list[tuple[int, SenseInput]]) -> None:
@@ -137,5 +142,4 @@ class BulkWriter:
                 self.outcomes[number] = outcome if outcome != "unchanged" else self.outcomes.get(number, outcome)
 
     def _after(self, table: str) -> int:
-        row = self._conn.execute(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchone()  # noqa: S608
-        return int(row[0])
+        return int(self._connection.execute(f"SELECT {next_number(table)}").fetchone()[0])

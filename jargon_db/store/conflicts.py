@@ -34,7 +34,7 @@ _LIVE = """
 SELECT senses.id, terms.spelling, terms.key, contexts.name, contexts.key, senses.expansion, senses.owner,
        senses.review_by, senses.audience, contexts.audience
 FROM senses JOIN terms ON terms.id = senses.term JOIN contexts ON contexts.id = senses.context
-WHERE NOT senses.removed AND senses.status <> 'retired' ORDER BY terms.key, contexts.key, senses.id
+WHERE senses.removed = 0 AND senses.status <> 'retired' ORDER BY terms.key, contexts.key, senses.id
 """
 _ALIASES = "SELECT sense, spelling, key FROM aliases ORDER BY sense, place"
 _RELATED = """

@@ -1,105 +1,66 @@
-"""Connections to glossary.db: one to write and one to read per thread, and the check when it is opened.
+"""What the parts of a glossary need of the engine that keeps it.
 
-All parts of a glossary share one `Connections`, and read and write through it alone.
+All parts of a glossary share one `Connections`, and read and write through it alone. Statements are the same on both
+engines, in SQLite's words where they have none in common (`argot.jargon_db.store.postgres_statements`).
 """
 
 from __future__ import annotations
 
-import sqlite3
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from pathlib import Path
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from sqlite_utils import Database
-
+from argot.databases import Connection, Dialect
 from argot.jargon_db.store.glossary_writer import Writer
 from argot.jargon_db.store.journal import ChangeKind
-from argot.jargon_db.store.rows import Row, select
-from argot.jargon_db.store.schema import MIGRATIONS, NAMES
-from argot.remedies import damaged_store
-from argot.sqlite import (
-    PerThread,
-    check_every_page,
-    open_connection,
-    open_database,
-    opening,
-    schema_version,
-    transaction,
-)
+from argot.jargon_db.store.rows import Row, passable_audiences, select
+from argot.jargon_db.store.writing_connection import WritingConnection
 from argot.types import Principal
 
-BUSY_SECONDS = 30.0
-"""Longer than elsewhere: an import of 100,000 senses is one transaction."""
 
+class Connections(ABC):
+    """The connections of one glossary, for any thread. Readers cannot write, whatever statement they are given."""
 
-class Connections:
-    """The connections of one glossary, made when a thread first asks, closed all together.
+    dialect: Dialect
 
-    Readers cannot write, whatever statement they are given.
-    """
+    @abstractmethod
+    def reader(self) -> Connection:
+        """For single statements that read."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._readers = PerThread(lambda: open_connection(path, mode="ro", timeout=BUSY_SECONDS))
-        # Without plug-ins: packages installed beside Argot could otherwise change its connections.
-        self._writers = PerThread(lambda: Database(open_connection(path, timeout=BUSY_SECONDS), execute_plugins=False))
+    @abstractmethod
+    def writing(self) -> AbstractContextManager[WritingConnection]:
+        """One transaction, and no other beside it in whatever process. A `writing` inside a `writing` of the same
+        thread is a part of it that can be undone alone.
+        """
 
-    def reader(self) -> sqlite3.Connection:
-        return self._readers.get()
+    @abstractmethod
+    def stream(self, sql: str, **values: Any) -> Iterator[Row]:
+        """As `select`, for results that are long, or not read to their end: rows come as they are asked for, and a
+        connection is taken until then. Not to be used in one another.
+        """
 
-    def writer(self) -> Database:
-        return self._writers.get()
+    @abstractmethod
+    def scrub(self) -> bool:
+        """Let nothing of what was deleted stay in the store's files, as far as we write them; whether that was done."""
 
-    @contextmanager
-    def writing(self) -> Iterator[Database]:
-        """One transaction. `Database.atomic()` nests in it as a savepoint; a `writing` inside a `writing` joins it."""
-        db = self.writer()
-        # SQLite has no transactions within transactions; a savepoint stands for the inner one.
-        with db.atomic() if db.conn.in_transaction else transaction(db.conn):
-            yield db
+    @abstractmethod
+    def close(self) -> None: ...
 
     def select(self, sql: str, **values: Any) -> Iterator[Row]:
-        """The rows of a statement, read by this thread's own reader."""
+        """The rows of a statement that reads."""
         return select(self.reader(), sql, values)
+
+    def passable_audiences(self, principal: Principal) -> str | None:
+        return passable_audiences(self.reader(), self.dialect, principal)
 
     @contextmanager
     def changing(
         self, by: Principal | None, kind: ChangeKind, *, why: str = "", name: str = "", undoes: int | None = None
     ) -> Iterator[Writer]:
         """A transaction, and the change made in it: all of it or nothing."""
-        with self.writing() as db:
-            writer = Writer.on_behalf(db, by, kind, why=why, name=name, undoes=undoes)
+        with self.writing() as connection:
+            writer = Writer.on_behalf(connection, by, kind, why=why, name=name, undoes=undoes)
             yield writer
             # Not in a `finally`: after an error there is no change to close, for all of it is undone.
             writer.finish()
-
-    def close(self) -> None:
-        self._readers.close()
-        self._writers.close()
-
-
-def prepare(path: Path) -> None:
-    """Makes the database if there is none, checks it if there is, and migrates it.
-
-    Raises:
-        DamagedStore: the file is no whole database of this program; the message ends with the mending command.
-        StoreUnavailable: the system does not let it be opened, or made.
-    """
-    # What is missing is made below; only what is there can be damaged.
-    if path.exists():
-        with opening(path):
-            _check(path)
-    open_database(path, MIGRATIONS, NAMES, timeout=BUSY_SECONDS).close()
-
-
-def _check(path: Path) -> None:
-    # SQLite takes an empty file for a new database, and would begin an empty glossary.
-    if path.stat().st_size == 0:
-        raise damaged_store(path, "the file is empty")
-    with closing(open_connection(path, timeout=BUSY_SECONDS)) as connection:
-        # Every page at each start, at some 5 ms for each megabyte.
-        check_every_page(connection, path)
-        # A sound database of another program, which must not be migrated.
-        if not schema_version(connection, NAMES):
-            raise damaged_store(path, "it is no glossary")

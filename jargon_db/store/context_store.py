@@ -12,8 +12,8 @@ from argot.jargon_db.store.inputs import is_storable, names_context
 from argot.jargon_db.store.rows import context_of, may_read, select
 from argot.types import Audience, Context, Principal
 
-_ALL = "SELECT * FROM contexts WHERE NOT removed ORDER BY key"
-_ONE = "SELECT * FROM contexts WHERE NOT removed AND id = :id"
+_ALL = "SELECT * FROM contexts WHERE removed = 0 ORDER BY key"
+_ONE = "SELECT * FROM contexts WHERE removed = 0 AND id = :id"
 
 
 class Contexts:
@@ -95,7 +95,7 @@ class Contexts:
 
 def _seen(writer: Writer, by: Principal, context_id: int, version: int) -> Context:
     """The stored context, if it is still the version that was seen."""
-    rows = select(writer.db.conn, _ONE, {"id": context_id})
+    rows = select(writer.connection, _ONE, {"id": context_id})
     found = next((context_of(row) for row in rows if may_read(by, row["audience"])), None)
     if found is None:
         raise _no_context(context_id)

@@ -9,27 +9,31 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
-from sqlite_utils import Database
-
 from argot.clock import timestamp
 from argot.errors import Conflict, InvalidInput, NotAllowed
 from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.inputs import MAX_EXPANSION_CHARS, SenseInput, context_key, is_storable, said
 from argot.jargon_db.store.journal import SYSTEM, ChangeKind, Heading, Journal, Place
-from argot.jargon_db.store.rows import Row, context_of, may_read, select, sense_of, store_audience
+from argot.jargon_db.store.rows import Row, context_of, may_read, next_number, select, sense_of, store_audience
 from argot.jargon_db.store.search_words import search_row
 from argot.jargon_db.store.snapshots import Snapshot, sense_of_snapshot, snapshot_of_context, snapshot_of_sense
+from argot.jargon_db.store.writing_connection import WritingConnection
 from argot.types import Audience, Context, Principal, Sense
 
 Outcome = Literal["added", "updated", "unchanged"]
 
-_NUMBER = "SELECT id FROM senses WHERE term = ? AND context = ? AND expansion = ? AND NOT removed"
+_NUMBER = "SELECT id FROM senses WHERE term = ? AND context = ? AND expansion = ? AND removed = 0"
 _ROW = "SELECT * FROM sense_rows WHERE id = :id"
-_ROWS = "SELECT * FROM sense_rows WHERE id IN (SELECT value FROM json_each(:numbers))"
-_ADD = (
-    "INSERT INTO senses (term, context, expansion, description, notes, owner, status, audience, review_by, created,"
-    " updated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-)
+_ROWS = "SELECT * FROM sense_rows WHERE id IN (SELECT CAST(value AS BIGINT) FROM json_each(:numbers) AS wanted)"
+_ADD = f"""
+INSERT INTO senses (id, term, context, expansion, description, notes, owner, status, audience, review_by, created,
+    updated) VALUES ({next_number("senses")}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
+"""  # noqa: S608
+_ADD_TERM = f"INSERT INTO terms (id, spelling, key) VALUES ({next_number('terms')}, ?, ?) RETURNING id"  # noqa: S608
+_ADD_CONTEXT = f"""
+INSERT INTO contexts (id, name, key, description, contact, audience)
+VALUES ({next_number("contexts")}, ?, ?, ?, ?, ?) RETURNING id
+"""  # noqa: S608
 _SET = (
     "UPDATE senses SET term = ?, context = ?, expansion = ?, description = ?, notes = ?, owner = ?, status = ?,"
     " audience = ?, review_by = ?, updated = ?, version = version + 1, removed = 0 WHERE id = ?"
@@ -48,7 +52,7 @@ class Writer:
     naming a hidden context would tell of it, or open it.
     """
 
-    db: Database
+    connection: WritingConnection
     principal: Principal | None = None
     heading: Heading = field(default_factory=Heading)
     now: str = field(default_factory=partial(timestamp, "seconds"))
@@ -57,12 +61,12 @@ class Writer:
     _contexts: dict[str, Context] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.journal = Journal(self.db.conn, self.heading)
+        self.journal = Journal(self.connection, self.heading)
 
     @classmethod
     def on_behalf(
         cls,
-        db: Database,
+        connection: WritingConnection,
         by: Principal | None,
         kind: ChangeKind,
         *,
@@ -80,7 +84,7 @@ class Writer:
                 f"The reason {why[:80]!r} cannot be stored. Say it in at most {MAX_EXPANSION_CHARS:,} characters."
             )
         heading = Heading(SYSTEM if by is None else by.name, why.strip(), kind, name, undoes)
-        return cls(db, by, heading)
+        return cls(connection, by, heading)
 
     def finish(self) -> int | None:
         """Ends the change; its number, or None if nothing changed."""
@@ -130,7 +134,7 @@ class Writer:
         """
         sql = "UPDATE contexts SET description = ?, contact = ?, audience = ?, version = version + 1 WHERE id = ?"
         values = (wanted.description, wanted.contact, store_audience(wanted.audience), found.id)
-        self.db.conn.execute(sql, values)
+        self.connection.execute(sql, values)
         place = Place("", found.id)
         self.journal.record(
             "context", found.id, (place, snapshot_of_context(found)), (place, snapshot_of_context(wanted))
@@ -141,19 +145,18 @@ class Writer:
     def remove_context(self, found: Context) -> None:
         """Takes an unused context away; its key is set aside for a new one of this name."""
         sql = "UPDATE contexts SET removed = 1, key = ? WHERE id = ?"
-        self.db.conn.execute(sql, (_set_aside(found.id), found.id))
+        self.connection.execute(sql, (_set_aside(found.id), found.id))
         self.journal.record("context", found.id, (Place("", found.id), snapshot_of_context(found)), None)
         self._contexts.clear()
 
     def _context(self, name: str) -> Context | None:
-        sql = "SELECT * FROM contexts WHERE key = :key AND NOT removed"
-        row = next(select(self.db.conn, sql, {"key": context_key(name)}), None)
+        sql = "SELECT * FROM contexts WHERE key = :key AND removed = 0"
+        row = next(select(self.connection, sql, {"key": context_key(name)}), None)
         return None if row is None else context_of(row)
 
     def _add_context(self, context: Context) -> Context:
-        sql = "INSERT INTO contexts (name, key, description, contact, audience) VALUES (?, ?, ?, ?, ?)"
         values = (context.name, context_key(context.name), context.description, context.contact)
-        number = self.db.conn.execute(sql, (*values, store_audience(context.audience))).lastrowid or 0
+        number = self.connection.execute(_ADD_CONTEXT, (*values, store_audience(context.audience))).fetchone()[0]
         added = replace(context, id=number)
         self.journal.record("context", number, None, (Place("", number), snapshot_of_context(added)))
         return added
@@ -191,7 +194,7 @@ class Writer:
         context = self.existing_context(given.context)
         if context is None:
             return None
-        term = self.db.conn.execute("SELECT id FROM terms WHERE spelling = ?", (given.term,)).fetchone()
+        term = self.connection.execute("SELECT id FROM terms WHERE spelling = ?", (given.term,)).fetchone()
         found = None if term is None else self._sense_at(term[0], context.id, given.expansion)
         if found is not None:
             self._require_readable(f"sense of '{given.term}' in '{given.context}'", found.audience)
@@ -204,11 +207,11 @@ class Writer:
 
     def senses(self, numbers: Sequence[int]) -> dict[int, Sense]:
         """Those of these senses that are there, by number."""
-        rows = select(self.db.conn, _ROWS, {"numbers": json.dumps(numbers)})
+        rows = select(self.connection, _ROWS, {"numbers": json.dumps(numbers)})
         return {row["id"]: sense_of(row) for row in rows} if numbers else {}
 
     def row(self, number: int) -> Row | None:
-        return next(select(self.db.conn, _ROW, {"id": number}), None)
+        return next(select(self.connection, _ROW, {"id": number}), None)
 
     def set_sense(self, found: Sense, wanted: Sense) -> None:
         """Writes everything of a sense; its version counts up.
@@ -250,7 +253,7 @@ class Writer:
         self.journal.record("sense", number, None, now)
         self.journal.index(search_row(wanted.id, wanted))
         # The proposal it was made of was opened again when the sense was removed.
-        self.db.conn.execute(_DECIDED_AGAIN, (number,))
+        self.connection.execute(_DECIDED_AGAIN, (number,))
 
     def remove_senses(self, found: Sequence[Sense]) -> None:
         """Takes senses away from everyone; history keeps them. The proposals they were made of are open again."""
@@ -259,26 +262,26 @@ class Writer:
             self.journal.record("sense", sense.id, (self._place(sense), snapshot_of_sense(sense)), None)
             self.journal.forget(sense.id)
         # Rows stay, since history refers to their numbers; the expansion is set aside, so that a new sense may have it.
-        self.db.conn.executemany(_REMOVE, [(_set_aside(sense.id), sense.id) for sense in found])
-        self.db.conn.executemany("DELETE FROM aliases WHERE sense = ?", [(sense.id,) for sense in found])
-        self.db.conn.executemany(_OPEN_AGAIN, [(sense.id,) for sense in found])
+        self.connection.executemany(_REMOVE, [(_set_aside(sense.id), sense.id) for sense in found])
+        self.connection.executemany("DELETE FROM aliases WHERE sense = ?", [(sense.id,) for sense in found])
+        self.connection.executemany(_OPEN_AGAIN, [(sense.id,) for sense in found])
 
     def set_aside(self, number: int) -> None:
         """Frees a sense's unique (term, context, expansion)."""
-        self.db.conn.execute(_REMOVE, (_set_aside(number), number))
+        self.connection.execute(_REMOVE, (_set_aside(number), number))
 
     def _write(self, number: int, wanted: Sense, term: int, context: Context) -> None:
         other = self._sense_at(term, context.id, wanted.expansion)
         if other is not None and other.id != number:
             self._require_readable(f"sense of '{wanted.term}' in '{context.name}'", other.audience)
             raise already_there(other)
-        self.db.conn.execute(_SET, (term, context.id, wanted.expansion, *self._values(wanted), self.now, number))
-        self.db.conn.execute("DELETE FROM aliases WHERE sense = ?", (number,))
+        self.connection.execute(_SET, (term, context.id, wanted.expansion, *self._values(wanted), self.now, number))
+        self.connection.execute("DELETE FROM aliases WHERE sense = ?", (number,))
         self._insert_aliases(number, wanted.aliases)
 
     def _add_sense(self, wanted: Sense, term: int, context: int) -> int:
         values = (term, context, wanted.expansion, *self._values(wanted), self.now, self.now)
-        number = self.db.conn.execute(_ADD, values).lastrowid or 0
+        number: int = self.connection.execute(_ADD, values).fetchone()[0]
         self._insert_aliases(number, wanted.aliases)
         self.journal.record("sense", number, None, (Place(normalise(wanted.term), context), snapshot_of_sense(wanted)))
         self.journal.index(search_row(number, wanted))
@@ -289,7 +292,7 @@ class Writer:
         return (sense.description, sense.notes, sense.owner, sense.status, audience, sense.review_by)
 
     def _sense_at(self, term: int, context: int, expansion: str) -> Sense | None:
-        found = self.db.conn.execute(_NUMBER, (term, context, expansion)).fetchone()
+        found = self.connection.execute(_NUMBER, (term, context, expansion)).fetchone()
         return None if found is None else self.sense(found[0])
 
     def _place(self, sense: Sense) -> Place:
@@ -297,16 +300,15 @@ class Writer:
 
     def _term(self, spelling: str) -> tuple[int, bool]:
         """The number of a term, and whether it had to be added."""
-        found = self.db.conn.execute("SELECT id FROM terms WHERE spelling = ?", (spelling,)).fetchone()
+        found = self.connection.execute("SELECT id FROM terms WHERE spelling = ?", (spelling,)).fetchone()
         if found is not None:
             return found[0], False
-        sql = "INSERT INTO terms (spelling, key) VALUES (?, ?)"
-        return self.db.conn.execute(sql, (spelling, normalise(spelling))).lastrowid or 0, True
+        return self.connection.execute(_ADD_TERM, (spelling, normalise(spelling))).fetchone()[0], True
 
     def _insert_aliases(self, sense: int, aliases: Sequence[str]) -> None:
         for place, spelling in enumerate(aliases):
             values = (sense, place, spelling, normalise(spelling))
-            self.db.conn.execute("INSERT INTO aliases (sense, place, spelling, key) VALUES (?, ?, ?, ?)", values)
+            self.connection.execute("INSERT INTO aliases (sense, place, spelling, key) VALUES (?, ?, ?, ?)", values)
 
     # -- rights ---------------------------------------------------------------------------------------------------
 

@@ -25,13 +25,17 @@ WHERE subject = 'sense' AND row IN (
 """
 _CHANGES = """
 SELECT changes.*, (SELECT max(later.id) FROM changes AS later WHERE later.undoes = changes.id) AS undone_by
-FROM changes ORDER BY id DESC
+FROM changes WHERE id < :below ORDER BY id DESC LIMIT :most
 """
 _READABLE_ROWS = f"""
 SELECT count(*) AS rows, {", ".join(GUARDS)} FROM history_rows WHERE change = :change GROUP BY {", ".join(GUARDS)}
 """  # noqa: S608
 _NAMED = 3
 """Terms named with a change."""
+_PAGE = 200
+"""Changes that are read at a time."""
+_BEYOND = 2**62
+"""More than the number of any change."""
 
 
 class History:
@@ -67,7 +71,7 @@ class History:
     def changes(self, principal: Principal, limit: int = 50) -> list[ChangeSet]:
         """The changes of which the principal may read at least one row, newest first."""
         found: list[ChangeSet] = []
-        for row in self._connections.select(_CHANGES):
+        for row in self._newest_changes():
             if len(found) >= limit:
                 break
             # Counting takes a look at the guards of each change; who sees all needs none.
@@ -114,9 +118,15 @@ class History:
                 raise Conflict("There is nothing to roll back: everything is as it was then.")
         return next(one for one in self.changes(by) if one.id == writer.number)
 
+    def _newest_changes(self) -> Iterator[Row]:
+        below = _BEYOND
+        while page := list(self._connections.select(_CHANGES, below=below, most=_PAGE)):
+            yield from page
+            below = page[-1]["id"]
+
     def _about(self, principal: Principal, change: int) -> tuple[str, ...]:
         names: dict[str, None] = {}
-        for row in self._connections.select(_OF_CHANGE, change=change):
+        for row in self._connections.stream(_OF_CHANGE, change=change):
             if len(names) >= _NAMED:
                 break
             if may_read_entry(principal, row):
@@ -128,13 +138,13 @@ class History:
         self, term: str | None, sense_id: int | None, context_id: int | None, change: int | None
     ) -> Iterator[Row]:
         if change is not None:
-            return self._connections.select(_OF_CHANGE, change=change)
+            return self._connections.stream(_OF_CHANGE, change=change)
         if sense_id is not None:
-            return self._connections.select(_OF_ROW, subject="sense", row=sense_id)
+            return self._connections.stream(_OF_ROW, subject="sense", row=sense_id)
         if context_id is not None:
-            return self._connections.select(_OF_ROW, subject="context", row=context_id)
+            return self._connections.stream(_OF_ROW, subject="context", row=context_id)
         return (
-            self._connections.select(_ALL) if term is None else self._connections.select(_OF_TERM, key=normalise(term))
+            self._connections.stream(_ALL) if term is None else self._connections.stream(_OF_TERM, key=normalise(term))
         )
 
     def _readable_rows(self, principal: Principal, change: int) -> int:

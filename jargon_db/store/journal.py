@@ -5,14 +5,15 @@ Rows are kept back and written by the thousands, so that an import of 100,000 se
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass, field
 from typing import Literal
 
 from argot.clock import timestamp
-from argot.jargon_db.store.rows import store_audience
+from argot.jargon_db.store.rows import next_number, store_audience
+from argot.jargon_db.store.search_index import forget_words, index_words
 from argot.jargon_db.store.search_words import SearchRow
 from argot.jargon_db.store.snapshots import Snapshot, stored
+from argot.jargon_db.store.writing_connection import WritingConnection
 
 ChangeKind = Literal[
     "edit", "draft", "approve", "retire", "import", "accept", "merge", "context", "let stand", "roll back", "baseline"
@@ -23,13 +24,8 @@ SYSTEM = "argot"
 _BATCH = 2_000
 _SEARCH_BATCH = 25_000
 """Larger, for SQLite writes out what its full-text index holds back whenever another table with triggers is written."""
-_HISTORY = (
-    "INSERT INTO history (change, subject, row, key, key_was, context, context_was, audience, audience_was, before,"
-    " after) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-)
+_HISTORY = "id, change, subject, row, key, key_was, context, context_was, audience, audience_was, before, after"
 _CHANGE = "INSERT INTO changes (id, at, who, why, kind, name, rows, undoes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-_FORGET = "DELETE FROM sense_search WHERE rowid = ?"
-_SEARCH = "INSERT INTO sense_search (rowid, term, aliases, expansion, description) VALUES (?, ?, ?, ?, ?)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +53,13 @@ class Place:
 class Journal:
     """The history of one transaction. `finish` comes last in it; without it nothing is there."""
 
-    conn: sqlite3.Connection
+    connection: WritingConnection
     heading: Heading
     rows: int = 0
     _change: int | None = None
     _history: list[tuple[object, ...]] = field(default_factory=list)
     _search: dict[int, SearchRow] = field(default_factory=dict)
-    _forgotten: list[tuple[int]] = field(default_factory=list)
+    _forgotten: list[int] = field(default_factory=list)
 
     def record(
         self,
@@ -108,7 +104,7 @@ class Journal:
         """Takes a sense out of that index."""
         # It may still be waiting to be written.
         self._search.pop(sense, None)
-        self._forgotten.append((sense,))
+        self._forgotten.append(sense)
         if len(self._search) + len(self._forgotten) >= _SEARCH_BATCH:
             self._write_index()
 
@@ -116,8 +112,7 @@ class Journal:
     def change(self) -> int:
         """The number of this change: no other can take it, for the transaction holds the write lock."""
         if self._change is None:
-            row = self.conn.execute("SELECT coalesce(max(id), 0) + 1 FROM changes").fetchone()
-            self._change = int(row[0])
+            self._change = int(self.connection.execute(f"SELECT {next_number('changes')}").fetchone()[0])
         return self._change
 
     def finish(self, at: str | None = None) -> int | None:
@@ -130,17 +125,21 @@ class Journal:
         # Last, when the number of rows is known; the number was used by them already.
         said = self.heading
         values = (self.change, at or timestamp(), said.who, said.why, said.kind, said.name, self.rows, said.undoes)
-        self.conn.execute(_CHANGE, values)
-        self.conn.execute("UPDATE meta SET value = value + 1 WHERE name = 'version'")
+        self.connection.execute(_CHANGE, values)
+        self.connection.execute("UPDATE meta SET value = value + 1 WHERE name = 'version'")
         return self.change
 
     def _write_history(self) -> None:
-        self.conn.executemany(_HISTORY, self._history)
+        if not self._history:
+            return
+        first = int(self.connection.execute(f"SELECT {next_number('history')}").fetchone()[0])
+        rows = ((number, *row) for number, row in enumerate(self._history, first))
+        self.connection.add_rows("history", _HISTORY, rows)
         self._history.clear()
 
     def _write_index(self) -> None:
         # Sorted: SQLite's full-text index writes out what it holds back whenever a number is less than the one before.
-        self.conn.executemany(_FORGET, sorted(self._forgotten))
-        self.conn.executemany(_SEARCH, sorted(self._search.values()))
+        forget_words(self.connection, sorted(self._forgotten))
+        index_words(self.connection, sorted(self._search.values()))
         self._forgotten.clear()
         self._search.clear()

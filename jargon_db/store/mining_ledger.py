@@ -26,5 +26,5 @@ class MiningLedger:
         return [source for source in sources if source not in read]
 
     def mark_mined(self, sources: Sequence[str]) -> None:
-        with self._connections.writing() as db:
-            db.conn.executemany(_MARK, [(source, MINER) for source in sources])
+        with self._connections.writing() as connection:
+            connection.executemany(_MARK, [(source, MINER) for source in sources])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from argot.clock import timestamp
 from argot.errors import InvalidInput, NotFound
 from argot.jargon_db.lookup.normalise import normalise, variants
 from argot.jargon_db.store.inputs import is_storable
-from argot.jargon_db.store.rows import Row, keys_json, readable
+from argot.jargon_db.store.rows import Row, in_json, keys_json, next_number, readable
 from argot.jargon_db.store.statements import statement
 from argot.jargon_db.store.usage import week_of
 from argot.types import Principal
@@ -26,30 +25,38 @@ Asker = tuple[str, str, str]
 """Name of the principal, thread, question."""
 
 _ASKERS = """
-SELECT DISTINCT miss_questions.principal, miss_questions.thread, miss_questions.question
+SELECT miss_questions.principal, miss_questions.thread, miss_questions.question
 FROM misses JOIN miss_questions ON miss_questions.miss = misses.id
-WHERE misses.key IN (SELECT value FROM json_each(:keys)) AND miss_questions.told IS NULL
-ORDER BY miss_questions.asked, miss_questions.id
+WHERE misses.key IN (SELECT value FROM json_each(:keys) AS wanted) AND miss_questions.told IS NULL
+GROUP BY miss_questions.principal, miss_questions.thread, miss_questions.question
+ORDER BY min(miss_questions.asked), min(miss_questions.id)
 """
 _TOLD = """
 UPDATE miss_questions SET told = :now
 WHERE thread = :thread AND told IS NULL
-  AND miss IN (SELECT id FROM misses WHERE key IN (SELECT value FROM json_each(:keys)))
+  AND miss IN (SELECT id FROM misses WHERE key IN (SELECT value FROM json_each(:keys) AS wanted))
 """
 _UNTOLD = """
 SELECT misses.term, miss_questions.principal, miss_questions.thread, miss_questions.question, miss_questions.asked
 FROM misses JOIN miss_questions ON miss_questions.miss = misses.id
 WHERE miss_questions.told IS NULL AND miss_questions.principal = :principal
-  AND (:thread IS NULL OR miss_questions.thread = :thread)
+  AND (CAST(:thread AS TEXT) IS NULL OR miss_questions.thread = :thread)
 ORDER BY miss_questions.asked, miss_questions.id
 """
 _SHARED = "SELECT shared FROM miss_questions WHERE principal = :principal AND thread = :thread"
 _SHARE = "UPDATE miss_questions SET shared = :shared WHERE principal = :principal AND thread = :thread"
-_ADD = """
-INSERT INTO miss_questions (miss, question, principal, thread, asked, shared)
-SELECT id, :question, :principal, :thread, :now, :shared FROM misses WHERE key = :key
-ON CONFLICT (miss, thread, question) DO UPDATE SET shared = max(shared, excluded.shared)
+_ADD_TERM = f"""
+INSERT INTO misses (id, term, key) SELECT {next_number("misses")}, :term, :key
+WHERE NOT EXISTS (SELECT 1 FROM misses WHERE key = :key)
+"""  # noqa: S608
+_ASKED_AGAIN = """
+UPDATE miss_questions SET shared = CASE WHEN shared = 1 THEN 1 ELSE :shared END
+WHERE miss = (SELECT id FROM misses WHERE key = :key) AND thread = :thread AND question = :question
 """
+_ADD = f"""
+INSERT INTO miss_questions (id, miss, question, principal, thread, asked, shared)
+SELECT {next_number("miss_questions")}, id, :question, :principal, :thread, :now, :shared FROM misses WHERE key = :key
+"""  # noqa: S608
 _BY_WEEK = """
 SELECT misses.term, miss_questions.asked, miss_questions.principal
 FROM misses JOIN miss_questions ON miss_questions.miss = misses.id ORDER BY miss_questions.asked
@@ -59,8 +66,8 @@ SELECT misses.term, count(*) AS number FROM miss_questions JOIN misses ON misses
 WHERE miss_questions.asked >= :since AND miss_questions.asked < :before AND misses.dismissed IS NULL
 GROUP BY misses.id ORDER BY number DESC, misses.term LIMIT :most
 """
-_SHARED_QUESTIONS = "SELECT DISTINCT thread, question FROM miss_questions WHERE shared AND question != ''"
-_AMONG = "SELECT key FROM misses WHERE key IN (SELECT value FROM json_each(:keys))"
+_SHARED_QUESTIONS = "SELECT DISTINCT thread, question FROM miss_questions WHERE shared = 1 AND question != ''"
+_AMONG = "SELECT key FROM misses WHERE key IN (SELECT value FROM json_each(:keys) AS wanted)"
 _DISMISS = "UPDATE misses SET dismissed = ?, dismissed_by = ?, why = ? WHERE key = ? AND dismissed IS NULL"
 
 
@@ -124,10 +131,11 @@ class Misses:
         if not key or not all(map(is_storable, (term, principal_name, question, thread))):
             raise InvalidInput(f"{term!r} cannot be noted as an unknown term.")
         said = {"question": question, "principal": principal_name, "thread": thread, "shared": int(shared)}
-        with self._connections.writing() as db:
-            add = "INSERT INTO misses (term, key) VALUES (?, ?) ON CONFLICT (key) DO NOTHING"
-            db.conn.execute(add, (term.strip(), key))
-            db.conn.execute(_ADD, {**said, "key": key, "now": timestamp("seconds")})
+        with self._connections.writing() as connection:
+            connection.execute(_ADD_TERM, {"term": term.strip(), "key": key})
+            values = {**said, "key": key, "now": timestamp("seconds")}
+            if not connection.execute(_ASKED_AGAIN, values).rowcount:
+                connection.execute(_ADD, values)
 
     def open(self, principal: Principal) -> list[MissRecord]:
         """The terms that still need a meaning; otherwise as `find`."""
@@ -161,9 +169,9 @@ class Misses:
         with self._connections.changing(by, "edit", why=why) as writer:
             writer.require_manager()
             key = normalise(term)
-            if not writer.db.conn.execute("SELECT 1 FROM misses WHERE key = ?", (key,)).fetchone():
+            if not writer.connection.execute("SELECT 1 FROM misses WHERE key = ?", (key,)).fetchone():
                 raise NotFound(f"Nobody has asked for {term!r} in vain.")
-            writer.db.conn.execute(_DISMISS, (writer.now, by.name, why, key))
+            writer.connection.execute(_DISMISS, (writer.now, by.name, why, key))
 
     def by_week(self, principal: Principal) -> list[WeekOfMisses]:
         """How often each unknown term was asked for, by week: for managers by everyone, else by oneself."""
@@ -191,7 +199,7 @@ class Misses:
     def missed_among(self, terms: Sequence[str]) -> set[str]:
         """Of these terms those that some question missed."""
         keys = {term: normalise(term) for term in terms}
-        found = {row["key"] for row in self._connections.select(_AMONG, keys=json.dumps(list(keys.values())))}
+        found = {row["key"] for row in self._connections.select(_AMONG, keys=in_json(list(keys.values())))}
         return {term for term, key in keys.items() if key in found}
 
     def askers_of(self, term: str) -> list[Asker]:
@@ -199,7 +207,7 @@ class Misses:
 
         For the program to tell them in their threads; no person reads this.
         """
-        rows = self._connections.select(_ASKERS, keys=json.dumps(self._keys_like(term)))
+        rows = self._connections.select(_ASKERS, keys=in_json(self._keys_like(term)))
         return [(row["principal"], row["thread"], row["question"]) for row in rows]
 
     def untold(self, principal_name: str, thread: str | None = None) -> list[UntoldMiss]:
@@ -209,8 +217,8 @@ class Misses:
     def share(self, principal_name: str, thread: str, *, shared: bool = True) -> int:
         """Lets managers read the questions of this person's thread that met unknown terms, or no more; how many."""
         values = {"principal": principal_name, "thread": thread, "shared": int(shared)}
-        with self._connections.writing() as db:
-            return db.conn.execute(_SHARE, values).rowcount
+        with self._connections.writing() as connection:
+            return connection.execute(_SHARE, values).rowcount
 
     def are_shared(self, principal_name: str, thread: str) -> bool:
         """Whether managers may read all of this person's questions in this thread that met unknown terms."""
@@ -219,9 +227,9 @@ class Misses:
 
     def mark_told(self, term: str, thread: str) -> None:
         """The asker was told in this thread; `askers_of` names these questions no more."""
-        keys = json.dumps(self._keys_like(term))
-        with self._connections.writing() as db:
-            db.conn.execute(_TOLD, {"now": timestamp("seconds"), "thread": thread, "keys": keys})
+        keys = in_json(self._keys_like(term))
+        with self._connections.writing() as connection:
+            connection.execute(_TOLD, {"now": timestamp("seconds"), "thread": thread, "keys": keys})
 
     def _keys_like(self, term: str) -> list[str]:
         """The keys of missed terms that are this one or a form of it, such as its plural."""

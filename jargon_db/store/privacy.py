@@ -6,12 +6,13 @@ person's name becomes `ERASED`, and so it does on senses and proposals they owne
 
 from __future__ import annotations
 
-import sqlite3
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from argot.jargon_db.store.connections import Connections
+from argot.jargon_db.store.writing_connection import WritingConnection
 
 ERASED = "erased person"
 
@@ -27,13 +28,15 @@ _OWNED = (
 _PROPOSED = "SELECT id, term, expansion, status, created FROM proposals WHERE created_by = :name ORDER BY id"
 _NAMES = (
     "UPDATE changes SET who = :erased WHERE who = :name",
-    "UPDATE history SET before = json_set(before, '$.owner', :erased) WHERE json_extract(before, '$.owner') = :name",
-    "UPDATE history SET after = json_set(after, '$.owner', :erased) WHERE json_extract(after, '$.owner') = :name",
+    # In the JSON that `snapshots` writes: within a text of it, the quotation marks would be escaped.
+    "UPDATE history SET before = replace(before, :owned, :unowned) WHERE replace(before, :owned, :unowned) <> before",
+    "UPDATE history SET after = replace(after, :owned, :unowned) WHERE replace(after, :owned, :unowned) <> after",
     "UPDATE senses SET owner = :erased WHERE owner = :name",
     "UPDATE proposals SET created_by = :erased WHERE created_by = :name",
     "UPDATE proposals SET decided_by = :erased WHERE decided_by = :name",
     "UPDATE misses SET dismissed_by = :erased WHERE dismissed_by = :name",
 )
+_TRIGGERS = (("changes", "changes_are_not_updated"), ("history", "history_is_not_updated"))
 _UNWORDED = """
 UPDATE miss_questions SET question = '', principal = '', thread = 'erased ' || id, shared = 0
 WHERE (asked < :before OR thread = :thread) AND question != ''
@@ -57,15 +60,16 @@ class Privacy:
         stays; how many questions there were.
         """
         gone = 0
-        with self._connections.writing() as db:
-            for name in names:
-                # Questions go with their wording, which is the person's own; of everything else only the name.
-                gone += db.conn.execute("DELETE FROM miss_questions WHERE principal = ?", (name,)).rowcount
-                # Within the transaction: if anything fails, the triggers are back with all the rest.
-                with _history_open(db.conn):
+        with self._connections.writing() as connection:
+            # Within the transaction: if anything fails, the triggers are back with all the rest.
+            with _history_open(connection):
+                for name in names:
+                    # Questions go with their wording, which is the person's own; of everything else only the name.
+                    gone += connection.execute("DELETE FROM miss_questions WHERE principal = ?", (name,)).rowcount
+                    values = {"name": name, "erased": ERASED, "owned": _owned(name), "unowned": _owned(ERASED)}
                     for sql in _NAMES:
-                        db.conn.execute(sql, {"name": name, "erased": ERASED})
-            db.conn.execute(
+                        connection.execute(sql, values)
+            connection.execute(
                 "DELETE FROM misses WHERE dismissed IS NULL AND id NOT IN (SELECT miss FROM miss_questions)"
             )
         return gone
@@ -76,22 +80,38 @@ class Privacy:
 
         They still count: the queue says how often a term was asked for.
         """
-        with self._connections.writing() as db:
-            return db.conn.execute(_UNWORDED, {"before": before, "thread": thread}).rowcount
+        with self._connections.writing() as connection:
+            return connection.execute(_UNWORDED, {"before": before, "thread": thread}).rowcount
 
     def scrub(self) -> bool:
         """Take what was deleted out of the write-ahead log as well; False if somebody reads an earlier state now."""
-        # Deleted rows stay readable in the log until it is cut to nothing. The first column is 1 if it could not be.
-        return not self._connections.writer().conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        return self._connections.scrub()
+
+
+def _owned(name: str) -> str:
+    return f'"owner":{json.dumps(name)}'
 
 
 @contextmanager
-def _history_open(conn: sqlite3.Connection) -> Iterator[None]:
+def _history_open(connection: WritingConnection) -> Iterator[None]:
     """Lets the append-only tables be updated within this transaction, by taking their triggers away for so long."""
+    if connection.dialect.engine == "postgresql":
+        with _disabled(connection):
+            yield
+        return
     sql = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE '%not_updated'"
-    triggers = conn.execute(sql).fetchall()
+    triggers = connection.execute(sql).fetchall()
     for name, _ in triggers:
-        conn.execute(f"DROP TRIGGER {name}")
+        connection.execute(f"DROP TRIGGER {name}")
     yield
     for _, text in triggers:
-        conn.execute(text)
+        connection.execute(text)
+
+
+@contextmanager
+def _disabled(connection: WritingConnection) -> Iterator[None]:
+    for table, trigger in _TRIGGERS:
+        connection.execute(f"ALTER TABLE {table} DISABLE TRIGGER {trigger}")
+    yield
+    for table, trigger in _TRIGGERS:
+        connection.execute(f"ALTER TABLE {table} ENABLE TRIGGER {trigger}")

@@ -6,16 +6,16 @@ Deciding on proposals is in `argot.jargon_db.store.proposal_store`.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from argot.clock import timestamp
+from argot.databases import Connection
 from argot.errors import NotFound
 from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.inputs import SenseInput, context_key
-from argot.jargon_db.store.rows import Row, audience_of, may_read, select, store_audience
+from argot.jargon_db.store.rows import Row, audience_of, may_read, next_number, select, store_audience
 from argot.types import EVERYONE, Audience, Principal
 
 Origin = Literal["miss", "mined", "person", "model"]
@@ -26,16 +26,17 @@ NO_EXPANSION = "?"
 
 LIST = """
 SELECT * FROM proposals
-WHERE (:id IS NULL OR id = :id) AND (:status IS NULL OR status = :status) AND (:key IS NULL OR key = :key)
+WHERE (CAST(:id AS BIGINT) IS NULL OR id = :id) AND (CAST(:status AS TEXT) IS NULL OR status = :status)
+  AND (CAST(:key AS TEXT) IS NULL OR key = :key)
 ORDER BY id
 """
-_CONTEXTS = "SELECT key, audience FROM contexts WHERE NOT removed"
+_CONTEXTS = "SELECT key, audience FROM contexts WHERE removed = 0"
 _SAME = "SELECT * FROM proposals WHERE key = :key AND expansion_key = :expansion_key"
-_ADD = (
-    "INSERT INTO proposals (term, key, context, expansion, expansion_key, description, description_audience, evidence,"
-    " audiences, score, origin, status, created, created_by, updated)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?, ?)"
-)
+_ADD = f"""
+INSERT INTO proposals (id, term, key, context, expansion, expansion_key, description, description_audience,
+    evidence, audiences, score, origin, status, created, created_by, updated)
+VALUES ({next_number("proposals")}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?, ?) RETURNING id
+"""  # noqa: S608
 _UPDATE = (
     "UPDATE proposals SET evidence = ?, audiences = ?, description = ?, description_audience = ?, context = ?,"
     " score = ?, updated = ? WHERE id = ?"
@@ -83,7 +84,7 @@ class Said:
         return store_audience(self.audience)
 
 
-def put(conn: sqlite3.Connection, said: Said, origin: Origin, created_by: str) -> int:
+def put(conn: Connection, said: Said, origin: Origin, created_by: str) -> int:
     keys = {"key": normalise(said.given.term), "expansion_key": normalise(said.expansion)}
     found = next(select(conn, _SAME, keys), None)
     evidence = [[passage, quote, said.guard] for passage, quote in said.evidence]
@@ -92,7 +93,8 @@ def put(conn: sqlite3.Connection, said: Said, origin: Origin, created_by: str) -
         description = said.given.description or ""
         values = (said.given.term, keys["key"], said.context or "", said.expansion)
         guarded = (keys["expansion_key"], description, said.guard, json.dumps(evidence), json.dumps([said.guard]))
-        return conn.execute(_ADD, (*values, *guarded, said.score, origin, now, created_by, now)).lastrowid or 0
+        added = conn.execute(_ADD, (*values, *guarded, said.score, origin, now, created_by, now))
+        return int(added.fetchone()[0])
     # What was decided is left alone: a dismissed proposal must not come back with new evidence.
     if found["status"] == "open":
         conn.execute(_UPDATE, (*_merged(found, said, evidence), now, found["id"]))
@@ -119,7 +121,7 @@ def quoted_passage_ids(row: Row) -> list[str]:
     return [one[0] for one in json.loads(row["evidence"])]
 
 
-def forget_evidence(conn: sqlite3.Connection, gone: Set[str]) -> None:
+def forget_evidence(conn: Connection, gone: Set[str]) -> None:
     """A description stays only where a remaining quote has it, or a person wrote it."""
     rows = select(conn, "SELECT id, status, origin, description, evidence FROM proposals", {})
     for row in [row for row in rows if not gone.isdisjoint(quoted_passage_ids(row))]:
@@ -134,7 +136,7 @@ def forget_evidence(conn: sqlite3.Connection, gone: Set[str]) -> None:
         conn.execute("UPDATE proposals SET evidence = ?, description = ? WHERE id = ?", values)
 
 
-def readable_proposals(rows: Iterable[Row], conn: sqlite3.Connection, principal: Principal) -> Iterator[Row]:
+def readable_proposals(rows: Iterable[Row], conn: Connection, principal: Principal) -> Iterator[Row]:
     """Those of which the principal may read some evidence, and the context if there is one of this name."""
     contexts: dict[str, str] = dict(conn.execute(_CONTEXTS).fetchall())
     for row in rows:
@@ -146,7 +148,7 @@ def readable_proposals(rows: Iterable[Row], conn: sqlite3.Connection, principal:
             yield row
 
 
-def one_proposal(conn: sqlite3.Connection, principal: Principal, proposal_id: int) -> Row:
+def one_proposal(conn: Connection, principal: Principal, proposal_id: int) -> Row:
     rows = select(conn, LIST, {"id": proposal_id, "status": None, "key": None})
     for row in readable_proposals(rows, conn, principal):
         return row

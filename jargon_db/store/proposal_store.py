@@ -72,9 +72,9 @@ class Proposals:
         if origin not in ORIGINS or not all(map(is_storable, texts)):
             raise InvalidInput(f"This cannot be proposed for {term!r}: its origin or a text cannot be stored.")
         said = Said(given, context, expansion.strip(), tuple(evidence), audience, score)
-        with self._connections.writing() as db:
-            number = put(db.conn, said, origin, created_by)
-            row = next(select(db.conn, LIST, {"id": number, "status": None, "key": None}))
+        with self._connections.writing() as connection:
+            number = put(connection, said, origin, created_by)
+            row = next(select(connection, LIST, {"id": number, "status": None, "key": None}))
         return proposal_of(row, None)
 
     def find(
@@ -99,8 +99,8 @@ class Proposals:
 
         What a person proposed stays, and so does what was decided.
         """
-        with self._connections.writing() as db:
-            forget_evidence(db.conn, set(gone))
+        with self._connections.writing() as connection:
+            forget_evidence(connection, set(gone))
 
     def get(self, principal: Principal, proposal_id: int) -> Proposal:
         """One proposal.
@@ -224,15 +224,15 @@ class Proposals:
             NotAllowed: as for `dismiss`.
         """
         with self._connections.changing(by, "edit") as writer:
-            found = proposal_of(one_proposal(writer.db.conn, by, proposal_id), by)
+            found = proposal_of(one_proposal(writer.connection, by, proposal_id), by)
             writer.require_manager(found.context)
             if found.status != "dismissed":
                 raise Conflict(f"Proposal {proposal_id} for '{found.term}' is {found.status}, and was not dismissed.")
-            writer.db.conn.execute(_REOPEN, (proposal_id,))
+            writer.connection.execute(_REOPEN, (proposal_id,))
 
 
 def _undecided(writer: Writer, by: Principal, proposal_id: int) -> Proposal:
-    found = proposal_of(one_proposal(writer.db.conn, by, proposal_id), by)
+    found = proposal_of(one_proposal(writer.connection, by, proposal_id), by)
     if found.status != "open":
         raise Conflict(
             f"Proposal {proposal_id} for '{found.term}' was {found.status} by {found.decided_by} already; nothing was"
@@ -256,7 +256,7 @@ def _accepted(writer: Writer, by: Principal, number: int, *, context: str, statu
     )
     values = {"key": normalise(given.term), "context": context_key(given.context)}
     # A draft answers nobody, and may stand beside an approved meaning until it is approved.
-    other = next(select(writer.db.conn, _OTHER, values), None) if status == "approved" else None
+    other = next(select(writer.connection, _OTHER, values), None) if status == "approved" else None
     if other is not None and (other["expansion"] != given.expansion):
         # That there is another is said in any case, what it is only to those who may read it.
         known = f" '{other['expansion']}'" if any(readable([other], by)) else " something"
@@ -268,4 +268,4 @@ def _accepted(writer: Writer, by: Principal, number: int, *, context: str, statu
 
 
 def _decide(writer: Writer, proposal_id: int, status: ProposalStatus, why: str, sense: int | None) -> None:
-    writer.db.conn.execute(_DECIDE, (status, writer.now, writer.heading.who, why, sense, proposal_id))
+    writer.connection.execute(_DECIDE, (status, writer.now, writer.heading.who, why, sense, proposal_id))

@@ -23,7 +23,7 @@ _NAMED = 5
 _ENTRIES = "SELECT * FROM history_rows WHERE change = :change ORDER BY id DESC"
 _LATER = """
 SELECT * FROM history_rows WHERE subject = :subject AND row = :row AND change > :change
-  AND before IS NOT after ORDER BY id DESC
+  AND (before = after) IS NOT TRUE ORDER BY id DESC
 """
 _NOW = """
 SELECT * FROM sense_rows WHERE id IN (SELECT row FROM history WHERE subject = 'sense' AND change = :change)
@@ -55,14 +55,14 @@ def steps_of_change(writer: Writer, by: Principal, *, change: int, force: bool) 
         NotAllowed: a row of it is not `by`'s to read.
         Conflict: a row was changed since, and `force` is off.
     """
-    rows = list(select(writer.db.conn, _ENTRIES, {"change": change}))
+    rows = list(select(writer.connection, _ENTRIES, {"change": change}))
     readable = [row for row in rows if may_read_entry(by, row)]
     if not readable:
         raise NotFound(f"There is no change {change}. The history shows those there are.")
     # All or nothing: half of a change taken back would be a state that never was.
     if len(readable) < len(rows):
         raise NotAllowed(f"Change {change} cannot be rolled back by {by.name}: only who may change all of it can.")
-    senses = {row["id"]: sense_of(row) for row in select(writer.db.conn, _NOW, {"change": change})}
+    senses = {row["id"]: sense_of(row) for row in select(writer.connection, _NOW, {"change": change})}
     first: dict[tuple[str, int], RollbackStep] = {}
     blocked: list[Row] = []
     for row in rows:
@@ -90,7 +90,7 @@ def steps_of_term(writer: Writer, by: Principal, *, term: str, moment: str | int
     last = _last_change(writer, moment)
     then: dict[int, Snapshot | None] = {}
     latest: dict[int, Row] = {}
-    for row in select(writer.db.conn, _STATES, {"key": normalise(term)}):
+    for row in select(writer.connection, _STATES, {"key": normalise(term)}):
         if not may_read_entry(by, row):
             continue
         # Rows come oldest first, so that the last one of each stays.
@@ -110,8 +110,8 @@ def steps_of_term(writer: Writer, by: Principal, *, term: str, moment: str | int
 def _stored_now(writer: Writer, row: Row, sense: Sense | None) -> Snapshot | None:
     if row["subject"] == "sense":
         return None if sense is None else snapshot_of_sense(sense)
-    sql = "SELECT * FROM contexts WHERE id = :id AND NOT removed"
-    found = next(select(writer.db.conn, sql, {"id": row["row"]}), None)
+    sql = "SELECT * FROM contexts WHERE id = :id AND removed = 0"
+    found = next(select(writer.connection, sql, {"id": row["row"]}), None)
     return None if found is None else snapshot_of_context(context_of(found))
 
 
@@ -126,7 +126,7 @@ def _last_change(writer: Writer, moment: str | int) -> int:
     # Compared as text with what is stored: UTC, in milliseconds.
     at = (given if given.tzinfo else given.replace(tzinfo=UTC)).astimezone(UTC).isoformat(timespec="milliseconds")
     # By number: numbers count on even when a clock is set back.
-    row = writer.db.conn.execute("SELECT coalesce(max(id), 0) FROM changes WHERE at <= ?", (at,)).fetchone()
+    row = writer.connection.execute("SELECT coalesce(max(id), 0) FROM changes WHERE at <= ?", (at,)).fetchone()
     return int(row[0])
 
 
@@ -135,7 +135,7 @@ def _changed_since(writer: Writer, by: Principal, change: int, blocked: Sequence
     later: set[int] = set()
     for row in blocked:
         values = {"subject": row["subject"], "row": row["row"], "change": change}
-        entry = next((one for one in select(writer.db.conn, _LATER, values) if may_read_entry(by, one)), None)
+        entry = next((one for one in select(writer.connection, _LATER, values) if may_read_entry(by, one)), None)
         if entry is not None:
             later.add(entry["change"])
             named.append(f"{_named(entry)} by {entry['who']} (change {entry['change']}, {entry['at'][:10]})")
@@ -202,9 +202,9 @@ def _make_room(writer: Writer, senses: Iterable[Sense]) -> None:
 
 def _remove_contexts(writer: Writer, steps: Iterable[RollbackStep]) -> None:
     for step in steps:
-        found = next(select(writer.db.conn, "SELECT * FROM contexts WHERE id = :id", {"id": step.row}))
+        found = next(select(writer.connection, "SELECT * FROM contexts WHERE id = :id", {"id": step.row}))
         writer.require_managed(found["name"], new=True)
-        used = "SELECT 1 FROM senses WHERE context = ? AND NOT removed LIMIT 1"
+        used = "SELECT 1 FROM senses WHERE context = ? AND removed = 0 LIMIT 1"
         # A context that others have put senses into meanwhile stays.
-        if not found["removed"] and writer.db.conn.execute(used, (step.row,)).fetchone() is None:
+        if not found["removed"] and writer.connection.execute(used, (step.row,)).fetchone() is None:
             writer.remove_context(context_of(found))

@@ -3,27 +3,39 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
+from argot.databases import Connection, Dialect
 from argot.types import Audience, Context, Principal, Sense
 
 Row = dict[str, Any]
 
 # Jumps from one audience to the next by the index, and so never reads every sense.
 _DISTINCT = """
-WITH RECURSIVE seen (audience) AS (
-    SELECT min(audience) FROM senses
-    UNION ALL SELECT (SELECT min(audience) FROM senses WHERE audience > seen.audience) FROM seen
-    WHERE seen.audience IS NOT NULL
+WITH RECURSIVE seen (mark) AS (
+    SELECT min({mark}) FROM senses
+    UNION ALL SELECT (SELECT min({mark}) FROM senses WHERE {mark} > seen.mark) FROM seen WHERE seen.mark IS NOT NULL
 )
-SELECT audience FROM seen WHERE audience IS NOT NULL UNION SELECT audience FROM contexts
+SELECT (SELECT audience FROM senses WHERE {mark} = seen.mark LIMIT 1) AS audience FROM seen WHERE mark IS NOT NULL
+UNION SELECT audience FROM contexts
 """
+# What the index is over: on PostgreSQL an index takes no long texts.
+_DISTINCT_BY = {
+    "sqlite": _DISTINCT.format(mark="audience"),
+    "postgresql": _DISTINCT.format(mark="md5(audience)"),
+}
 
 
-def select(conn: sqlite3.Connection, sql: str, values: dict[str, Any]) -> Iterator[Row]:
+def next_number(table: str) -> str:
+    """SQL for the number of a new row of a table, one more than the highest, as SQLite itself counts: where a
+    transaction is writing, no other is.
+    """
+    return f"(SELECT coalesce(max(id), 0) + 1 FROM {table})"  # noqa: S608
+
+
+def select(conn: Connection, sql: str, values: dict[str, Any]) -> Iterator[Row]:
     """The rows of a statement, as dictionaries."""
     cursor = conn.execute(sql, values)
     names = [column[0] for column in cursor.description]
@@ -40,12 +52,12 @@ def may_read(principal: Principal, *audiences: str) -> bool:
     return all(principal.may_read(audience_of(stored)) for stored in audiences)
 
 
-def passable_audiences(conn: sqlite3.Connection, principal: Principal) -> str | None:
+def passable_audiences(conn: Connection, dialect: Dialect, principal: Principal) -> str | None:
     """The stored audiences the principal passes, as JSON, for SQL to leave the others out early; None: all."""
     # What belongs to a conversation is not opened by this: `may_read` decides afterwards.
     if principal.sees_all:
         return None
-    stored = (row[0] for row in conn.execute(_DISTINCT))
+    stored = (row[0] for row in conn.execute(_DISTINCT_BY[dialect.engine]))
     return json.dumps([audience for audience in stored if may_read(principal, audience)])
 
 
@@ -91,4 +103,9 @@ def store_audience(audience: Audience) -> str:
 
 def keys_json(keys: Sequence[tuple[int, int, str]]) -> str:
     """The `:keys` of look_up.sql. Normalised keys hold neither NUL nor lone surrogates, which JSON in SQLite loses."""
-    return json.dumps([list(key) for key in keys])
+    return in_json([list(key) for key in keys])
+
+
+def in_json(texts: Sequence[Any]) -> str:
+    """A list to be bound for `json_each`. Its characters as they are: PostgreSQL has some escaped (`nul_texts`)."""
+    return json.dumps(texts, ensure_ascii=False)

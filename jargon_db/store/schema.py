@@ -1,11 +1,16 @@
-"""The tables of glossary.db, as numbered migrations. One that has been released is never edited: add another."""
+"""The tables of glossary.db, as numbered migrations. One that has been released is never edited: add another.
+
+On PostgreSQL the first one makes what the first five came to on SQLite; later ones are for both.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 
+from argot.databases import PerEngine, StoreMigration
 from argot.jargon_db.store.baseline import record_baseline
-from argot.sqlite import Migration, StepNames, run_script
+from argot.jargon_db.store.postgres_tables import POSTGRES_TABLES
+from argot.sqlite import StepNames, run_script
 
 _TABLES = """
 -- A term is one spelling ("PUC"); `key` is its normalised form, shared by spellings that only differ in case, hyphens
@@ -227,7 +232,10 @@ def _govern(connection: sqlite3.Connection) -> None:
     record_baseline(connection)
 
 
-MIGRATIONS: tuple[Migration, ...] = (_TABLES, _govern, _MINING, _CONTEXT_VERSIONS, _ACCEPTED_CONFLICTS)
+MIGRATIONS: tuple[StoreMigration, ...] = (
+    PerEngine(_TABLES, POSTGRES_TABLES),
+    *(PerEngine(step, "") for step in (_govern, _MINING, _CONTEXT_VERSIONS, _ACCEPTED_CONFLICTS)),
+)
 NAMES = StepNames(
     "argot.jargon_db",
     ("m001_glossary", "m002_governance", "m003_mining", "m004_context_versions", "m005_accepted_conflicts"),

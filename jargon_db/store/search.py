@@ -12,15 +12,15 @@ from collections.abc import Iterator
 from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.inputs import context_key
-from argot.jargon_db.store.rows import Row, passable_audiences, readable, sense_of
-from argot.jargon_db.store.search_words import search_words
+from argot.jargon_db.store.rows import Row, readable, select, sense_of
+from argot.jargon_db.store.search_index import COLUMNS, index_words, word_query
+from argot.jargon_db.store.search_words import search_row, search_words
 from argot.jargon_db.store.statements import statement
 from argot.types import Principal, Sense, SenseStatus
 
 MOST_CHARS = 500
 MOST_WORDS = 12
 """So much of what was typed is looked at."""
-_COLUMNS = ("{term aliases}", "{term aliases expansion}", "{term aliases expansion description}")
 # The highest character: all that begins with a key sorts before the key with this behind it.
 _LAST = "\U0010ffff"
 _RANKS: dict[SenseStatus, int] = {"approved": 0, "draft": 1, "retired": 2}
@@ -49,7 +49,7 @@ class Search:
             return []
         found: dict[int, Sense] = {}
         values = {
-            "audiences": passable_audiences(self._connections.reader(), principal),
+            "audiences": self._connections.passable_audiences(principal),
             "status": status,
             "context_key": None if context is None else context_key(context),
         }
@@ -61,6 +61,13 @@ class Search:
                     break
         return list(found.values())
 
+    def rebuild(self) -> None:
+        """Index all senses anew, as after their rows were copied from elsewhere."""
+        with self._connections.writing() as connection:
+            connection.execute("DELETE FROM sense_search")
+            rows = select(connection, "SELECT * FROM sense_rows ORDER BY id", {})
+            index_words(connection, [search_row(row["id"], sense_of(row)) for row in rows])
+
     def _candidates(
         self, text: str, limit: int, values: dict[str, str | None], found: dict[int, Sense]
     ) -> Iterator[Row]:
@@ -68,14 +75,14 @@ class Search:
         rows = list(self._connections.select(statement("search_keys"), key=key, end=key + _LAST, limit=limit, **values))
         yield from sorted(rows, key=_rank)
         words = list(dict.fromkeys(search_words(text)))[:MOST_WORDS]
-        # Quoted, so that no word is taken for an operator of the full-text language; the star finds beginnings.
-        wanted = " AND ".join(f'"{word}" *' for word in words)
-        for columns in _COLUMNS if words else ():
+        dialect = self._connections.dialect
+        template = statement("search_words" if dialect.engine == "sqlite" else "search_words_postgresql")
+        for columns in COLUMNS if words else ():
             # That many may be among those found before, and are skipped.
             asked = limit + len(found)
-            match = f"{columns} : ({wanted})"
-            yield from self._connections.select(statement("search_words"), match=match, limit=asked, **values)
+            match = word_query(dialect, words, columns)
+            yield from self._connections.select(template, match=match, limit=asked, **values)
 
 
-def _rank(row: Row) -> tuple[int, int, int, str]:
-    return (row["rank"], _RANKS[row["status"]], len(row["key"]), row["key"])
+def _rank(row: Row) -> tuple[int, int, int, str, int]:
+    return (row["rank"], _RANKS[row["status"]], len(row["key"]), row["key"], row["id"])

@@ -14,7 +14,7 @@ from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.glossary_writer import Writer, already_there
 from argot.jargon_db.store.inputs import STATUSES, SenseInput, checked_input, context_key, said
 from argot.jargon_db.store.journal import ChangeKind
-from argot.jargon_db.store.rows import Row, passable_audiences, readable, select, sense_of
+from argot.jargon_db.store.rows import Row, readable, select, sense_of
 from argot.jargon_db.store.statements import statement
 from argot.types import Audience, Principal, Sense, SenseStatus
 
@@ -63,13 +63,13 @@ class Senses:
         # A later page without a search: SQL skips the rows, where this would make senses of them first.
         if start and limit is not None and not wanted:
             return self._page(principal, {**values, "limit": limit, "start": start})
-        rows = readable(self._connections.select(statement("senses"), **values), principal)
+        rows = readable(self._connections.stream(statement("senses"), **values), principal)
         # Compared by key, so that "write amplification" finds "Write-Amplification"; SQL cannot fold like that.
         alike = (sense for sense in map(sense_of, rows) if not wanted or _holds(sense, wanted))
         return list(islice(alike, start, None if limit is None else start + limit))
 
     def _page(self, principal: Principal, values: dict[str, Any]) -> list[Sense]:
-        values["audiences"] = passable_audiences(self._connections.reader(), principal)
+        values["audiences"] = self._connections.passable_audiences(principal)
         rows = self._connections.select(statement("senses_page"), **values)
         return [sense_of(row) for row in readable(rows, principal)]
 
@@ -272,7 +272,7 @@ def require_reason(writer: Writer, sense: Sense) -> None:
     if sense.status != "approved":
         return
     values = {"key": normalise(sense.term), "context": context_key(sense.context), "id": sense.id}
-    rows = select(writer.db.conn, _APPROVED, values)
+    rows = select(writer.connection, _APPROVED, values)
     others = [sense_of(row) for row in (rows if writer.principal is None else readable(rows, writer.principal))]
     # Only senses they may read: the message would tell of the others.
     if others and not writer.heading.why:

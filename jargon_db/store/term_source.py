@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 
 from argot.jargon_db.lookup.spelling import Spelling
 from argot.jargon_db.lookup.views import Guards
 from argot.jargon_db.store.connections import Connections
-from argot.jargon_db.store.rows import may_read
+from argot.jargon_db.store.rows import in_json, may_read
 from argot.jargon_db.store.snapshots import loaded
 from argot.jargon_db.store.statements import statement
 from argot.types import Principal
@@ -16,7 +15,7 @@ from argot.types import Principal
 _STATE = "SELECT (SELECT value FROM meta WHERE name = 'version'), (SELECT coalesce(max(id), 0) FROM changes)"
 _GUARDS = (
     "SELECT DISTINCT senses.audience, contexts.audience "
-    "FROM senses JOIN contexts ON contexts.id = senses.context WHERE NOT senses.removed"
+    "FROM senses JOIN contexts ON contexts.id = senses.context WHERE senses.removed = 0"
 )
 # Careful rather than exact: an audience that was widened counts as well.
 _HIDDEN_SINCE = """
@@ -58,16 +57,21 @@ class StoredTerms:
         return None if len(rows) > most else {name for row in rows for name in _names(row)}
 
     def spellings(self, guards: Guards, keys: Iterable[str] | None = None) -> Iterator[Spelling]:
-        reader = self._connections.reader()
         if keys is None:
-            rows = reader.execute(statement("matchable"))
+            rows = self._connections.stream(statement("matchable"))
         else:
-            rows = reader.execute(statement("matchable_of"), {"keys": json.dumps(sorted(keys))})
-        return (Spelling(term, spelling, key) for term, spelling, key, *guard in rows if tuple(guard) in guards)
+            rows = self._connections.stream(statement("matchable_of"), keys=in_json(sorted(keys)))
+        return (
+            Spelling(row["term"], row["spelling"], row["key"])
+            for row in rows
+            if (row["audience"], row["context_audience"]) in guards
+        )
 
     def expansions(self, guards: Guards) -> list[tuple[str, str]]:
-        rows = self._connections.reader().execute(statement("expansions"))
-        return [(term, expansion) for term, expansion, *guard in rows if tuple(guard) in guards]
+        rows = self._connections.stream(statement("expansions"))
+        return [
+            (row["spelling"], row["expansion"]) for row in rows if (row["audience"], row["context_audience"]) in guards
+        ]
 
 
 def _names(row: tuple[str | None, ...]) -> Iterator[str]:

@@ -16,12 +16,15 @@ from argot.types import Principal
 if TYPE_CHECKING:
     from argot.jargon_db.store.connections import Connections
 
-_ADD = "INSERT INTO uses (week, sense, count) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count"
+_ADD = """
+INSERT INTO uses (week, sense, count) VALUES (?, ?, ?)
+ON CONFLICT (week, sense) DO UPDATE SET count = uses.count + excluded.count
+"""
 _KNOWN = "SELECT 1 FROM senses WHERE id = ?"
 _USES = """
 SELECT uses.week, uses.count, sense_rows.*
 FROM uses JOIN sense_rows ON sense_rows.id = uses.sense
-WHERE :key IS NULL OR sense_rows.key = :key
+WHERE CAST(:key AS TEXT) IS NULL OR sense_rows.key = :key
 ORDER BY uses.week, sense_rows.key, sense_rows.context_name, sense_rows.id
 """
 
@@ -49,10 +52,10 @@ class SenseUsage:
         counts = Counter(sense_ids)
         if not counts:
             return
-        with self._connections.writing() as db:
+        with self._connections.writing() as connection:
             # The glossary may have been replaced by a backup since the question was asked.
-            known = [sense for sense in counts if db.conn.execute(_KNOWN, (sense,)).fetchone()]
-            db.conn.executemany(_ADD, [(week, sense, counts[sense]) for sense in known])
+            known = [sense for sense in counts if connection.execute(_KNOWN, (sense,)).fetchone()]
+            connection.executemany(_ADD, [(week, sense, counts[sense]) for sense in known])
 
     def by_week(self, principal: Principal, term: str | None = None) -> list[WeekOfUse]:
         """The use of the senses the principal may read, by week; of one term, or of all."""

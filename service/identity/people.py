@@ -136,6 +136,8 @@ class People:
     def __init__(self, stores: Stores, lifetimes: Lifetimes = Lifetimes()) -> None:  # noqa: B008  frozen
         self.watchers: list[Callable[[Ended], None]] = []
         """Told, in whatever thread it happens, when sessions have ended, so that open connections can be cut."""
+        self.tell_others: Callable[[Ended], None] | None = None
+        """Told the same, to pass it on to other services on the same stores."""
         self.database = stores.open("people", MIGRATIONS)
         said = self.database.dialect
         self._users = _USERS.format(groups=said.joined("group_name"), contexts=said.joined("context"))
@@ -357,10 +359,16 @@ class People:
     def _tell_of_some(self, user: str, ended: frozenset[str]) -> None:
         self._tell(Ended(user, ended))
 
-    def _tell(self, ended: Ended) -> None:
+    def heard(self, ended: Ended) -> None:
+        """Another service says that sessions have ended."""
         # A copy: another thread may add a watcher meanwhile.
         for watcher in list(self.watchers):
             watcher(ended)
+
+    def _tell(self, ended: Ended) -> None:
+        self.heard(ended)
+        if self.tell_others:
+            self.tell_others(ended)
 
 
 def _user(row: Row) -> User:

@@ -11,7 +11,7 @@ import ipaddress
 import threading
 import time
 from collections.abc import Callable
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from cachetools import LRUCache
 
@@ -22,6 +22,14 @@ WINDOW_SECONDS = 15 * 60
 LIMITS: dict[Literal["both", "address", "name"], int] = {"both": 5, "address": 60, "name": 30}
 
 Key: TypeAlias = tuple[Literal["both", "address", "name"], str, str]
+
+
+class CountedAttempts(Protocol):
+    """Attempts of the last minutes, in this process or in all that share the stores."""
+
+    def begin(self, name: str, address: str) -> float: ...
+
+    def succeeded(self, name: str, address: str) -> None: ...
 
 
 class Attempts:

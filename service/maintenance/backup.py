@@ -33,6 +33,7 @@ from argot.service.ratings import rating_store
 from argot.service.storage import home_folder as layout
 from argot.service.storage import restore
 from argot.service.storage.damage import check_database
+from argot.service.storage.kept_members import MEMBER, kept_members
 from argot.service.threads import thread_store
 from argot.sqlite import damage_named, open_connection, open_database
 
@@ -47,10 +48,7 @@ _COPIES = ".backup-"
 _MEMBER = re.compile(
     rf"{'|'.join(map(re.escape, layout.DATABASES))}"
     r"|blobs/(?:[A-Za-z0-9_-]{1,128}/){0,3}[A-Za-z0-9_.-]{1,128}"
-    r"|profiles/[a-z0-9-]{1,60}\.toml"
-    # Models in force, and what trainings were and came to; not their pairs, checkpoints and models, which are large.
-    r"|learning/adopted\.json|learning/models/[A-Za-z0-9_-]{1,60}(?:/[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}){1,4}"
-    r"|learning/runs/r[0-9]{1,9}/(?:request|state|card)\.json|learning/runs/r[0-9]{1,9}/progress\.jsonl"
+    rf"|{MEMBER}"
 )
 
 
@@ -96,12 +94,12 @@ def write_backup(home: Path, path: Path) -> Backup:
 
 def _write(home: Path, copies: Path, file: IO[bytes]) -> list[Member]:
     sources = {name: _copy_database(home / name, copies / name) for name in layout.DATABASES if (home / name).exists()}
-    folders = (layout.BLOBS, layout.PROFILES, layout.LEARNING_FOLDER)
-    for found in sorted(path for folder in folders for path in (home / folder).rglob("*")):
+    for found in sorted((home / layout.BLOBS).rglob("*")):
         name = found.relative_to(home).as_posix()
         # Links are left out, for they would put files from elsewhere into the backup.
-        if found.is_file() and not found.is_symlink() and _MEMBER.fullmatch(name) and not _is_of_unfinished(found):
+        if found.is_file() and not found.is_symlink() and _MEMBER.fullmatch(name):
             sources[name] = found
+    sources |= {name: home / name for name in kept_members(home)}
     members = [Member(name, source.stat().st_size, _hash_file(source)) for name, source in sources.items()]
     manifest = {
         "format": FORMAT,
@@ -116,11 +114,6 @@ def _write(home: Path, copies: Path, file: IO[bytes]) -> list[Member]:
             with sources[member.name].open("rb") as source:
                 tar.addfile(_entry(member.name, member.size), source)
     return members
-
-
-def _is_of_unfinished(path: Path) -> bool:
-    """Whether it is of a training that did not come to its end, which without its pairs could not go on."""
-    return path.parent.parent.name == "runs" and not (path.parent / "card.json").exists()
 
 
 def _copy_database(source: Path, copy: Path) -> Path:

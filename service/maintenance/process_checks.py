@@ -84,7 +84,7 @@ def _settings(settings: Settings) -> Iterator[Finding]:
     for name, field in Settings.model_fields.items():
         value = getattr(settings, name)
         # The output gets passed on. Secret settings show as stars by themselves, but a URL may hold a password.
-        if name in ("model_url", "chroma_url", "trace_endpoint", "metric_endpoint"):
+        if name in ("model_url", "chroma_url", "store", "trace_endpoint", "metric_endpoint"):
             value = without_password(value)
         if value != field.default:
             yield good(f"setting {name}", f"{value} ({_source(name, value, written)})")

@@ -11,17 +11,27 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from argot.clock import utc_now
 from argot.corpus.corpus import Corpus
 from argot.corpus.ingestion import derivation
 from argot.corpus.ingestion.derivation import RULES, Made, Recipe, Task
 from argot.corpus.ingestion.derivation_states import DerivationStates
-from argot.errors import ModelUnavailable, VectorsUnavailable
+from argot.errors import ArgotError, Conflict, ModelUnavailable, VectorsUnavailable
 from argot.service.identity.people import local_principal
+from argot.service.jobs.job_kinds import job_kind
+from argot.service.jobs.job_types import JobRun, JobWanted, PutOff
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.derivation_run import FAILURES_IN_A_ROW, Making, deriving_turn, made_of, to_the_end
-from argot.service.usecases.unasked_derivation import budget_day, doing_now, wanted_kinds, wanted_texts
+from argot.service.usecases.unasked_derivation import (
+    DERIVE,
+    budget_day,
+    derivation_key,
+    doing_now,
+    wanted_kinds,
+    wanted_texts,
+)
 from argot.tools.retrieval.triple_extraction import ExtractiveDeriver
 from argot.types import DerivableKind, Passage
 
@@ -34,6 +44,7 @@ REST_SECONDS = 60.0
 """After the model server failed; doubled by each further failure, up to half an hour."""
 LONGEST_REST = 1800.0
 QUIET_SECONDS = 60.0
+PUT_AT_ONCE = 20
 RULES_TOGETHER = 64
 """Tasks by rules that are stored together: they take no time."""
 
@@ -47,7 +58,10 @@ async def derive_unasked(kb: KnowledgeBase) -> None:
     rest = REST_SECONDS
     while True:
         try:
-            await derive_due(kb)
+            if await kb.jobs.taken(DERIVE):
+                await put_due(kb)
+            else:
+                await derive_due(kb)
             doing_now(kb).resting, rest = "", REST_SECONDS
         except (ModelUnavailable, VectorsUnavailable) as error:
             doing_now(kb).resting = str(error)
@@ -100,6 +114,59 @@ async def derive_due(kb: KnowledgeBase) -> None:
         doing.resting = ""
 
 
+# -- where jobs go through a queue ------------------------------------------------------------------------------------
+
+
+async def put_due(kb: KnowledgeBase) -> None:
+    """Have others derive of the documents that are due: a few at a time, those that came in last first."""
+    corpus, wanted = await kb.load(), wanted_texts(kb.settings)
+    states = DerivationStates(corpus.store.database)
+    free = PUT_AT_ONCE - sum(job.is_under_way for job in await kb.jobs.listed(DERIVE))
+    if free <= 0 or await _is_spent(kb, states):
+        return
+    due = await kb.blocking(states.due, wanted, utc_now())
+    for id_ in due[:free]:
+        label = await kb.blocking(_name, corpus, id_)
+        given = {"document": id_, "wanted": wanted}
+        job = JobWanted(DERIVE, local_principal(), given, label=label, key=derivation_key(id_))
+        try:
+            await kb.jobs.put(job, again=False)
+        except Conflict:  # it is under way
+            continue
+
+
+def _name(corpus: Corpus, document: str) -> str:
+    return corpus.store.document(local_principal(), document).name
+
+
+@job_kind(DERIVE, busy="Texts of '{label}' are being derived.")
+async def derive_work(run: JobRun) -> Any:
+    """Derive what is missing of one document.
+
+    Raises:
+        ArgotError: this machine would derive other texts than the service that asked.
+        PutOff: the server does not answer, which is no document's fault.
+    """
+    kb, document, wanted = run.kb, run.parameters["document"], run.parameters["wanted"]
+    if wanted != wanted_texts(kb.settings):
+        raise ArgotError(
+            f"The service wants {wanted or 'nothing'} derived, and this machine would derive"
+            f" {wanted_texts(kb.settings) or 'nothing'}. Set ARGOT_MODEL_URL, ARGOT_DERIVE_KINDS and"
+            " ARGOT_DERIVE_IN_BACKGROUND alike on both, or leave 'derive' out: argot work --kinds sync,upload,fetch"
+        )
+    corpus = await kb.load()
+    states = DerivationStates(corpus.store.database)
+    try:
+        await kb.blocking(lambda: corpus.vectors)
+        work = _Unasked(kb, corpus, states, await _maker(kb), document, wanted)
+        return {"derived": await work.to_its_end()}
+    except (ModelUnavailable, VectorsUnavailable) as error:
+        raise PutOff(str(error)) from error
+
+
+# -- one document -----------------------------------------------------------------------------------------------------
+
+
 def _version(corpus: Corpus) -> int:
     return corpus.store.version
 
@@ -124,6 +191,14 @@ class ByRules:
 
     async def make(self, kind: DerivableKind, passages: Sequence[Passage], previous: str = "") -> Made:
         return Made(self.recipe(kind), passages, triples=await ExtractiveDeriver().triples(passages))
+
+
+async def _is_spent(kb: KnowledgeBase, states: DerivationStates) -> bool:
+    limit = kb.settings.derive_calls_per_day
+    # Rules cost nothing.
+    if not limit or kb.model_server is None:
+        return False
+    return (await kb.blocking(states.spent, budget_day(utc_now()))).calls >= limit
 
 
 @dataclass
@@ -163,10 +238,7 @@ class _Unasked:
         return derivation.to_do(self.corpus.store.database.connection(), self.document, recipes, renew=False)
 
     async def _is_spent(self) -> bool:
-        limit = self.kb.settings.derive_calls_per_day
-        if not limit or isinstance(self.maker, ByRules):
-            return False
-        return (await self.kb.blocking(self.states.spent, budget_day(utc_now()))).calls >= limit
+        return await _is_spent(self.kb, self.states)
 
     async def _do(self, tasks: Sequence[Task]) -> None:
         made = [one for task in tasks if (one := await self._made(task)) is not None]

@@ -1,4 +1,6 @@
-"""Sources that are synced without being asked, while the service runs: one at a time, by their `every`.
+"""Sources that are synced without being asked, while the service runs: by their `every`.
+
+Here one at a time; where jobs go through a queue, they are put into it, and as many at a time as there are workers.
 
 Documents are embedded by a process of low priority then (`KnowledgeBase.warm`). What fails is tried again after two
 minutes, then four, and so on, up to a day; also what the end of the process interrupted.
@@ -8,20 +10,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from argot.clock import utc_now
-from argot.corpus.connectors.source_store import (
-    DAY_SECONDS,
-    RETRY_SECONDS,
-    SourceRecord,
-    SourceStore,
-    retry_seconds,
-)
+from argot.corpus.connectors.source_store import RETRY_SECONDS, SourceStore
 from argot.errors import Conflict, NotFound
 from argot.service.identity.people import local_principal
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.document_sources import source_sync
+from argot.service.usecases.document_sources import SYNC, is_sync_due, source_sync, sync_put
 from argot.service.usecases.usecase_registry import outcome
 
 logger = logging.getLogger(__name__)
@@ -45,11 +41,14 @@ async def keep_in_step(kb: KnowledgeBase) -> None:
 
 
 async def sync_due(kb: KnowledgeBase, now: datetime | None = None) -> list[str]:
-    """Sync the sources that are due, one after the other; their names."""
+    """Sync the sources that are due, one after the other, or have others do it; their names."""
     records = await kb.blocking(SourceStore(kb.document_store.database).all)
     names = [one.name for one in records if is_sync_due(one, now or utc_now())]
     for name in names:
         try:
+            if await kb.jobs.taken(SYNC):
+                await sync_put(kb, name)
+                continue
             report = await outcome(source_sync(kb, local_principal(), name=name, patient=True))
         except (Conflict, NotFound):  # somebody syncs it just now, or has removed it
             continue
@@ -60,14 +59,3 @@ async def sync_due(kb: KnowledgeBase, now: datetime | None = None) -> list[str]:
         told = logger.info if report.state == "synced" else logger.warning
         told("source %s: %s", name, report.detail or report.state)
     return names
-
-
-def is_sync_due(record: SourceRecord, now: datetime) -> bool:
-    if not record.every:
-        return False
-    if record.tried_at is None:
-        return True
-    wait = record.every
-    if record.failures:
-        wait = retry_seconds(record.failures, longest=max(record.every, DAY_SECONDS))
-    return now >= datetime.fromisoformat(record.tried_at) + timedelta(seconds=wait)

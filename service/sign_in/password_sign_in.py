@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from argot.errors import NotAllowed
 from argot.service.identity.people import User
-from argot.service.identity.sign_in_attempts import Attempts
+from argot.service.identity.sign_in_attempts import Attempts, CountedAttempts
 
 if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
@@ -31,11 +31,11 @@ class SignInRefused(NotAllowed):
 
 
 class SignIn:
-    """One for a service: it knows the attempts of the last minutes."""
+    """One for a service. Attempts of the last minutes count for all services on the same stores together."""
 
     def __init__(self, kb: KnowledgeBase, attempts: Attempts | None = None) -> None:
         self.kb = kb
-        self.attempts = attempts or Attempts()
+        self.attempts: CountedAttempts = attempts or (kb.shared.attempts if kb.shared else Attempts())
         self._places = asyncio.Semaphore(AT_ONCE)
         self._waiting = 0
 
@@ -72,7 +72,7 @@ class SignIn:
 
     async def _check(self, name: str, password: str, address: str, wrong: str = WRONG) -> User:
         # Counted before the password is checked, so that many attempts at once do not all get through.
-        wait = self.attempts.begin(name, address)
+        wait = await self.kb.look_up(self.attempts.begin, name, address)
         if wait > 0:
             minutes = ceil(wait / 60)
             text = f"Too many attempts. Try again in {minutes} minute{'s' * (minutes > 1)}, or ask an administrator."
@@ -81,7 +81,7 @@ class SignIn:
         if user is None:
             raise SignInRefused(wrong, 401)
         # The password was right, so this was no guess, even if the account is suspended.
-        self.attempts.succeeded(name, address)
+        await self.kb.look_up(self.attempts.succeeded, name, address)
         if user.suspended_at:
             raise SignInRefused("Your account is suspended. Ask an administrator to restore it.", 403)
         return user

@@ -22,6 +22,7 @@ from argot.clock import utc_now
 from argot.errors import InvalidInput
 from argot.service.identity.people import User
 from argot.service.identity.provider_links import Confirmed, ProviderLink
+from argot.service.identity.sessions import SKEW_SECONDS
 from argot.service.sign_in.openid_connect import OpenIdProvider, ProviderRefusal, ProviderUnreachable, Told
 from argot.service.sign_in.provider_claims import claimed_display_name, claimed_groups, claimed_name
 
@@ -83,6 +84,8 @@ class ProviderSignIn:
         seed = self._seed(ticket, state)
         # Before anything is awaited: two at once with one ticket are one too many.
         self._used[seed] = True
+        if self.kb.shared and not await self.kb.shared.run(self.kb.shared.places.first, seed, BEGUN_SECONDS):
+            raise ProviderRefusal(OLD)
         nonce, verifier = self._made("nonce", seed), self._made("verifier", seed)
         try:
             told = await self.provider.told_for(code, back, nonce=nonce, verifier=verifier)
@@ -95,7 +98,7 @@ class ProviderSignIn:
     async def token(self, user: User, id_token: str, address: str, agent: str) -> str:
         """The token of a new session of somebody who has just come back."""
         token = await self.kb.blocking(self.kb.people.sessions.begin, user.name, address, agent)
-        session = self.kb.people.sessions.find(token)
+        session = await self.kb.look_up(self.kb.people.sessions.find, token)
         if session is not None:
             self._id_tokens[session.id] = id_token
         return token
@@ -125,7 +128,9 @@ class ProviderSignIn:
         # As bytes: `compare_digest` raises on strings that are not ASCII.
         ours = hmac.compare_digest(signature.encode(), self._made("ticket", seed).encode())
         same = hmac.compare_digest(state.encode("utf-8", "replace"), self._made("state", seed).encode())
-        if not ours or not same or seed in self._used or not 0 <= time.time() - int(began) <= BEGUN_SECONDS:
+        # It may have been begun at a service whose clock is ahead of this one.
+        fresh = -SKEW_SECONDS <= time.time() - int(began or 0) <= BEGUN_SECONDS if ours else False
+        if not same or seed in self._used or not fresh:
             raise ProviderRefusal(OLD)
         return seed
 

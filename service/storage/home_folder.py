@@ -104,6 +104,18 @@ def note_stores(home: Path) -> None:
         write_atomically(home / MARKER, json.dumps({**made, **_marker(home), "stores": there}) + "\n")
 
 
+def noted_place(home: Path) -> str:
+    """The PostgreSQL that keeps the knowledge base of this folder, as messages name it; empty: the folder itself."""
+    return str(_marker(home).get("kept_by", ""))
+
+
+def note_place(home: Path, place: str) -> None:
+    """Write down which PostgreSQL keeps it, so that without that one it is not taken for a new, empty one."""
+    if place != noted_place(home):
+        made = {"format": FORMAT, "created": timestamp(), "argot": __version__}
+        write_atomically(home / MARKER, json.dumps({**made, **_marker(home), "kept_by": place}) + "\n")
+
+
 def _marker(home: Path) -> dict[str, Any]:
     """The marker's content; empty if it is gone, or cannot be read (`_check_format` complains of that)."""
     try:

@@ -70,7 +70,8 @@ async def open_thread_database(stores: Stores, migrations: Sequence[StoreMigrati
     return await _open_postgresql(stores, migrations)
 
 
-def _serializer() -> Any:
+def checkpoint_serializer() -> Any:
+    """What checkpoints are written and read by."""
     from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
     # Said once more, for langgraph reads the variable when it is first imported, by whomever.
@@ -88,7 +89,7 @@ async def _open_sqlite(path: Path, migrations: Sequence[StoreMigration]) -> Sqli
     open_database(path, migrations).close()
     # "NORMAL" for checkpoints; `write` makes what has to last durable.
     connection = await aiosqlite.Connection(lambda: open_connection(path, synchronous="NORMAL"), _ROWS_AT_ONCE)
-    saver = TurnSaver(connection, serde=_serializer())
+    saver = TurnSaver(connection, serde=checkpoint_serializer())
     try:
         with damage_named(path):
             await saver.setup()
@@ -156,7 +157,7 @@ async def _open_postgresql(stores: PostgresqlStores, migrations: Sequence[StoreM
     from argot.graph.checkpoints.postgresql_checkpointer import open_saver
 
     database = await asyncio.to_thread(stores.open, STORE, migrations)
-    return PostgresqlThreadDatabase(await open_saver(stores, _serializer()), database)
+    return PostgresqlThreadDatabase(await open_saver(stores, checkpoint_serializer()), database)
 
 
 class PostgresqlThreadDatabase:

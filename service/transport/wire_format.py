@@ -6,8 +6,7 @@ import base64
 import json
 from typing import Any
 
-from argot import errors
-from argot.errors import ArgotError, Later
+from argot.errors import ArgotError, Later, error_named
 from argot.service.usecases.usecase_registry import Event
 
 MAX_LINE = 256 * 1024 * 1024
@@ -44,11 +43,7 @@ def error_event(error: ArgotError) -> Event:
 
 def error_of(event: Event) -> ArgotError:
     """The error of an event, of its own class again and with its own message."""
-    found = getattr(errors, str(event.get("type")), ArgotError)
-    kind = found if isinstance(found, type) and issubclass(found, ArgotError) else ArgotError
-    # Without `__init__`, whose parameters differ by class and which would build another message.
-    error = kind.__new__(kind)
-    Exception.__init__(error, str(event.get("message")))
+    error = error_named(str(event.get("type")), str(event.get("message")))
     if isinstance(error, Later) and isinstance(event.get("wait"), int):
         error.wait = event["wait"]
     return error

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Annotated
-from urllib.parse import urlsplit
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 from weakref import WeakKeyDictionary
 
 from pydantic import Field
 
 from argot.errors import InvalidInput
+from argot.service.jobs.job_kinds import job_kind
+from argot.service.jobs.job_types import JobRun, JobWanted
+from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.uploads import UploadReport, put_in
+from argot.service.usecases.queued_work import queued_outcome
+from argot.service.usecases.uploads import REPORT, UploadReport, put_in
 from argot.service.usecases.usecase_registry import Reader, Text, usecase
 from argot.types import Principal
 
 if TYPE_CHECKING:
     from argot.corpus.corpus import Source
 
+FETCH = "fetch"
+"""The kind of the jobs that fetch what is at an address."""
 FETCHED_AT_ONCE = 3
 """A slow server holds a thread for up to two minutes, and questions need threads, too."""
 _fetching: WeakKeyDictionary[KnowledgeBase, asyncio.Semaphore] = WeakKeyDictionary()
@@ -40,11 +47,43 @@ async def document_fetch(
     Raises:
         InvalidInput: it cannot be fetched or read; nothing was added.
     """
+    # Before it is stored with a job.
+    _require_no_password(address)
+    given: dict[str, Any] = {"address": address, "audience": audience, "tags": tags}
+    if await kb.jobs.taken(FETCH):
+        found = await queued_outcome(kb, JobWanted(FETCH, principal, given, label=address))
+        return REPORT.validate_python(found)
+    return await _fetched(kb, principal, **given)
+
+
+@job_kind(FETCH, busy="{label} is being fetched.", lane="awaited")
+async def fetch_work(run: JobRun) -> Any:
+    """An `UploadReport` as JSON."""
+    return jsonable(await _fetched(run.kb, run.principal, **run.parameters))
+
+
+async def _fetched(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    address: str,
+    audience: Sequence[str] | None,
+    tags: Sequence[str] | None,
+) -> UploadReport:
     async with _fetching.setdefault(kb, asyncio.Semaphore(FETCHED_AT_ONCE)):  # who waits holds no thread
         most = int(kb.settings.max_file_mb * 1_000_000)
         source = await kb.blocking(fetched_source, address, most)
     readers = None if audience is None else frozenset(audience)
     return await put_in(kb, principal, source, audience=readers, tags=tags)
+
+
+def _require_no_password(address: str) -> None:
+    """
+    Raises:
+        InvalidInput
+    """
+    if "@" in re.split(r"[/?#]", address.partition("//")[2], maxsplit=1)[0]:
+        raise InvalidInput("The address holds a name or a password, which is not to be stored. Leave them out.")
 
 
 def fetched_source(address: str, most_bytes: int) -> Source:
@@ -61,8 +100,7 @@ def fetched_source(address: str, most_bytes: int) -> Source:
 
     given = address.strip()
     try:
-        if "@" in urlsplit(given).netloc:
-            raise InvalidInput("The address holds a name or a password, which is not to be stored. Leave them out.")
+        _require_no_password(given)
         start = plain_url(given)
         with WebFetcher(origin_of(start), most_bytes=most_bytes) as fetcher:
             found = fetcher.get(start, allowed=lambda _: True)

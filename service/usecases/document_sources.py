@@ -4,20 +4,33 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from contextlib import aclosing, contextmanager
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, get_args
-from weakref import WeakKeyDictionary
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, TypeAdapter
 
-from argot.corpus.connectors.source_store import SourceKind, SourceRecord, SourceStore, SyncProblem, SyncState
-from argot.errors import Conflict
+from argot.clock import utc_now
+from argot.corpus.connectors.source_store import (
+    DAY_SECONDS,
+    SourceKind,
+    SourceRecord,
+    SourceStore,
+    SyncProblem,
+    SyncState,
+    retry_seconds,
+)
 from argot.service.blocking_work import stream
+from argot.service.identity.people import local_principal
+from argot.service.jobs.job_kinds import job_kind
+from argot.service.jobs.job_types import JobRun, JobWanted, TellProgress
+from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
 from argot.service.usecases.documents import forget_quotes
+from argot.service.usecases.queued_work import queued
 from argot.service.usecases.source_options import (
     check_address,
     kind_of,
@@ -26,7 +39,7 @@ from argot.service.usecases.source_options import (
     require_admin,
     seconds_of,
 )
-from argot.service.usecases.usecase_registry import Event, Finished, Reader, Text, usecase
+from argot.service.usecases.usecase_registry import Event, Finished, Reader, Text, outcome, usecase
 from argot.types import Principal, distinct_tags
 
 if TYPE_CHECKING:
@@ -50,8 +63,8 @@ SourceName = Annotated[Text, AfterValidator(_source_name)]
 Address = Annotated[Text, Field(max_length=2000)]
 SomePatterns = Annotated[list[Text], Field(max_length=100)]
 
-_syncing: WeakKeyDictionary[KnowledgeBase, dict[str, SyncUnderWay]] = WeakKeyDictionary()
-"""What is done to sources just now, by their names."""
+SYNC = "sync"
+"""The kind of the jobs that sync a source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +93,10 @@ class SyncReport:
     gone: list[str]
 
 
-@dataclass(slots=True)
+_REPORT = TypeAdapter(SyncReport)
+
+
+@dataclass(frozen=True, slots=True)
 class SyncUnderWay:
     """How far a sync is: `done` of the `total` documents that are to be read or taken out; 0 while it still looks."""
 
@@ -160,7 +176,7 @@ async def source_remove(
     """
     store = SourceStore(kb.document_store.database)
     record = await kb.blocking(store.named, name)
-    with _alone(kb, name):
+    async with kb.jobs.here(_sync_job(principal, name)):
         removed = 0
         if with_documents:
             corpus = await kb.load()
@@ -192,10 +208,18 @@ async def source_sync(
         Conflict: it is being synced already.
     """
     record = await kb.blocking(SourceStore(kb.document_store.database).named, name)
-    with _alone(kb, name) as under_way:
-        async with aclosing(_steps(kb, principal, record, under_way, confirm=confirm, patient=patient)) as steps:
-            async for step in steps:
-                yield step
+    job = _sync_job(principal, name, confirm=confirm, patient=patient)
+    if await kb.jobs.taken(SYNC):
+        async with aclosing(queued(kb, job)) as events:
+            async for event in events:
+                yield Finished(_REPORT.validate_python(event.data)) if isinstance(event, Finished) else event
+        return
+    async with (
+        kb.jobs.here(job) as tell,
+        aclosing(_steps(kb, principal, record, tell, confirm=confirm, patient=patient)) as steps,
+    ):
+        async for step in steps:
+            yield step
 
 
 @usecase("manager", everywhere=True)
@@ -208,37 +232,63 @@ async def source_sync_start(
         NotFound: there is no such source.
         Conflict: it is being synced already.
     """
-    record = await kb.blocking(SourceStore(kb.document_store.database).named, name)
-    under_way = _begin(kb, name)
-    kb.beside(_synced_beside(kb, principal, record, under_way, confirm=confirm))
-    return replace(under_way)
+    await kb.blocking(SourceStore(kb.document_store.database).named, name)
+    job = await kb.jobs.put(_sync_job(principal, name, confirm=confirm))
+    return SyncUnderWay(name, job.done, job.total)
 
 
 @usecase("manager", everywhere=True)
 async def source_progress(kb: KnowledgeBase, principal: Principal) -> list[SyncUnderWay]:
     """The sources that are being synced just now, whoever began it."""
-    return [replace(one) for one in _syncing.get(kb, {}).values()]
+    found = [job for job in await kb.jobs.listed(SYNC) if job.is_under_way]
+    return [SyncUnderWay(job.label, job.done, job.total) for job in reversed(found)]
 
 
-async def _synced_beside(
-    kb: KnowledgeBase, principal: Principal, record: SourceRecord, under_way: SyncUnderWay, *, confirm: bool
-) -> None:
-    try:
-        async with aclosing(_steps(kb, principal, record, under_way, confirm=confirm, patient=False)) as steps:
-            async for _ in steps:
-                pass
-    # Nobody awaits it: what is wrong with the source is stored with it, and only the log can tell of the rest.
-    except Exception:
-        logger.exception("the source %s could not be synced", record.name)
-    finally:
-        _end(kb, record.name)
+def _sync_job(principal: Principal, name: str, *, confirm: bool = False, patient: bool = False) -> JobWanted:
+    """What is done to one source, which nobody else may do at the same time."""
+    given = {"name": name, "confirm": confirm, "patient": patient}
+    return JobWanted(SYNC, principal, given, label=name, key=f"{SYNC}:{name}")
+
+
+@job_kind(SYNC, busy="The source '{label}' is being synced. Wait until that is done, or stop it.")
+async def sync_work(run: JobRun) -> Any:
+    """A `SyncReport` as JSON; None where it was due, and another one has synced it meanwhile."""
+    kb, given = run.kb, run.parameters
+    record = await kb.blocking(SourceStore(kb.document_store.database).named, given["name"])
+    if given["patient"] and not is_sync_due(record, utc_now()):
+        return None
+    steps = _steps(kb, run.principal, record, run.tell, confirm=given["confirm"], patient=given["patient"])
+    report = await outcome(steps)
+    told = logger.info if report.state == "synced" else logger.warning
+    told("source %s: %s", record.name, report.detail or report.state)
+    return jsonable(report)
+
+
+async def sync_put(kb: KnowledgeBase, name: str) -> None:
+    """Have a source synced that is due. What was put aside stays there.
+
+    Raises:
+        Conflict: it is being synced.
+    """
+    await kb.jobs.put(_sync_job(local_principal(), name, patient=True), again=False)
+
+
+def is_sync_due(record: SourceRecord, now: datetime) -> bool:
+    if not record.every:
+        return False
+    if record.tried_at is None:
+        return True
+    wait = record.every
+    if record.failures:
+        wait = retry_seconds(record.failures, longest=max(record.every, DAY_SECONDS))
+    return now >= datetime.fromisoformat(record.tried_at) + timedelta(seconds=wait)
 
 
 async def _steps(
     kb: KnowledgeBase,
     principal: Principal,
     record: SourceRecord,
-    under_way: SyncUnderWay,
+    tell: TellProgress,
     *,
     confirm: bool,
     patient: bool,
@@ -247,6 +297,7 @@ async def _steps(
     from argot.corpus.connectors.connector_choice import connector_for
     from argot.corpus.connectors.synchronisation import Synchronisation
 
+    total = 0
     async with kb.adding:
         sync = Synchronisation(
             corpus,
@@ -259,41 +310,12 @@ async def _steps(
         )
         async with aclosing(stream(sync.run)) as events:
             async for event in events:
-                under_way.done, under_way.total = event.done, event.total or under_way.total
+                total = event.total or total
+                tell(event.done, total, event.name)
                 yield _shown(event)
     if sync.counts["removed"]:
         await _removed(kb, corpus)
     yield Finished(_report(record, sync))
-
-
-@contextmanager
-def _alone(kb: KnowledgeBase, name: str) -> Iterator[SyncUnderWay]:
-    """Around what is done to one source, which nobody else may do at the same time.
-
-    Raises:
-        Conflict
-    """
-    under_way = _begin(kb, name)
-    try:
-        yield under_way
-    finally:
-        _end(kb, name)
-
-
-def _begin(kb: KnowledgeBase, name: str) -> SyncUnderWay:
-    """
-    Raises:
-        Conflict: something is done to it already.
-    """
-    running = _syncing.setdefault(kb, {})
-    if name in running:
-        raise Conflict(f"The source '{name}' is being synced. Wait until that is done, or stop it.")
-    running[name] = SyncUnderWay(name)
-    return running[name]
-
-
-def _end(kb: KnowledgeBase, name: str) -> None:
-    del _syncing[kb][name]
 
 
 async def _removed(kb: KnowledgeBase, corpus: Corpus) -> None:

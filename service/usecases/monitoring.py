@@ -7,6 +7,7 @@ import asyncio
 from argot.errors import NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.findings import Finding, good
+from argot.service.maintenance.job_check import job_findings
 from argot.service.maintenance.process_checks import findings_of_process
 from argot.service.usecases.usecase_registry import usecase
 from argot.types import Principal
@@ -34,4 +35,5 @@ async def doctor_findings(kb: KnowledgeBase, principal: Principal) -> list[Findi
     return [
         good("answers", f"given by {kb.answers.described()}"),
         *await asyncio.to_thread(findings_of_process, kb.settings),
+        *await job_findings(kb),
     ]

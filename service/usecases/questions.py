@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from argot.errors import Conflict, InvalidInput, NotFound
+from argot.errors import AnswerLost, Conflict, InvalidInput, NotFound
 from argot.profile import PROFILES, Profile, changed_profile
 from argot.results import AskEvent, AskResult, Jargon
 from argot.service.glossary_review.miss_loop import after_answer
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.threads.thread_store import AnswerSettings, Thread, Threads
+from argot.service.replicas.holds import Hold
+from argot.service.replicas.turns import LOST
+from argot.service.threads.thread_store import AnswerSettings, Thread
 from argot.service.usecases.moments import is_partial_date
 from argot.service.usecases.profiles import Switches, profile_for
 from argot.service.usecases.search_choice import with_search
@@ -328,25 +330,36 @@ async def _turn_events(
         NotFound: there is no such thread, or it is somebody else's.
     """
     threads = await kb.threads()
-    async with kb.turn_of(thread):
+    async with kb.turn_of(thread) as turn:
         # Within the turn, so that it goes by the thread as it is when its turn comes.
         own = await threads.own(principal.name, thread)
         job = asked if isinstance(asked, TurnJob) else await asked(await run_context(kb, principal, thread=own))
-        async with aclosing(_handed_out(kb.answers.events(job), kb, principal, threads, thread)) as events:
+        async with (
+            aclosing(kb.answers.events(job)) as made,
+            aclosing(turn.each(made)) as held,
+            aclosing(_handed_out(held, kb, principal, thread, turn)) as events,
+        ):
             async for event in events:
                 yield event
 
 
 async def _handed_out(
-    events: AsyncGenerator[AskEvent], kb: KnowledgeBase, principal: Principal, threads: Threads, thread: str
+    events: AsyncGenerator[AskEvent],
+    kb: KnowledgeBase,
+    principal: Principal,
+    thread: str,
+    turn: Hold,
 ) -> AsyncGenerator[AskEvent]:
     """The events. When the result is handed out, it is on the disk. Closing this stops the work behind it.
 
     What the glossary's managers may learn of the turn is noted when the result is out, and delays nobody.
     """
+    threads = await kb.threads()
     async with aclosing(events):
         async for event in events:
             if event.kind == "result":
+                # Else another service may have gone on in this thread, and what follows is its answer.
+                await turn.confirm(AnswerLost(LOST))
                 # Before the result is given out: the list of threads shows the latest first.
                 await threads.touch(thread)
             try:

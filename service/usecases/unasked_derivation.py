@@ -19,6 +19,15 @@ from argot.types import DerivableKind, Document, Principal, is_of_thread
 Progress: TypeAlias = Literal["waiting", "being derived", "derived", "failed", "over budget", "not wanted"]
 
 
+DERIVE = "derive"
+"""The kind of the jobs that derive texts of a document."""
+
+
+def derivation_key(document: str) -> str:
+    """The key of such a job."""
+    return f"{DERIVE}:{document}"
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentProgress:
     """How far a document (its id and name) is. `tries`: those that failed; `detail`: why; `tried_at`: ISO 8601, UTC."""
@@ -84,15 +93,21 @@ async def derivation_status(
         found = [await kb.blocking(store.document, principal, one) for one in documents]
     else:
         found = await kb.blocking(store.documents, principal)
-    return await kb.blocking(_status, kb, found)
+    keys = {job.key for job in await kb.jobs.listed(DERIVE) if job.state == "running"}
+    return await kb.blocking(_status, kb, found, keys)
 
 
-def _status(kb: KnowledgeBase, documents: list[Document]) -> DerivationStatus:
+def _status(kb: KnowledgeBase, documents: list[Document], keys: set[str]) -> DerivationStatus:
     settings, doing, states = kb.settings, doing_now(kb), DerivationStates(kb.document_store.database)
     spent, limit = states.spent(budget_day(utc_now())), settings.derive_calls_per_day
     is_spent = bool(limit) and spent.calls >= limit and bool(settings.model_url)
     noted = states.noted()
-    shown = [_progress(kb, one, noted.get(one.id), is_spent=is_spent) for one in documents]
+    shown = [
+        DocumentProgress(one.id, one.name, "being derived")
+        if derivation_key(one.id) in keys
+        else _progress(kb, one, noted.get(one.id), is_spent=is_spent)
+        for one in documents
+    ]
     return DerivationStatus(
         kinds=wanted_kinds(settings),
         running=doing.running,

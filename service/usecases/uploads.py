@@ -14,12 +14,16 @@ from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, TypeAdapter
 
 from argot.document_names import listed_name_in
 from argot.errors import InvalidInput
 from argot.service.blocking_work import stream
+from argot.service.jobs.job_kinds import job_kind
+from argot.service.jobs.job_types import JobRun, JobWanted
+from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.queued_work import queued_outcome
 from argot.service.usecases.unknown_readers import reader_notices
 from argot.service.usecases.usecase_registry import Reader, Text, usecase
 from argot.types import Audience, Document, Principal
@@ -27,6 +31,8 @@ from argot.types import Audience, Document, Principal
 if TYPE_CHECKING:
     from argot.corpus.corpus import IngestEvent, Source
 
+UPLOAD = "upload"
+"""The kind of the jobs that put a file in which was sent."""
 LONGEST_NAME = 200
 """Bytes of a file's name."""
 MOST_FOLDERS = 20
@@ -75,6 +81,9 @@ class UploadReport(MemberReport):
     notices: list[str] = field(default_factory=list)
 
 
+REPORT = TypeAdapter(UploadReport)
+
+
 @usecase("manager", everywhere=True)
 async def upload(
     kb: KnowledgeBase,
@@ -96,6 +105,30 @@ async def upload(
     Raises:
         InvalidInput: it has no usable name, or it cannot be read; nothing was added.
     """
+    given: dict[str, Any] = {"name": name, "folder": folder, "audience": audience, "tags": tags}
+    called = plain_name(name)
+    if await kb.jobs.taken(UPLOAD):
+        job = JobWanted(UPLOAD, principal, given, label=called, data=data)
+        return REPORT.validate_python(await queued_outcome(kb, job))
+    return await _uploaded(kb, principal, data, **given)
+
+
+@job_kind(UPLOAD, busy="'{label}' is being put in.", lane="awaited")
+async def upload_work(run: JobRun) -> Any:
+    """An `UploadReport` as JSON."""
+    return jsonable(await _uploaded(run.kb, run.principal, run.data or b"", **run.parameters))
+
+
+async def _uploaded(
+    kb: KnowledgeBase,
+    principal: Principal,
+    data: bytes,
+    *,
+    name: str,
+    folder: str,
+    audience: Sequence[str] | None,
+    tags: Sequence[str] | None,
+) -> UploadReport:
     from argot.corpus.corpus import Source
     from argot.corpus.ingestion.archive_members import is_archive
 

@@ -89,14 +89,14 @@ async def user_add(
         from argot.service.identity.passwords import require_password
 
         require_password(name, given)  # before anything is stored
-        _require_way_back(kb, name, role, in_window)
+        await _require_way_back(kb, name, role, in_window)
     await kb.blocking(kb.people.add, name, tuple(groups or ()), display_name)
     if role or contexts:
         await kb.blocking(kb.people.set_role, name, role or "manager", contexts)
     if given is not None:
         await kb.blocking(kb.people.set_password, name, given)
     # A password that was given is not told back.
-    return _shown(kb.people.user(name), given if make_password and password is None else None)
+    return _shown(await kb.blocking(kb.people.user, name), given if make_password and password is None else None)
 
 
 @usecase("admin")
@@ -163,7 +163,7 @@ async def user_password(
     """Give a user another password; without one it is made up, and told this once. Every session of theirs ends."""
     user = await kb.blocking(kb.people.user, name)
     given = made_up() if password is None else password.get_secret_value()
-    _require_way_back(kb, name, user.role, in_window)
+    await _require_way_back(kb, name, user.role, in_window)
     return _shown(await kb.blocking(kb.people.set_password, name, given), given if password is None else None)
 
 
@@ -232,9 +232,9 @@ def _require_other(principal: Principal, name: str, what: str, *, unless: bool =
         raise InvalidInput(f"You cannot {what}. Ask another administrator.")
 
 
-def _require_way_back(kb: KnowledgeBase, name: str, role: Role | None, in_window: bool) -> None:
+async def _require_way_back(kb: KnowledgeBase, name: str, role: Role | None, in_window: bool) -> None:
     # From the first password on everybody signs in, also whoever gave it out.
-    if in_window and role != "admin" and not kb.people.has_passwords():
+    if in_window and role != "admin" and not await kb.look_up(kb.people.has_passwords):
         raise InvalidInput(
             f"The first person with a password has to be an administrator: from then on everybody signs in, you too."
             f" Make yourself one before {name}."

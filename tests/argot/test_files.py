@@ -16,7 +16,7 @@ from serving import COMMAND, environment
 
 from argot.corpus.ingestion.source import Source
 from argot.corpus.ingestion.sources import sources_in
-from argot.corpus.store.blobs import Blobs
+from argot.corpus.store.blobs import FolderBlobs
 from argot.errors import DamagedStore
 from argot.files import NotAFile, flush_folder, read_below, read_bytes, replacing, write_atomically
 
@@ -220,7 +220,7 @@ def test_a_pipe_in_the_place_of_a_store_is_named(
 
 
 def test_a_pipe_in_the_place_of_an_original_is_damage(tmp_path: Path) -> None:
-    blobs = Blobs(tmp_path / "blobs")
+    blobs = FolderBlobs(tmp_path / "blobs")
     (tmp_path / "blobs" / "ab").mkdir(parents=True)
     os.mkfifo(tmp_path / "blobs" / "ab" / "cd")
     with pytest.raises(DamagedStore, match="missing"):

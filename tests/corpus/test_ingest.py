@@ -292,8 +292,8 @@ class FirstWords:
 
 def work(home: Path, folder: Path) -> None:
     """Two runs with a removal between them, in a process that may be killed (killing.py)."""
-    killing.stepping(blobs.Blobs, "put")
-    killing.stepping(blobs.Blobs, "remove")
+    killing.stepping(blobs.FolderBlobs, "put")
+    killing.stepping(blobs.FolderBlobs, "remove")
     killing.stepping(blobs.Path, "replace")
     document_group.GROUP_DOCUMENTS = 2
     corpus = Corpus.open(home, SETTINGS)

@@ -13,10 +13,9 @@ import pytest
 from chromadb.api.models.Collection import Collection
 from chromadb.errors import InternalError
 
-from argot.corpus.index.embedded_index import EmbeddedIndex
+from argot.corpus.index.embedded_index import EmbeddedIndex, FolderGenerations
 from argot.corpus.index.generations import (
     check_pages,
-    current_generation,
     errors_named,
     make_current,
     next_generation,
@@ -74,11 +73,11 @@ def test_names_of_readers_are_nowhere_in_the_folder(tmp_path: Path, index: Embed
 
 
 def test_generations(tmp_path: Path) -> None:
-    assert current_generation(tmp_path) is None
+    assert FolderGenerations(tmp_path).current() is None
     assert next_generation(tmp_path) == "g000001"
     EmbeddedIndex(tmp_path, "g000001", "f").close()
     make_current(tmp_path, "g000001")
-    assert current_generation(tmp_path) == "g000001"
+    assert FolderGenerations(tmp_path).current() == "g000001"
     assert next_generation(tmp_path) == "g000002"
     (tmp_path / "g000002").mkdir()
     remove_generations(tmp_path, but="g000001")
@@ -89,7 +88,7 @@ def test_generations(tmp_path: Path) -> None:
 def test_a_pointer_to_nothing_is_damage(tmp_path: Path, pointer: str) -> None:
     (tmp_path / "CURRENT").write_text(pointer)
     with pytest.raises(DamagedStore, match="argot reindex"):
-        current_generation(tmp_path)
+        FolderGenerations(tmp_path).current()
 
 
 def _shorten(file: Path) -> None:
@@ -268,7 +267,7 @@ def large_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _open_and_probe(root: Path) -> None:
-    generation = current_generation(root)
+    generation = FolderGenerations(root).current()
     assert generation is not None
     check_pages(root, generation)
     check_graphs(root, generation)

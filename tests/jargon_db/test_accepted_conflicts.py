@@ -11,6 +11,11 @@ OSCAR = Principal("oscar")
 
 
 @pytest.fixture
+def glossary(glossaries):
+    return glossaries.open()
+
+
+@pytest.fixture
 def pair(glossary):
     """Two meanings of one term in one context, as an import may bring them."""
     under = glossary.senses.add("PUC", "NAND", "peripheral under cell")

@@ -3,10 +3,10 @@ import threading
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from argot.errors import DamagedStore, InvalidInput, NotFound
+from argot.errors import DamagedStore, InvalidInput, NotFound, StoreUnavailable
 from argot.jargon_db import Glossary
 from argot.jargon_db.lookup.normalise import normalise, variants
 from argot.jargon_db.store.statements import statement
@@ -16,6 +16,11 @@ EVERYBODY = Principal("admin", sees_all=True)
 EVE = Principal("eve", frozenset({"nand"}))
 OSCAR = Principal("oscar")
 SECRET = frozenset({"nand"})
+
+
+@pytest.fixture
+def glossary(glossaries):
+    return glossaries.open()
 
 
 @pytest.fixture
@@ -70,10 +75,10 @@ ODD_TERMS = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.lists(ODD_TERMS, max_size=6), st.lists(ODD_TERMS, max_size=6))
-def test_look_up_agrees_with_a_dictionary(tmp_path_factory, terms, asked):
-    glossary = Glossary.open(tmp_path_factory.mktemp("g") / "glossary.db")
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(terms=st.lists(ODD_TERMS, max_size=6), asked=st.lists(ODD_TERMS, max_size=6))
+def test_look_up_agrees_with_a_dictionary(glossaries, terms, asked):
+    glossary = glossaries.empty()
     oracle: dict[str, set[str]] = {}
     for number, term in enumerate(terms):
         try:
@@ -90,21 +95,18 @@ def test_look_up_agrees_with_a_dictionary(tmp_path_factory, terms, asked):
         assert got <= oracle.get(key, set())
         assert bool(got) == (key is not None)
         assert got == oracle.get(key, set()) or got == {term.strip()}
-    glossary.close()
 
 
 def test_looking_up_happens_on_a_connection_that_cannot_write(glossary):
     reader = glossary._connections.reader()
-    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+    with pytest.raises((sqlite3.OperationalError, StoreUnavailable), match=r"read-?only"):
         reader.execute("DELETE FROM senses")
 
 
-def test_however_many_terms_are_looked_up_in_one_statement(glossary):
+def test_however_many_terms_are_looked_up_in_one_statement(glossaries, glossary):
     glossary.senses.add("PUC", "NAND", "Peripheral Under Cell")
-    statements = []
-    glossary._connections.reader().set_trace_callback(statements.append)
-    glossary.lookup.senses(EVERYBODY, [f"T{number}" for number in range(2_000)] + ["PUC"])
-    glossary._connections.reader().set_trace_callback(None)
+    with glossaries.statements(glossary) as statements:
+        glossary.lookup.senses(EVERYBODY, [f"T{number}" for number in range(2_000)] + ["PUC"])
     assert len(statements) == 1
     assert ":keys" in statement("look_up")
 
@@ -166,12 +168,19 @@ def test_a_matcher_is_shared_until_the_glossary_changes(glossary):
     assert set(glossary.lookup.matcher(EVE).terms()) == {"PUC", "NIRE"}
 
 
-def test_another_opening_of_the_same_file_is_noticed(glossary, path):
+def test_another_opening_of_the_same_glossary_is_noticed(glossaries, glossary):
     assert list(glossary.lookup.matcher(OSCAR).terms()) == []
-    other = Glossary.open(path)
+    other = glossaries.open()
     other.senses.add("PUC", "NAND", "Peripheral Under Cell")
-    other.close()
     assert list(glossary.lookup.matcher(OSCAR).terms()) == ["PUC"]
+
+
+def test_to_know_that_nothing_changed_takes_one_statement(glossaries, glossary):
+    glossary.senses.add("PUC", "NAND", "Peripheral Under Cell")
+    glossary.lookup.matcher(OSCAR)
+    with glossaries.statements(glossary) as statements:
+        glossary.lookup.matcher(OSCAR)
+    assert len(statements) == 1
 
 
 def test_suggestions(glossary):
@@ -273,8 +282,7 @@ def test_senses_are_narrowed(glossary):
     assert len(glossary.senses.find(EVERYBODY, limit=2)) == 2
 
 
-def test_no_concurrent_writer_is_lost(path):
-    glossary = Glossary.open(path)
+def test_no_concurrent_writer_is_lost(glossary):
     failures = []
 
     def write(thread):
@@ -292,7 +300,6 @@ def test_no_concurrent_writer_is_lost(path):
     assert failures == []
     assert len(glossary.senses.find(EVERYBODY)) == 400
     assert glossary.version() == 401
-    glossary.close()
 
 
 # -- misses ---------------------------------------------------------------------------------------------------------
@@ -324,13 +331,11 @@ def test_a_miss_needs_a_term(glossary):
 # -- the file -------------------------------------------------------------------------------------------------------
 
 
-def test_what_was_added_is_there_when_opened_again(path):
-    first = Glossary.open(path)
+def test_what_was_added_is_there_when_opened_again(glossaries):
+    first = glossaries.open()
     sense = first.senses.add(unicodedata.normalize("NFD", "Größe"), "x", "size")
     first.close()
-    second = Glossary.open(path)
-    assert second.lookup.senses(EVERYBODY, ["größe"])["größe"] == [sense]
-    second.close()
+    assert glossaries.open().lookup.senses(EVERYBODY, ["größe"])["größe"] == [sense]
 
 
 def damaged_by(path, change):

@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from argot.errors import Conflict, NotAllowed
-from argot.jargon_db import Glossary, SenseInput
+from argot.jargon_db import SenseInput
 from argot.jargon_db.store import bulk_writer
 from argot.types import Principal
 
@@ -24,13 +24,12 @@ INPUT = st.builds(
 FILES = st.lists(st.lists(INPUT, max_size=12), min_size=1, max_size=3)
 
 
-def stored(glossary):
+def stored(glossaries, glossary):
     """Everything there is, in terms of what people see; numbers may differ."""
-    reader = glossary._connections.reader()
     senses = {one.id: one for one in glossary.senses.find(ADMIN)}
     plain = sorted((s.term, s.context, s.expansion, s.description, s.aliases, s.status, *s.audience, s.version)
                    for s in senses.values())  # fmt: skip
-    words = {row[0]: row[1:] for row in reader.execute("SELECT rowid, * FROM sense_search")}
+    words = dict(glossaries.indexed(glossary))
     assert words.keys() == senses.keys()
     history = [
         (one.kind, one.term, one.context, one.before, one.after) for one in glossary.history.entries(ADMIN, limit=None)
@@ -56,10 +55,9 @@ TWICE = [[SenseInput("PUC", "NAND", "one")], [SenseInput("PUC", "NAND", "one", t
 @example(files=TWICE, batch=1000)
 @settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
 @given(files=FILES, batch=st.sampled_from([1, 2, 1000]))
-def test_an_import_stores_what_one_sense_after_the_other_would(tmp_path_factory, monkeypatch, files, batch):
+def test_an_import_stores_what_one_sense_after_the_other_would(glossaries, monkeypatch, files, batch):
     monkeypatch.setattr(bulk_writer, "_BATCH", batch)
-    folder = tmp_path_factory.mktemp("bulk")
-    at_once, singly = Glossary.open(folder / "a.db"), Glossary.open(folder / "b.db")
+    at_once, singly = glossaries.empty("a"), glossaries.empty("b")
     for file in files:
         report = at_once.files.import_senses(file, "file")
         outcomes = {}
@@ -70,7 +68,7 @@ def test_an_import_stores_what_one_sense_after_the_other_would(tmp_path_factory,
                     outcomes[number] = outcome if outcome != "unchanged" else outcomes.get(number, outcome)
         counts = [list(outcomes.values()).count(name) for name in ("added", "updated", "unchanged")]
         assert [report.added, report.updated, report.unchanged] == counts
-    expected, told = stored(singly), stored(at_once)
+    expected, told = stored(glossaries, singly), stored(glossaries, at_once)
     assert told[:2] == expected[:2]
     assert sorted(map(str, told[2])) == sorted(map(str, expected[2]))
     assert told[3:] == expected[3:]
@@ -80,13 +78,11 @@ def test_an_import_stores_what_one_sense_after_the_other_would(tmp_path_factory,
                 at_once.history.roll_back(ADMIN, change)
         else:
             at_once.history.roll_back(ADMIN, change)
-    assert stored(at_once)[:2] == ([], [])
-    at_once.close()
-    singly.close()
+    assert stored(glossaries, at_once)[:2] == ([], [])
 
 
-def test_what_is_not_theirs_is_refused_in_the_midst_of_an_import_and_nothing_stays(tmp_path):
-    glossary = Glossary.open(tmp_path / "glossary.db")
+def test_what_is_not_theirs_is_refused_in_the_midst_of_an_import_and_nothing_stays(glossaries):
+    glossary = glossaries.open()
     glossary.senses.add("PUC", "NAND", "peripheral under cell", audience=frozenset({"hr"}))
     nina = Principal("nina", manages=frozenset({"NAND"}))
     good = [SenseInput(f"T{number}", "NAND", "meaning") for number in range(1_500)]
@@ -97,11 +93,10 @@ def test_what_is_not_theirs_is_refused_in_the_midst_of_an_import_and_nothing_sta
     done = []
     assert glossary.files.import_senses(good, "file", by=nina, told=done.append).added == 1_500
     assert done == [1_000, 1_500]
-    glossary.close()
 
 
-def test_an_import_that_is_given_up_leaves_nothing(tmp_path):
-    glossary = Glossary.open(tmp_path / "glossary.db")
+def test_an_import_that_is_given_up_leaves_nothing(glossaries):
+    glossary = glossaries.open()
 
     def give_up(done):
         raise KeyboardInterrupt
@@ -109,4 +104,3 @@ def test_an_import_that_is_given_up_leaves_nothing(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         glossary.files.import_senses([SenseInput("A", "b", "c")], "file", told=give_up)
     assert (glossary.senses.find(ADMIN), glossary.contexts.all(ADMIN), glossary.history.changes(ADMIN)) == ([], [], [])
-    glossary.close()

@@ -1,10 +1,9 @@
 """The search box: what is found as one types, in which order, by whom, and by any text at all."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from argot.jargon_db import Glossary
 from argot.jargon_db.lookup.normalise import normalise
 from argot.types import Principal
 
@@ -12,6 +11,11 @@ ADMIN = Principal("admin", sees_all=True)
 OSCAR = Principal("oscar")
 EVE = Principal("eve", frozenset({"fab"}))
 SECRET = frozenset({"fab"})
+
+
+@pytest.fixture
+def glossary(glossaries):
+    return glossaries.open()
 
 
 @pytest.fixture
@@ -89,17 +93,16 @@ def test_signs_within_a_text_are_found(glossary):
         assert glossary.search.find(OSCAR, typed) == [sense], typed
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.text(min_size=1, max_size=12), max_size=5), st.text(max_size=12))
-def test_no_text_is_too_odd_and_what_is_stored_is_found(tmp_path_factory, texts, typed):
-    glossary = Glossary.open(tmp_path_factory.mktemp("g") / "glossary.db")
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(texts=st.lists(st.text(min_size=1, max_size=12), max_size=5), typed=st.text(max_size=12))
+def test_no_text_is_too_odd_and_what_is_stored_is_found(glossaries, texts, typed):
+    glossary = glossaries.empty()
     for number, text in enumerate(texts):
         if normalise(text) and not any("\ud800" <= char <= "\udfff" for char in text):
             sense = glossary.senses.add(text, "x", f"meaning {number}")
             assert sense in glossary.search.find(OSCAR, text)
             assert sense in glossary.search.find(OSCAR, f"meaning {number}")
     glossary.search.find(OSCAR, typed)
-    glossary.close()
 
 
 def test_the_index_follows_every_change(glossary):

@@ -4,7 +4,6 @@ import threading
 
 import pytest
 
-from argot.jargon_db import Glossary
 from argot.jargon_db.lookup import views
 from argot.types import Principal
 
@@ -12,14 +11,13 @@ ANN, EVE = Principal("ann"), Principal("eve", groups=frozenset({"hr"}))
 
 
 @pytest.fixture
-def glossary(tmp_path, monkeypatch):
+def glossary(glossaries, monkeypatch):
     monkeypatch.setattr(views, "LARGE", 3)
     monkeypatch.setattr(views, "MOST_CHANGED", 0)  # every change is as large as an import
-    opened = Glossary.open(tmp_path / "glossary.db")
+    opened = glossaries.open()
     for term in ("PUC", "WLB", "TFL"):
         opened.senses.add(term, "general", f"the meaning of {term}")
-    yield opened
-    opened.close()
+    return opened
 
 
 def found(glossary, principal, text="PUC and NEW and VLT"):

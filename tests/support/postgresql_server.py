@@ -43,18 +43,18 @@ class PostgresqlServer:
             shutil.chown(folder, _unprivileged().pw_uid)
         # With a locale that orders texts otherwise than by their bytes: stores must not depend on it.
         locale = ["--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en-US"]
-        self._run("initdb", "-D", self.data, "-U", "argot", "--auth=trust", "--no-sync", "-E", "UTF8", *locale)
+        self.run("initdb", "-D", self.data, "-U", "argot", "--auth=trust", "--no-sync", "-E", "UTF8", *locale)
 
     def start(self) -> None:
         limits = "-c max_connections=200 -c shared_buffers=32MB -c autovacuum=off"
         if not self.durable:
             limits += " -c fsync=off"
         options = f"-c listen_addresses=127.0.0.1 -c port={self.port} -c unix_socket_directories='' {limits}"
-        self._run("pg_ctl", "-D", self.data, "-w", "-t", "300", "-l", self.folder / "log", "-o", options, "start")
+        self.run("pg_ctl", "-D", self.data, "-w", "-t", "300", "-l", self.folder / "log", "-o", options, "start")
 
     def stop(self, manner: str = "immediate") -> None:
         """`immediate` is what a crash leaves: connections are cut, and the log is read at the next start."""
-        self._run("pg_ctl", "-D", self.data, "-w", "-t", "300", "-m", manner, "stop")
+        self.run("pg_ctl", "-D", self.data, "-w", "-t", "300", "-m", manner, "stop")
 
     def url(self, database: str) -> str:
         return f"postgresql://argot:secret-of-tests@127.0.0.1:{self.port}/{database}"
@@ -73,7 +73,7 @@ class PostgresqlServer:
             cursor = connection.execute(sql.SQL(statement))  # type: ignore[arg-type]
             return cursor.fetchall() if cursor.description else []
 
-    def _run(self, program: str, *arguments: object) -> None:
+    def run(self, program: str, *arguments: object) -> None:
         command = [str(self.programs / program), *map(str, arguments)]
         if os.geteuid() == 0:
             user = _unprivileged()

@@ -108,4 +108,5 @@ def test_a_wording_that_several_documents_share_is_given_once(tiny_kb: Any) -> N
     first = hits[0]
     copy = replace(first, passage=replace(first.passage, id="copy", text=f"**{first.passage.text.upper()}**"))
     other = replace(first, passage=replace(first.passage, id="other", text=f"{first.passage.text} 7"))
-    assert without_repeats([*hits, copy, other]) == [*hits, other]
+    assert without_repeats([*hits, copy, other], 10) == [*hits, other]
+    assert without_repeats([hits[0], *hits, copy, other], len(hits)) == hits

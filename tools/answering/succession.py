@@ -56,9 +56,11 @@ def successors_first(hits: Sequence[Hit], question: str) -> list[Hit]:
         moved = [hit for hit in ordered[:after] if hit.document.id == old.id]
         kept = [hit for hit in ordered[: after + 1] if hit.document.id != old.id]
         ordered = [*kept, *moved, *ordered[after + 1 :]]
-    for hit in hits:
+    aside = _aside(hits)
+    # Of most questions none: only they are compared with every other.
+    for hit in (hit for hit in hits if hit.document.id in aside):
         place = next(place for place, one in enumerate(ordered) if one is hit)
-        behind = next((at for at, other in enumerate(ordered) if _counts_instead(other, hit, question)), -1)
+        behind = next((at for at, other in enumerate(ordered) if _counts_instead(other, hit, question, aside)), -1)
         if behind > place:
             ordered.insert(behind, ordered.pop(place))
     return ordered
@@ -67,22 +69,28 @@ def successors_first(hits: Sequence[Hit], question: str) -> list[Hit]:
 def without_outdated(hits: Sequence[Hit], question: str) -> list[Hit]:
     """Without the passages in whose place one that stands before them counts."""
     pairs = {(old.id, new.id) for old, new in successors(_documents(hits)) if not _asks_for(question, old, new)}
+    aside = _aside(hits)
     return [
         hit
         for place, hit in enumerate(hits)
         if not any(
-            _counts_instead(other, hit, question)
+            _counts_instead(other, hit, question, aside)
             or ((hit.document.id, other.document.id) in pairs and other.score >= hit.score - AS_GOOD)
             for other in hits[:place]
         )
     ]
 
 
-def _counts_instead(hit: Hit, outdated: Hit, question: str) -> bool:
-    if _in_force(outdated.document) or not _in_force(hit.document) or hit.score < outdated.score - AS_GOOD:
+def _counts_instead(hit: Hit, outdated: Hit, question: str, aside: set[str]) -> bool:
+    if outdated.document.id not in aside or hit.document.id in aside or hit.score < outdated.score - AS_GOOD:
         return False
     same = same_part((hit.passage, hit.document), (outdated.passage, outdated.document))
     return same and not _asks_for(question, outdated.document, hit.document)
+
+
+def _aside(hits: Sequence[Hit]) -> set[str]:
+    """The ids of those documents that are not in force."""
+    return {document.id for document in _documents(hits) if not _in_force(document)}
 
 
 def _in_force(document: Document) -> bool:

@@ -8,9 +8,15 @@ from argot.tools.text.words import bare
 from argot.types import Hit
 
 
-def without_repeats(hits: Iterable[Hit]) -> list[Hit]:
-    """The hits in their order, each wording once. What differs in a single number is kept: that may be the point."""
+def without_repeats(hits: Iterable[Hit], most: int) -> list[Hit]:
+    """The first so many hits in their order, each wording once.
+
+    What differs in a single number is kept: that may be the point.
+    """
     first: dict[str, Hit] = {}
     for hit in hits:
+        # Many more were found than are kept, and comparing wordings takes its time.
+        if len(first) == most:
+            break
         first.setdefault(bare(hit.passage.text) or hit.passage.id, hit)
     return list(first.values())

@@ -20,6 +20,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import catalogue
 from argot.service.usecases.catalogue import CASES
 from argot.service.usecases.document_sources import SourceRecord
+from argot.service.usecases.queue_of_jobs import JobShown
 from argot.types import Context, Document, Sense
 from argot.ui.api.api_route import ApiRoute, result_of
 from argot.ui.api.openapi import ERRORS, operation_id
@@ -111,6 +112,10 @@ ADDRESSES = (
     Address("POST", "/sources/{name}/start", "source_sync_start", "Sources"),
     Address("GET", "/sources/progress", "source_progress", "Sources", list[Shown]),
     Address("DELETE", "/sources/{name}", "source_remove", "Sources"),
+    Address("GET", "/jobs", "job_list", "Jobs", list[JobShown]),
+    Address("GET", "/jobs/{job}", "job_show", "Jobs"),
+    Address("POST", "/jobs/{job}/retry", "job_retry", "Jobs", JobShown),
+    Address("POST", "/jobs/{job}/cancel", "job_cancel", "Jobs", JobShown),
     Address("GET", "/insight", "insight", "Insight"),
     Address("GET", "/learn/data", "data_list", "Learning", list[Shown]),
     Address("POST", "/learn/data/{name}", "data_start", "Learning"),

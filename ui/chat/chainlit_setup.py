@@ -112,7 +112,7 @@ def load_chainlit(kb: KnowledgeBase, origins: list[str]) -> Window:
         os.environ.update(
             CHAINLIT_APP_ROOT=str(folder),
             CHAINLIT_ENV_FILE=os.devnull,  # else it loads a .env of the folder Argot was started in
-            CHAINLIT_AUTH_SECRET=signing_secret(folder),
+            CHAINLIT_AUTH_SECRET=key(kb).decode("ascii"),
             CHAINLIT_AUTH_COOKIE_NAME=INNER_COOKIE,
             CHAINLIT_COOKIE_SAMESITE="strict",
         )
@@ -205,7 +205,12 @@ def local_identity() -> str:
 
 
 def key(kb: KnowledgeBase) -> bytes:
-    """The key with which the window signs for this knowledge base."""
+    """The key with which the window signs for this knowledge base.
+
+    All services on the same stores have the same one. In a database it is as safe as the sessions beside it.
+    """
+    if kb.shared:
+        return kb.shared.secret("window").encode("ascii")
     folder = kb.home / FOLDER
     folder.mkdir(mode=0o700, exist_ok=True)
     return signing_secret(folder).encode("ascii")

@@ -251,7 +251,7 @@ class ChatWindow:
             await stages.close()
             # The thumbs below it come with this id until the page is reloaded, and then with one of ours.
             self.layer.remember_run(turn.run, result.thread, result.turn)
-            await self._show(turn.message, self._shareable(view(result), result))
+            await self._show(turn.message, await self._shareable(view(result), result))
             steps = [turn.message.id, *stages.steps, turn.run]
             cl.user_session.set(ANSWER, {"question": turn.asked.id, "steps": steps})
             await self._go_on(turn.message.id, result)
@@ -270,9 +270,9 @@ class ChatWindow:
             await offer(actions(next_buttons(following), "next"), answer)
         await self.document_scope.offer_leaving(answer)
 
-    def _shareable(self, shown: AnswerView, result: AskResult, *, shared: bool = False) -> AnswerView:
+    async def _shareable(self, shown: AnswerView, result: AskResult, *, shared: bool = False) -> AnswerView:
         """With a button that lets managers read what met an unknown term; where nobody signs in they may anyway."""
-        if shared or not result.misses or not sign_in_required(self.kb):
+        if shared or not result.misses or not await self.kb.look_up(sign_in_required, self.kb):
             return shown
         return replace(shown, buttons=(*shown.buttons, share_button(result.thread)))
 
@@ -358,7 +358,7 @@ class ChatWindow:
         base, answer = run_id(thread, result.turn), answer_id(thread, result.turn)
         cl.user_session.set(ANSWER, {"question": f"{base}.question", "steps": [answer, base]})
         if usable:
-            await offer(actions(self._shareable(view(result), result, shared=shared).buttons), answer)
+            await offer(actions((await self._shareable(view(result), result, shared=shared)).buttons), answer)
             await self._go_on(answer, result)
 
     async def _reopen(self) -> None:

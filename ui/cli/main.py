@@ -20,11 +20,13 @@ from argot.ui.cli import (
     evaluate_commands,
     glossary_commands,
     insight_commands,
+    job_commands,
     key_commands,
     learn_commands,
     library_commands,
     maintenance_commands,
     mcp_command,
+    move_command,
     privacy_commands,
     profile_commands,
     question_commands,
@@ -57,6 +59,7 @@ for _part in (
     source_commands,
     library_commands,
     derive_commands,
+    job_commands,
     learn_commands,
     run_commands,
     glossary_commands,
@@ -70,6 +73,7 @@ for _part in (
     service_commands,
     slack_commands,
     maintenance_commands,
+    move_command,
 ):
     _part.register(app)
 

@@ -85,7 +85,7 @@ def sign_in_pages(
             # A page, no redirect: a form's redirects may lead nowhere but here (Content-Security-Policy, form-action).
             gone = {"Set-Cookie": authenticator.set_cookie("", seconds=0, more=SIGNING_OUT)}
             return render_page("signed_out.html", 200, gone, out=out, provider=kb.settings.oidc_label)
-        return sign_in_page(kb, next=next)
+        return await sign_in_page(kb, next=next)
 
     @router.post(SIGN_IN)
     @needs("anonymous", csrf=False)
@@ -96,7 +96,7 @@ def sign_in_pages(
             token = await sign_in.with_password(name, password, address, request.headers.get("user-agent", ""))
         except SignInRefused as refusal:
             headers = {"Retry-After": str(refusal.wait)} if refusal.wait else {}
-            return sign_in_page(kb, refusal.status, headers, next=next, name=name, error=str(refusal))
+            return await sign_in_page(kb, refusal.status, headers, next=next, name=name, error=str(refusal))
         await leave(kb, request.scope.get(VISITOR))
         # A new session, never one that the browser had before: it may have been planted there (session fixation).
         return entered(authenticator, token, own_page(next))

@@ -35,7 +35,7 @@ def provider_pages(kb: KnowledgeBase, authenticator: Authenticator, provider: Pr
         try:
             entrance, ticket = await provider.begin(own_address(kb, request) + RETURN)
         except (ProviderUnreachable, MissingExtra) as error:
-            return unreachable(error, next)
+            return await unreachable(error, next)
         kept = f"{ticket}~{quote(own_page(next)[:MOST_NEXT_CHARS], safe='')}"
         cookie = authenticator.set_cookie(kept, seconds=BEGUN_SECONDS, more=SIGNING_IN)
         return RedirectResponse(entrance, 303, headers={"Set-Cookie": cookie, "Cache-Control": "no-store"})
@@ -52,16 +52,16 @@ def provider_pages(kb: KnowledgeBase, authenticator: Authenticator, provider: Pr
                 raise ProviderRefusal(OLD)
             user, id_token = await provider.end(ticket, state, code, own_address(kb, request) + RETURN)
         except ProviderRefusal as refusal:
-            return done_with(sign_in_page(kb, 403, next=next, error=str(refusal)))
+            return done_with(await sign_in_page(kb, 403, next=next, error=str(refusal)))
         except ProviderUnreachable as fault:
-            return done_with(unreachable(fault, next))
+            return done_with(await unreachable(fault, next))
         await leave(kb, request.scope.get(VISITOR))
         address = authenticator.address(request.scope, request.headers)
         token = await provider.token(user, id_token, address, request.headers.get("user-agent", ""))
         return done_with(entered(authenticator, token, own_page(next)))
 
-    def unreachable(error: ArgotError, next: str) -> Response:
-        return sign_in_page(kb, 503, next=next, error=DOWN.format(kb.settings.oidc_label, error))
+    async def unreachable(error: ArgotError, next: str) -> Response:
+        return await sign_in_page(kb, 503, next=next, error=DOWN.format(kb.settings.oidc_label, error))
 
     def done_with(answer: Response) -> Response:
         answer.headers.append("Set-Cookie", authenticator.set_cookie("", seconds=0, more=SIGNING_IN))
@@ -76,7 +76,7 @@ def own_address(kb: KnowledgeBase, request: Request) -> str:
     return kb.settings.public_url.rstrip("/") or f"http://{request.headers['host']}"
 
 
-def sign_in_page(
+async def sign_in_page(
     kb: KnowledgeBase,
     status: int = 200,
     headers: dict[str, str] | None = None,
@@ -89,7 +89,8 @@ def sign_in_page(
     provider = kb.settings.oidc_label if kb.settings.oidc_issuer else ""
     entrance = f"{PROVIDER}?next={quote(where, safe='')}"
     shown: dict[str, Any] = {"next": where, "name": name, "error": error, "provider": provider, "entrance": entrance}
-    return render_page("sign_in.html", status, headers, **shown, passwords=has_passwords(kb))
+    passwords = await kb.look_up(has_passwords, kb)
+    return render_page("sign_in.html", status, headers, **shown, passwords=passwords)
 
 
 async def leave(kb: KnowledgeBase, who: object) -> None:

@@ -2,7 +2,7 @@
 
 Slack waits three seconds and then sends an event again; answering takes longer. So an event is put into people.db, by a
 thread that does nothing else, and acknowledged; then it waits for its turn. What is not finished when the process ends
-is taken up by the next one.
+is taken up by the next one. Of several services on the same stores each stores events, and one deals with them all.
 """
 
 from __future__ import annotations
@@ -12,13 +12,17 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from argot.errors import asked_from_elsewhere
 from argot.service.identity.slack_store import Noted, SlackStore
 from argot.service.observability.instrumentation import new_request_id, request_id, surface
+from argot.service.replicas.sole_holder import by_one
 from argot.ui.slack.event_filter import SlackJob
 from argot.ui.slack.web_api import SlackUnreachable
+
+if TYPE_CHECKING:
+    from argot.service.replicas.shared_service import SharedService
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -29,6 +33,8 @@ PAUSES = (5.0, 15.0, 60.0, 180.0, 600.0, 1800.0)
 """Seconds until the next try while Slack cannot be reached; after the last of them an event is given up."""
 FAULT_SECONDS = 5.0
 """Until the next try when people.db itself cannot be read or written."""
+NOTED = "slack/noted"
+"""What services tell each other when they have stored an event."""
 MOST_TRIES = 20
 """How often an event is begun at most: one that crashes the process must not crash it at every start."""
 
@@ -40,9 +46,18 @@ class Inbox:
         store: where they are kept.
         handle: deals with one; raises SlackUnreachable if it has to be tried again.
         concurrent: how many at once.
+        shared: what this service has in common with others on the same stores; None: there are none.
     """
 
-    def __init__(self, store: SlackStore, handle: Callable[[Noted], Awaitable[None]], concurrent: int) -> None:
+    def __init__(
+        self,
+        store: SlackStore,
+        handle: Callable[[Noted], Awaitable[None]],
+        concurrent: int,
+        shared: SharedService | None = None,
+    ) -> None:
+        self._shared = shared
+        self._stopping = False
         self.store = store
         self.handle = handle
         self.concurrent = concurrent
@@ -59,6 +74,8 @@ class Inbox:
         )
         if new:
             self._wake.set()
+            if self._shared:
+                self._shared.tell_soon(NOTED)
         return new
 
     async def first(self, key: str) -> bool:
@@ -66,19 +83,17 @@ class Inbox:
         return await self._in_thread(self.store.note, key, key, key, "", None)
 
     def start(self) -> None:
-        self._loop = asyncio.create_task(self._work())
+        if self._shared:
+            self._shared.on_word(NOTED, self._wake.set)
+        self._loop = asyncio.create_task(by_one(self._shared, "answer in Slack", self._work_alone))
 
     async def stop(self) -> None:
         """Begin nothing new, and give what is under way some time to finish."""
+        self._stopping = True
         if self._loop is not None:
             self._loop.cancel()
             with suppress(asyncio.CancelledError):
                 await self._loop
-        if self._running:
-            _, late = await asyncio.wait(self._running, timeout=GRACE_SECONDS)
-            for task in late:
-                task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
         self._thread.shutdown()
 
     async def read(self, function: Callable[..., T], *arguments: Any) -> T:
@@ -88,6 +103,21 @@ class Inbox:
     async def open(self) -> int:
         """The number of events that are not dealt with yet."""
         return await self._in_thread(self.store.waiting)
+
+    async def _work_alone(self) -> None:
+        """Deal with events, as long as no other service does; when this ends, nothing of it goes on."""
+        try:
+            await self._work()
+        finally:
+            # Another service takes up what is not done: at once, where it may have begun already.
+            await self._ended(GRACE_SECONDS if self._stopping else 0)
+
+    async def _ended(self, seconds: float) -> None:
+        if self._running:
+            _, late = await asyncio.wait(self._running, timeout=seconds)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
 
     async def _work(self) -> None:
         taken_over = False

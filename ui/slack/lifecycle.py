@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 from argot.errors import InvalidSettings, MissingExtra
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.replicas.sole_holder import by_one
 from argot.service.slack import slack_scopes
 from argot.service.usecases.glossary_history import glossary_version
 from argot.settings import Settings
@@ -48,7 +49,7 @@ class Slack:
         self.settings = settings
         self.secret = settings.slack_signing_secret.get_secret_value()
         self.answering: Answering = Answering(kb, calls, SlackPeople(kb, calls, store), store)
-        self.inbox: Inbox = Inbox(store, self.answering.handle, settings.slack_concurrent)
+        self.inbox: Inbox = Inbox(store, self.answering.handle, settings.slack_concurrent, kb.shared)
         self.listeners: Listeners = Listeners(self.answering, self.inbox)
         self.bolt = bolt_app(self.listeners, self.secret or "unused")
         self._socket: Any = None
@@ -59,11 +60,14 @@ class Slack:
 
         from argot.ui.slack.web_api import CALL_SECONDS
 
-        client = self.answering.calls.client
+        kb, client = self.answering.kb, self.answering.calls.client
         # One session for all calls, made inside the running loop; the client would open a connection for each call.
         client.session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=CALL_SECONDS))
         self.inbox.start()
-        self._tasks += [asyncio.create_task(self._introduce()), asyncio.create_task(self._tell_news())]
+        self._tasks += [
+            asyncio.create_task(self._introduce()),
+            asyncio.create_task(by_one(kb.shared, "tell news in Slack", self._tell_news)),
+        ]
         if self.settings.slack_app_token.get_secret_value():
             self._tasks.append(asyncio.create_task(self._connect()))
 
@@ -133,7 +137,10 @@ class Slack:
             await self.inbox.note(key, job, place=key)
 
     async def _connect(self) -> None:
-        """Socket Mode: Slack sends over a connection that is opened from here, and opened anew when it breaks."""
+        """Socket Mode: Slack sends over a connection that is opened from here, and opened anew when it breaks.
+
+        Each service has one: Slack sends each event over one of them.
+        """
         from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 
         token = self.settings.slack_app_token.get_secret_value()

@@ -29,7 +29,7 @@ async def current_principal(kb: KnowledgeBase) -> Principal:
     """
     name = asker.get()
     # The first password ends this: a window that was open before it is no longer "the person at this machine".
-    if name is None or (name == LOCAL_NAME and sign_in_required(kb)):
+    if name is None or (name == LOCAL_NAME and await kb.look_up(sign_in_required, kb)):
         raise NotAllowed("You are not signed in. Reload the page.")
     return await kb.blocking(kb.principal, None if name == LOCAL_NAME else name)
 

@@ -16,9 +16,9 @@ import ipaddress
 import logging
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from http.cookies import CookieError, SimpleCookie
-from typing import Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from starlette.datastructures import Headers
 from starlette.types import Scope
@@ -88,19 +88,22 @@ class Authenticator:
         self.key = key
         self._told_again = 0.0
 
-    @property
-    def open(self) -> bool:
+    async def is_open(self) -> bool:
         """Whether whoever can reach the window is the person at this machine."""
-        return self._secluded and not sign_in_required(self.kb)
+        return self._secluded and not await self.kb.look_up(sign_in_required, self.kb)
 
     @property
     def longest_session(self) -> float:
         """Seconds."""
         return self.kb.people.sessions.lifetimes.most
 
-    def watch(self, ended: Callable[[Ended], None]) -> None:
-        """Call this whenever sessions or keys end, in whatever thread that happens."""
+    def watch(self, ended: Callable[[Ended], None], look_anew: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Call the first whenever sessions or keys end, in whatever thread that happens; the second, in the event loop,
+        when some may have ended at another service without this one being told.
+        """
         self.kb.people.watchers.append(ended)
+        if self.kb.shared:
+            self.kb.shared.on_gap(look_anew)
 
     async def visitor(self, scope: Scope, headers: Headers) -> Visitor | None:
         """Who is asking; None: nobody that is known.
@@ -109,6 +112,7 @@ class Authenticator:
             WrongKey: it comes with a key that opens nothing; the message says when it ended, if it did. Other ways of
                 signing in are then not tried.
             NotAllowed: the proxy names somebody who may not come in; the message says why.
+            StoreUnavailable: it cannot be told now.
         """
         # First, and alone: a request with a wrong key must not be answered on behalf of a cookie beside it.
         if key := key_in(headers):
@@ -120,10 +124,10 @@ class Authenticator:
         if not token:
             return None
         # The same cookie holds a session or, before anybody has a password, the signed ticket of this machine.
-        session = self.kb.people.sessions.find(token)
+        session, holder = await self.kb.look_up(self._of_token, token)
         if session is not None:
-            return await self._by_session(session, token)
-        return self.local(token) if self.open and self._read_ticket(token) == LOCAL_NAME else None
+            return await self._by_session(session, holder, token)
+        return self.local(token) if await self.is_open() and self._read_ticket(token) == LOCAL_NAME else None
 
     def local(self, ticket: str) -> Visitor:
         """The person at this machine, who holds this ticket."""
@@ -131,17 +135,31 @@ class Authenticator:
 
     async def stays(self, who: Visitor, used: bool) -> bool:
         """Whether somebody whose connection is still open may stay; `used`: they have just done something."""
-        if who.auth_method == "local":
-            return self.open
-        user = self.kb.people.find(who.name)
+        try:
+            if who.auth_method == "local":
+                return await self.is_open()
+            user, session = await self.kb.look_up(self._there, who)
+        except StoreUnavailable:
+            # With services on one PostgreSQL nothing can be read or asked either until it is back: the window stays.
+            if self.kb.shared is None:
+                raise
+            return True
         if user is None or user.shut_out:
             return False
         if who.session is None:  # signed in by a proxy's header: there is no session that could end
             return True
-        session = self.kb.people.sessions.named(who.session)
+        if who.auth_method == "key":
+            return await self.kb.look_up(self._has_key, who)
         if session and used and self.kb.people.sessions.due(session):
             await self._note(self.kb.people.sessions.note, session)
         return session is not None
+
+    def _has_key(self, who: Visitor) -> bool:
+        return any(key.id == who.session and not key.has_ended for key in self.kb.people.keys.of(who.name))
+
+    def _there(self, who: Visitor) -> tuple[User | None, Session | None]:
+        people = self.kb.people
+        return people.find(who.name), people.sessions.named(who.session) if who.session else None
 
     def address(self, scope: Scope, headers: Headers) -> str:
         """Where a request comes from: what the trusted proxies say, else who is connected."""
@@ -176,8 +194,12 @@ class Authenticator:
                 self._told_again = time.monotonic() + TOLD_SECONDS
                 logger.error("a use of a key or session is not noted: %s", error)
 
-    async def _by_session(self, session: Session, token: str) -> Visitor | None:
-        user = self.kb.people.find(session.user)
+    def _of_token(self, token: str) -> tuple[Session | None, User | None]:
+        session = self.kb.people.sessions.find(token)
+        user = self.kb.people.find(session.user) if session else None
+        return session, user
+
+    async def _by_session(self, session: Session, user: User | None, token: str) -> Visitor | None:
         if user is None or user.shut_out:
             return None
         if self.kb.people.sessions.due(session):
@@ -185,12 +207,15 @@ class Authenticator:
         method: Literal["provider", "password"] = "provider" if user.linked else "password"
         return Visitor(user.name, user.display_name or user.name, user.principal, self._csrf(token), method, session.id)
 
+    def _of_key(self, token: str) -> tuple[Key | None, User | None]:
+        key = self.kb.people.keys.find(token)
+        return key, self.kb.people.find(key.user) if key else None
+
     async def _by_key(self, token: str) -> Visitor:
         keys = self.kb.people.keys
-        key = keys.find(token)
-        user = self.kb.people.find(key.user) if key else None
+        key, user = await self.kb.look_up(self._of_key, token)
         # A key of the person at this machine ends when sitting at it stops being enough: with the first password.
-        if key is None or (user is None and not (key.user == LOCAL_NAME and self.open)):
+        if key is None or (user is None and not (key.user == LOCAL_NAME and await self.is_open())):
             raise WrongKey(WRONG_KEY)
         # The text of an unknown key: its holder, who may have found it, learns nothing of its owner.
         if user is not None and user.suspended_at:
@@ -223,7 +248,7 @@ class Authenticator:
         # Two values: the proxy added its own beside one that the browser sent, and either may be the false one.
         if len(values) != 1 or not name:
             raise NotAllowed("The proxy does not say clearly who you are. Ask whoever runs it.")
-        user = self.kb.people.find(name)
+        user = await self.kb.look_up(self.kb.people.find, name)
         if user is not None:
             return user
         if self.kb.settings.unknown_people == "refuse":
@@ -242,10 +267,10 @@ class Authenticator:
         # Two headers: as above, either may be the false one.
         theirs = {one.strip() for one in named[0].split(",")} if len(named) == 1 else set()
         groups = groups_here(theirs, self.kb.settings)
-        if groups == self.kb.people.links.groups_of(user.name):
+        if groups == await self.kb.look_up(self.kb.people.links.groups_of, user.name):
             return user
         await self.kb.blocking(self.kb.people.links.take_groups, user.name, groups)
-        return self.kb.people.user(user.name)
+        return await self.kb.look_up(self.kb.people.user, user.name)
 
     def from_proxy(self, scope: Scope) -> bool:
         return bool(scope.get("client")) and within(str(scope["client"][0]), self.proxies)

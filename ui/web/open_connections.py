@@ -61,6 +61,14 @@ class OpenConnections:
                 # Sessions end in worker threads, and an `asyncio.Event` may be set in its own loop only.
                 loop.call_soon_threadsafe(event.set)
 
+    async def look_anew(self, stays: Stays) -> None:
+        """Cut those whose visitors may not stay: that they were shut out may not have been told here."""
+        with self._guard:
+            found = [(event, who) for event, (who, _) in self._open.items()]
+        for event, who in found:
+            if not await stays(who, False):
+                event.set()
+
     def run(self, app: ASGIApp, who: Visitor, stays: Stays) -> ASGIApp:
         """The application, which serves a websocket until it ends, is cut, or its visitor is found to be shut out.
 

@@ -14,7 +14,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import ipaddress
+import logging
 import re
+import time
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from urllib.parse import quote, urlsplit
@@ -24,10 +26,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from argot.errors import NotAllowed, asked_from_elsewhere
+from argot.errors import NotAllowed, StoreUnavailable, asked_from_elsewhere
 from argot.ui.web.api_errors import told_to_programs
 from argot.ui.web.asker_identity import asker
-from argot.ui.web.authentication import Authenticator, WrongKey, key_in, passed_on
+from argot.ui.web.authentication import TOLD_SECONDS, Authenticator, WrongKey, key_in, passed_on
 from argot.ui.web.authorization import ENTRY, SAFE, VISITOR, Addresses, AddressRule, Visitor, allowed, for_programs
 from argot.ui.web.chainlit_guard import FILE, MOST_JSON_BYTES
 from argot.ui.web.kept_forms import signed_out
@@ -39,6 +41,8 @@ from argot.ui.web.open_connections import (
     limited,
     refuse_connection,
 )
+
+logger = logging.getLogger(__name__)
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 INNER_COOKIE = "argot_inner"
@@ -143,7 +147,8 @@ class Guard:
         self.connections = OpenConnections()
         # One for each Host header, which the sender chooses: so the cache is bounded.
         self.policy = lru_cache(64)(lambda host: content_policy(page, host))
-        authenticator.watch(self.connections.cut)
+        self._told_again = 0.0
+        authenticator.watch(self.connections.cut, lambda: self.connections.look_anew(authenticator.stays))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -221,16 +226,31 @@ class Guard:
 
     async def _who(self, scope: Scope, headers: Headers) -> tuple[Visitor | None, str, Refusal | None]:
         """The visitor, the ticket for a newcomer at this machine, and why a known visitor is not let in."""
-        # As long as sitting at this machine is enough, a proxy would make everybody on its other side that person.
-        if self.authenticator.open and not key_in(headers) and (sign := self._sign_of_proxy(scope, headers)):
-            return None, "", (403, THROUGH_A_PROXY.format(sign))
         try:
-            who = await self.authenticator.visitor(scope, headers)
+            return await self._looked_up(scope, headers)
         except WrongKey as error:
             return None, "", (401, str(error))
         except NotAllowed as error:
             return None, "", (403, str(error))
-        if who is None and self.authenticator.open and _wants_page(scope, headers) and not for_programs(scope["path"]):
+        except StoreUnavailable as error:
+            self._tell(error)
+            return None, "", (503, error.elsewhere)
+
+    def _tell(self, error: StoreUnavailable) -> None:
+        # Every request meets it as long as it lasts.
+        if time.monotonic() >= self._told_again:
+            self._told_again = time.monotonic() + TOLD_SECONDS
+            logger.error("nobody can be let in: %s", error.args[0])
+
+    async def _looked_up(self, scope: Scope, headers: Headers) -> tuple[Visitor | None, str, Refusal | None]:
+        # As long as sitting at this machine is enough, a proxy would make everybody on its other side that person.
+        # Its signs are looked for first: they cost no look into a store.
+        sign = "" if key_in(headers) else self._sign_of_proxy(scope, headers)
+        if sign and await self.authenticator.is_open():
+            return None, "", (403, THROUGH_A_PROXY.format(sign))
+        who = await self.authenticator.visitor(scope, headers)
+        wants_page = _wants_page(scope, headers) and not for_programs(scope["path"])
+        if who is None and wants_page and await self.authenticator.is_open():
             ticket = self.authenticator.ticket()
             return self.authenticator.local(ticket), ticket, None
         return who, "", None

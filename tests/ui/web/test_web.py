@@ -48,9 +48,13 @@ class Base:
 
     people: People
     settings: Settings
+    shared: None = None
 
     async def blocking(self, function: Any, *args: Any, **kwargs: Any) -> Any:
         return await asyncio.to_thread(function, *args, **kwargs)
+
+    async def look_up(self, function: Any, *args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
 
 
 def _application() -> FastAPI:

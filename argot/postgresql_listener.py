@@ -1,0 +1,145 @@
+"""What the processes that share a PostgreSQL tell each other: LISTEN and NOTIFY, on a channel of each knowledge base.
+
+A message may be missed: whoever does not listen at that moment never gets it. So each time a process begins to listen
+it looks at everything anew (`on_gap`), and nothing that matters for who may read what rests on a message.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import psycopg
+from psycopg import sql as pgsql
+
+from argot.postgresql import PostgresqlStores
+from argot.postgresql_errors import postgresql_named
+
+logger = logging.getLogger(__name__)
+
+LOOK_SECONDS = 5.0
+"""A connection on which nothing came for so long is asked whether it is still there."""
+PAUSES = (0.1, 0.3, 1.0, 3.0, 10.0)
+"""Seconds between tries to connect; the last one again and again."""
+RESTART_SECONDS = 3.0
+MOST_BYTES = 7000
+"""Of a message; PostgreSQL takes 8,000."""
+
+
+class ProcessListener:
+    """Tells other processes, and hears them, in a thread of its own.
+
+    Args:
+        stores: whose schema names the channel.
+    """
+
+    def __init__(self, stores: PostgresqlStores) -> None:
+        self._stores = stores
+        self._channel = f"argot_{stores.schema}"
+        # What this process says itself it knows already.
+        self._me = secrets.token_hex(8)
+        self._told: dict[str, list[Callable[[str], None]]] = {}
+        self._gaps: list[Callable[[], None]] = []
+        self._closed = threading.Event()
+        self._heard = threading.Event()
+        self._lost_at: float | None = None
+        self._thread = threading.Thread(target=self._listen, name="argot-listener", daemon=True)
+
+    def start(self) -> None:
+        """Begin to listen, as soon as the server answers. Who is to be told is said before."""
+        self._thread.start()
+
+    def listen(self, topic: str, told: Callable[[str], None]) -> None:
+        """From now on call this, in the listener's thread, with what other processes say about the topic."""
+        self._told.setdefault(topic, []).append(told)
+
+    def on_gap(self, look_anew: Callable[[], None]) -> None:
+        """Call this, in the listener's thread, whenever it begins to listen: something may have been missed before."""
+        self._gaps.append(look_anew)
+
+    def notify(self, topic: str, text: str = "") -> None:
+        """Tell the other processes. They hear it when this returns, or never.
+
+        Args:
+            text: of at most 7,000 bytes.
+
+        Raises:
+            StoreUnavailable
+        """
+        said = json.dumps({"by": self._me, "topic": topic, "text": text})
+        if len(said) > MOST_BYTES:
+            raise ValueError(f"A message about '{topic}' is too long: {len(said)} bytes.")
+        with postgresql_named(self._stores.name), self._stores.connection() as connection:
+            connection.execute("SELECT pg_notify($1::text, $2::text)", (self._channel, said))
+
+    @property
+    def gone(self) -> bool:
+        """Whether the server has not been there for longer than a restart takes."""
+        return self._lost_at is not None and time.monotonic() - self._lost_at > RESTART_SECONDS
+
+    def wait_listening(self, seconds: float) -> bool:
+        """Wait until it listens for the first time; whether it came to that."""
+        return self._heard.wait(seconds)
+
+    def close(self) -> None:
+        self._closed.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def _listen(self) -> None:
+        failed = 0
+        while not self._closed.is_set():
+            try:
+                with psycopg.connect(self._stores.conninfo, **self._stores.options) as connection:
+                    connection.execute(pgsql.SQL("LISTEN {}").format(pgsql.Identifier(self._channel)))
+                    failed, self._lost_at = 0, None
+                    # After LISTEN: what changes from here on is heard.
+                    self._call(self._gaps)
+                    self._heard.set()
+                    self._hear(connection)
+            except psycopg.Error as error:
+                # Once for each time it is gone: the tries that follow say the same.
+                if not failed:
+                    logger.warning("%s: nothing is heard of other processes (%s)", self._stores.name, _line(error))
+                self._lost_at = self._lost_at or time.monotonic()
+                self._closed.wait(PAUSES[min(failed, len(PAUSES) - 1)])
+                failed += 1
+
+    def _hear(self, connection: psycopg.Connection[Any]) -> None:
+        quiet = 0.0
+        while not self._closed.is_set():
+            # In short turns, so that closing waits for no message.
+            heard = False
+            for message in connection.notifies(timeout=0.5, stop_after=1):
+                heard = True
+                self._take(message.payload)
+            quiet = 0.0 if heard else quiet + 0.5
+            if quiet >= LOOK_SECONDS:
+                quiet = 0.0
+                connection.execute("SELECT 1", prepare=False)
+
+    def _take(self, payload: str) -> None:
+        said: dict[str, str] = {}
+        # Anybody who may use the database may say anything on the channel.
+        with suppress(ValueError, AttributeError):
+            said = {key: str(value) for key, value in json.loads(payload).items()}
+        if said.get("by") != self._me:
+            self._call(self._told.get(said.get("topic", ""), ()), said.get("text", ""))
+
+    def _call(self, functions: Any, *given: str) -> None:
+        for function in functions:
+            try:
+                function(*given)
+            # One who fails must not keep the others from being told.
+            except Exception:
+                logger.exception("what another process said could not be dealt with")
+
+
+def _line(error: psycopg.Error) -> str:
+    return " ".join(str(error).split())

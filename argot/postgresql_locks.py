@@ -1,0 +1,165 @@
+"""Locks among the processes that share a PostgreSQL: advisory locks of a session, those of a process on one connection.
+
+A lock lasts until it is given back, or until its connection ends: with the process, or with PostgreSQL. Who holds one
+is told when that happens, since from then on another process may take it.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import psycopg
+
+from argot.errors import StoreUnavailable
+from argot.postgresql import WAIT_SECONDS, PostgresqlStores
+from argot.postgresql_errors import postgresql_named
+
+logger = logging.getLogger(__name__)
+
+LOOK_SECONDS = 1.0
+"""So often it is looked whether the connection, and with it what is held, is still there."""
+
+
+class HeldLock:
+    """A lock that this process has taken.
+
+    Args:
+        name: what is locked.
+        told: called in whatever thread notices it, when the lock was lost before it was given back.
+    """
+
+    def __init__(self, name: str, told: Callable[[], None]) -> None:
+        self.name = name
+        self.lost = False
+        self._told = told
+
+    def lose(self) -> None:
+        self.lost = True
+        try:
+            self._told()
+        # One who cannot be told must not keep the others from it.
+        except Exception:
+            logger.exception("the loss of the lock '%s' could not be told", self.name)
+
+
+class SessionLocks:
+    """The locks of one process on the knowledge base of these stores. Every method may be called in any thread.
+
+    The connection is made when the first lock is asked for, and anew after it was lost.
+
+    Raises:
+        StoreUnavailable: by every method but `close`: PostgreSQL does not answer.
+    """
+
+    def __init__(self, stores: PostgresqlStores) -> None:
+        self._stores = stores
+        self._guard = threading.Lock()
+        self._connection: psycopg.Connection[Any] | None = None
+        self._held: dict[str, HeldLock] = {}
+        self._closed = threading.Event()
+        self._watch: threading.Thread | None = None
+
+    def take(self, name: str, told: Callable[[], None] = lambda: None) -> HeldLock | None:
+        """The lock of this name, if nobody holds it, this process included; else None."""
+        with self._guarded():
+            if name in self._held:
+                return None
+            if not self._tried(name):
+                return None
+            self._held[name] = held = HeldLock(name, told)
+            return held
+
+    def give_back(self, held: HeldLock) -> None:
+        """Let others take it. One that was lost is theirs already."""
+        with self._guarded():
+            if self._held.get(held.name) is held:
+                del self._held[held.name]
+                self._asked("SELECT pg_advisory_unlock($1::bigint)", self._number(held.name))
+
+    def still_held(self, held: HeldLock) -> bool:
+        """Whether it is held at this moment: PostgreSQL is asked."""
+        with self._guarded():
+            with suppress(StoreUnavailable):
+                self._asked("SELECT true")
+            return not held.lost
+
+    def close(self) -> None:
+        """Give back all that is held."""
+        self._closed.set()
+        if self._watch is not None:
+            self._watch.join()
+        with self._guard:
+            self._held.clear()
+            if self._connection is not None:
+                self._connection.close()
+
+    def _number(self, name: str) -> int:
+        # Beside the locks of the stores, which are named without a slash.
+        return self._stores.lock_number(f"lock/{name}")
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        # Not for ever: whoever holds it may wait for a server that takes connections and does not answer.
+        if not self._guard.acquire(timeout=WAIT_SECONDS):
+            raise StoreUnavailable(
+                f"{self._stores.name} cannot be used: it does not answer. See what keeps PostgreSQL busy."
+            )
+        try:
+            yield
+        finally:
+            self._guard.release()
+
+    def _tried(self, name: str) -> bool:
+        sql, known = "SELECT pg_try_advisory_lock($1::bigint)", self._connection is not None
+        try:
+            return self._asked(sql, self._number(name))
+        except StoreUnavailable:
+            # The connection was lost since it was last used. On another one nothing was tried yet.
+            if not known:
+                raise
+            return self._asked(sql, self._number(name))
+
+    def _asked(self, sql: str, *parameters: object) -> bool:
+        with postgresql_named(self._stores.name):
+            try:
+                row = self._connected().execute(sql, parameters).fetchone()
+            except psycopg.Error:
+                self._lose_all()
+                raise
+        return bool(row and row[0])
+
+    def _connected(self) -> psycopg.Connection[Any]:
+        if self._closed.is_set():
+            raise StoreUnavailable(f"{self._stores.name} cannot be used: the store is closed.")
+        if self._connection is None:
+            # Whoever vanishes with its machine must not hold its locks for the hours that TCP would wait.
+            keep_alive: dict[str, Any] = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
+            self._connection = psycopg.connect(self._stores.conninfo, **self._stores.options, **keep_alive)
+            self._connection.execute(
+                "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3",
+                prepare=False,
+            )
+        if self._watch is None:
+            self._watch = threading.Thread(target=self._look, name="argot-locks", daemon=True)
+            self._watch.start()
+        return self._connection
+
+    def _look(self) -> None:
+        while not self._closed.wait(LOOK_SECONDS):
+            with suppress(StoreUnavailable), self._guarded():
+                if self._held:
+                    self._asked("SELECT true")
+
+    def _lose_all(self) -> None:
+        """With the connection all locks are gone, whatever it was that failed on it."""
+        if self._connection is not None:
+            with suppress(psycopg.Error):
+                self._connection.close()
+        self._connection = None
+        held, self._held = list(self._held.values()), {}
+        for one in held:
+            one.lose()

@@ -1,0 +1,70 @@
+"""Who has a knowledge base on PostgreSQL open: each connection of a process says so, as long as it lasts.
+
+By one advisory lock of the session, which all share, and which a command that wants to be alone takes for itself.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import psycopg
+
+from argot.errors import KnowledgeBaseBusy
+
+PATIENCE_SECONDS = 2.0
+"""PostgreSQL takes a moment to notice that a process was killed."""
+_HOLDERS = """
+    SELECT a.application_name AS program, coalesce(host(a.client_addr), 'this machine') AS address,
+        CAST(date_trunc('second', min(a.backend_start)) AS text) AS since, count(*) AS connections
+    FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid
+    WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 AND l.database = (
+            SELECT oid FROM pg_database WHERE datname = current_database())
+        AND (CAST(l.classid AS bigint) << 32 | CAST(l.objid AS bigint)) = $1::bigint
+    GROUP BY 1, 2 ORDER BY 1, 2
+"""
+
+
+def attend(connection: psycopg.Connection[Any], number: int, name: str) -> None:
+    """This connection has the knowledge base open, beside others.
+
+    Raises:
+        KnowledgeBaseBusy: somebody has it alone.
+    """
+    _take(connection, "pg_try_advisory_lock_shared", number, name)
+
+
+def attend_alone(connection: psycopg.Connection[Any], number: int, name: str, program: str) -> None:
+    """Nobody else has it open, or can open it as long as this connection lasts.
+
+    Args:
+        program: what others are told who has it.
+
+    Raises:
+        KnowledgeBaseBusy: somebody has it open; the message names the programs and machines.
+    """
+    connection.execute("SELECT set_config('application_name', $1, false)", (program,))
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            _take(connection, "pg_try_advisory_lock", number, name)
+            return
+        except KnowledgeBaseBusy:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+
+
+def _take(connection: psycopg.Connection[Any], lock: str, number: int, name: str) -> None:
+    row = connection.execute(f"SELECT {lock}($1::bigint) AS taken", (number,)).fetchone()
+    if row and row["taken"]:
+        return
+    holders = connection.execute(_HOLDERS, (number,)).fetchall()
+    who = "; ".join(
+        f"'{one['program']}' on {one['address']}, {one['connections']} connection(s) since {one['since']}"
+        for one in holders
+    )
+    raise KnowledgeBaseBusy(
+        f"The knowledge base in {name} is in use by {who or 'another program'}. Wait until that is done, or stop it "
+        "(argot serve, argot work), and try again."
+    )

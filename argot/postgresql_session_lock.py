@@ -1,0 +1,104 @@
+"""A lock of a knowledge base on PostgreSQL, which one process holds over many transactions.
+
+It belongs to a connection of its own, and goes with it: a process that is killed holds nothing. A pooler between that
+hands connections on from transaction to transaction would take it away (pgbouncer: `pool_mode = session`).
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from typing import Any
+
+import psycopg
+
+from argot.databases import Connection
+from argot.postgresql import PostgresqlStores
+from argot.postgresql_errors import postgresql_named
+
+_WAIT = "5s"
+"""So long one statement waits for the lock, before another one goes on waiting."""
+_HELD = """
+    SELECT 1 FROM pg_locks
+    WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND pid = ?
+        AND CAST(classid AS bigint) = ? AND CAST(objid AS bigint) = ?
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
+
+
+class SessionLock:
+    """To be acquired and released by one thread at a time.
+
+    Args:
+        name: of the lock, among those of the knowledge base.
+        together: others may hold it at the same time, if they all want it so.
+    """
+
+    def __init__(self, stores: PostgresqlStores, name: str, *, together: bool = False) -> None:
+        self._stores = stores
+        self._kind = "_shared" if together else ""
+        self._number = stores.lock_number(name)
+        self._connection: psycopg.Connection[Any] | None = None
+        self._guard = threading.Lock()
+
+    def acquire(self, *, wait: bool = True) -> bool:
+        """Whether it is held now; without `wait` it may be another's.
+
+        Raises:
+            StoreUnavailable
+        """
+        with postgresql_named(self._stores.name), self._guard:
+            connection = self._usable()
+            if not wait:
+                sql = f"SELECT pg_try_advisory_lock{self._kind}($1::bigint) AS taken"
+                return bool(connection.execute(sql, (self._number,)).fetchall()[0]["taken"])
+            while True:
+                with suppress(psycopg.errors.LockNotAvailable):
+                    connection.execute(f"SELECT pg_advisory_lock{self._kind}($1::bigint)", (self._number,))
+                    return True
+
+    def is_held(self, connection: Connection) -> bool:
+        """Whether PostgreSQL, asked by another connection, knows it to be held: what this process believes may be out
+        of date.
+        """
+        if self._connection is None or self._connection.closed:
+            return False
+        high, low = (self._number >> 32) & 0xFFFFFFFF, self._number & 0xFFFFFFFF
+        pid = self._connection.info.backend_pid
+        return connection.execute(_HELD, (pid, high, low)).fetchone() is not None
+
+    def answers(self) -> bool:
+        """Whether the connection is still there: as long as it is, what was acquired is held."""
+        with self._guard:
+            try:
+                return self._connection is not None and self._connection.execute("SELECT 1") is not None
+            except psycopg.OperationalError:
+                self._connection = None
+                return False
+
+    def release(self) -> None:
+        with self._guard:
+            try:
+                if self._connection is not None:
+                    self._connection.execute(f"SELECT pg_advisory_unlock{self._kind}($1::bigint)", (self._number,))
+            except psycopg.OperationalError:  # with its connection the lock is gone, too
+                self._connection = None
+
+    def close(self) -> None:
+        """Lets go of it as well."""
+        with self._guard:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def _usable(self) -> psycopg.Connection[Any]:
+        if self._connection is not None:
+            try:
+                self._connection.execute("SELECT 1")
+            except psycopg.OperationalError:
+                self._connection = None
+        if self._connection is None:
+            connection = psycopg.connect(self._stores.conninfo, **self._stores.options)
+            connection.execute(f"SET lock_timeout = '{_WAIT}'")
+            self._connection = connection
+        return self._connection

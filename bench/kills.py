@@ -1,0 +1,292 @@
+"""What is lost when anything is killed under load: `kill -9` again and again of a worker, a service, a store.
+
+    python bench/kills.py [--kills 50] [--engine postgresql|sqlite] [--seed 1] [--json]
+
+PostgreSQL: two services with an answer worker each, PostgreSQL, a Chroma server and `argot work`, all on this machine.
+SQLite: one service with two answer workers, and a Chroma server. People ask, upload documents, write terms and judge
+answers by HTTP the whole time, at whichever service answers. Every few seconds one process is killed at random
+(PostgreSQL is stopped as a crash would) and started again a moment later; answer workers are the service's to replace.
+
+Kept are what was acknowledged, and every answer that was shown as whole. When all is done and everything runs again:
+
+- lost: acknowledged documents, terms, turns and judgements that are not there as they were acknowledged.
+- twice: documents and terms that are there more than once.
+- half: answers of the model that were shown as whole, and have not all the words that it wrote.
+- wrong: what `argot doctor` finds.
+
+Needs PostgreSQL as Debian installs it. The model server is `model_stub.py`. The exit code is 1 if anything is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+from kills_people import WORDS, Acknowledged, People, faults
+from load_applications import ARGOT, HERE, prepared
+
+# How the tests start a PostgreSQL and a Chroma server of their own.
+sys.path.append(str(HERE.parent / "tests" / "support"))
+from chroma_server import ChromaRun
+from postgresql_server import PostgresqlServer
+
+PEOPLE = 4
+START_SECONDS = 120.0
+DOWN_SECONDS = (0.3, 2.0)
+"""How long what was killed stays away."""
+BETWEEN_SECONDS = (2.0, 6.0)
+WORKER_MODULE = "answer_worker"
+
+
+# -- what is killed ---------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Service:
+    """`argot serve`, started again on the same port."""
+
+    home: Path
+    settings: dict[str, str]
+    port: int = 0
+    process: subprocess.Popen[str] | None = None
+    said: list[str] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        command = [*ARGOT, "serve", "--home", str(self.home), "--port", str(self.port)]
+        environment = {**os.environ, **self.settings}
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
+        assert self.process.stderr
+        opened = threading.Event()
+        threading.Thread(target=self._read, args=(self.process, opened), daemon=True).start()
+        if not opened.wait(START_SECONDS) or self.process.poll() is not None:
+            raise SystemExit(f"a service did not start:\n{''.join(self.said[-30:])}")
+
+    def _read(self, process: subprocess.Popen[str], opened: threading.Event) -> None:
+        assert process.stderr
+        for line in process.stderr:
+            self.said.append(line)
+            if "is open at" in line:
+                self.port = int(line.rsplit(":", 1)[1].split()[0].rstrip("/"))
+                opened.set()
+        opened.set()
+
+    def kill(self) -> None:
+        assert self.process
+        self.process.kill()
+        self.process.wait()
+
+    def workers(self) -> list[int]:
+        assert self.process
+        return [one for one in _children(self.process.pid) if WORKER_MODULE in _command(one)]
+
+
+@dataclass
+class JobWorker:
+    """`argot work`."""
+
+    home: Path
+    settings: dict[str, str]
+    process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        command = [*ARGOT, "work", "--home", str(self.home)]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, **self.settings}
+        )
+
+    def kill(self) -> None:
+        assert self.process
+        self.process.kill()
+        self.process.wait()
+
+
+def _children(process: int) -> list[int]:
+    with contextlib.suppress(OSError):
+        return [int(one) for one in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+    return []
+
+
+def _command(process: int) -> str:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{process}/cmdline").read_bytes().decode("utf-8", "replace")
+    return ""
+
+
+class Killer:
+    """Kills one process after the other, and brings back what does not come back by itself."""
+
+    def __init__(self, targets: dict[str, tuple[Callable[[], None], Callable[[], None]]], seed: int) -> None:
+        """`targets`: of each the functions that kill it, and that start it again."""
+        self.targets = targets
+        self.random = random.Random(seed)
+        self.done: Counter[str] = Counter()
+
+    def run(self, kills: int, beside: Callable[[str], None]) -> None:
+        for number in range(kills):
+            time.sleep(self.random.uniform(*BETWEEN_SECONDS))
+            name = self.random.choice(sorted(self.targets))
+            kill, start = self.targets[name]
+            kill()
+            self.done[name] += 1
+            beside(f"{number + 1}/{kills}: {name}")
+            time.sleep(self.random.uniform(*DOWN_SECONDS))
+            start()
+
+
+def kill_a_worker(service: Service, chosen: random.Random) -> None:
+    if workers := service.workers():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(chosen.choice(workers), signal.SIGKILL)
+
+
+# -- the whole --------------------------------------------------------------------------------------------------------
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--engine", choices=("postgresql", "sqlite"), default="postgresql")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args()
+    # In a folder that PostgreSQL's own user may enter, as it does not run as root.
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        report = measured(Path(name), given)
+    print(json.dumps(report, indent=2) if given.json else shown(report))
+    sys.exit(1 if any(report["faults"].values()) else 0)
+
+
+def measured(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
+    with contextlib.ExitStack() as stack:
+        model = stack.enter_context(_model())
+        chroma = stack.enter_context(ChromaRun(_made(folder / "chroma")))
+        settings = {
+            "ARGOT_MODEL_URL": model,
+            "ARGOT_CHROMA_URL": chroma.url,
+            "ARGOT_DERIVE_IN_BACKGROUND": "off",
+            "ARGOT_QUESTIONS_PER_MINUTE": "0",
+            "ARGOT_QUESTIONS_AT_ONCE": "0",
+            "ARGOT_WORKERS": "1" if given.engine == "postgresql" else "2",
+        }
+        targets: dict[str, tuple[Callable[[], None], Callable[[], None]]] = {"Chroma": (chroma.stop, chroma.start)}
+        if given.engine == "postgresql":
+            server = PostgresqlServer(folder / "postgresql", durable=True)
+            server.start()
+            stack.callback(server.stop)
+            server.execute("CREATE DATABASE argot")
+            settings["ARGOT_STORE"] = server.url("argot")
+            targets["PostgreSQL"] = (server.stop, server.start)
+        services, people = _services(folder, settings, given, stack)
+        for number, service in enumerate(services):
+            targets[f"service {number}"] = (service.kill, service.start)
+        chosen = random.Random(given.seed)
+        targets["answer worker"] = (lambda: kill_a_worker(chosen.choice(services), chosen), lambda: None)
+        if given.engine == "postgresql":
+            worker = JobWorker(_made(folder / "work"), settings)
+            worker.start()
+            stack.callback(worker.kill)
+            targets["argot work"] = (worker.kill, worker.start)
+        killer = Killer(targets, given.seed)
+        with people.busy():
+            killer.run(given.kills, lambda text: print(text, file=sys.stderr, flush=True))
+        _await(services)
+        return report_of(people.kept, killer, faults(people.kept, services[0], people.keys))
+
+
+def _services(
+    folder: Path, settings: dict[str, str], given: argparse.Namespace, stack: contextlib.ExitStack
+) -> tuple[list[Service], People]:
+    home = folder / "kb"
+    os.environ.update({name: value for name, value in settings.items() if name != "ARGOT_MODEL_URL"})
+    found = prepared(home, PEOPLE)
+    # A role that may write: whoever signs in first would be the only one who may change documents.
+    for number in range(PEOPLE):
+        subprocess.run(
+            [*ARGOT, "user", "roles", f"person{number}", "--role", "manager", "--home", str(home)],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+    services = [Service(home, settings)]
+    if given.engine == "postgresql":
+        services.append(Service(_made(folder / "kb2"), settings))
+    for service in services:
+        service.start()
+        stack.callback(service.kill)
+    return services, People(services, found["keys"], found["questions"][:12], given.seed)
+
+
+def _await(services: list[Service]) -> None:
+    """Until every service is ready."""
+    deadline = time.monotonic() + START_SECONDS
+    for service in services:
+        while time.monotonic() < deadline:
+            with contextlib.suppress(httpx.HTTPError):
+                if httpx.get(f"{service.url}/ready", timeout=10).is_success:
+                    break
+            time.sleep(0.3)
+        else:
+            raise SystemExit(f"{service.url} is not ready again:\n{''.join(service.said[-30:])}")
+
+
+@contextlib.contextmanager
+def _model() -> Iterator[str]:
+    command = [sys.executable, str(HERE / "model_stub.py"), "--first", "0.2", "--speed", "60", "--tokens", str(WORDS)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.kill()
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    return folder
+
+
+def report_of(kept: Acknowledged, killer: Killer, found: dict[str, list[str]]) -> dict[str, Any]:
+    return {
+        "killed": dict(killer.done),
+        "acknowledged": {
+            "answers": len(kept.turns),
+            "of the model": len(kept.written),
+            "judgements": len(kept.judged),
+            "documents": len(kept.documents),
+            "terms": len(kept.terms),
+        },
+        "refused or broken off": dict(kept.failed),
+        "faults": found,
+    }
+
+
+def shown(report: dict[str, Any]) -> str:
+    lines = [f"killed: {report['killed']}", f"acknowledged: {report['acknowledged']}"]
+    lines.append(f"refused or broken off: {report['refused or broken off']}")
+    for kind, found in report["faults"].items():
+        lines.append(f"{kind}: {len(found)}")
+        lines += [f"  {one[:400]}" for one in found[:10]]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""Held by who changes documents: one thread of one process at a time, also where several processes share a database."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, Protocol, Self
+
+from argot.databases import Connection
+from argot.errors import StoreUnavailable
+
+
+class BetweenProcesses(Protocol):
+    """A lock that goes with its connection (`argot.postgresql_session_lock`)."""
+
+    def acquire(self, *, wait: bool = True) -> bool: ...
+
+    def release(self) -> None: ...
+
+    def is_held(self, connection: Connection) -> bool: ...
+
+    def close(self) -> None: ...
+
+
+class ChangeLock:
+    """May be taken again by the thread that holds it.
+
+    Args:
+        between: keeps other processes out; None: there are none.
+        taken: called each time when it was taken from other processes, before anything is changed.
+    """
+
+    def __init__(self, between: BetweenProcesses | None = None, taken: Callable[[], None] | None = None) -> None:
+        self.threads = threading.RLock()
+        """For what no other process is concerned with."""
+        self._between = between
+        self._taken = taken
+        self._depth = 0
+        self._thread = 0
+
+    def acquire(self, blocking: bool = True) -> bool:
+        """
+        Raises:
+            StoreUnavailable
+        """
+        if not self.threads.acquire(blocking):
+            return False
+        try:
+            got = self._depth > 0 or self._between is None or self._acquired(self._between, blocking)
+        except BaseException:
+            self.threads.release()
+            raise
+        if not got:
+            self.threads.release()
+            return False
+        self._depth, self._thread = self._depth + 1, threading.get_ident()
+        return True
+
+    def _acquired(self, between: BetweenProcesses, blocking: bool) -> bool:
+        if not between.acquire(wait=blocking):
+            return False
+        self._depth, self._thread = 1, threading.get_ident()
+        try:
+            if self._taken:
+                self._taken()
+        except BaseException:
+            between.release()
+            raise
+        finally:
+            self._depth = 0
+        return True
+
+    def release(self) -> None:
+        self._depth -= 1
+        try:
+            if self._depth == 0 and self._between is not None:
+                self._between.release()
+        finally:
+            self.threads.release()
+
+    def __enter__(self) -> Self:
+        self.acquire()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.release()
+
+    def is_held(self, connection: Connection) -> bool:
+        """Whether other processes are kept out still: a connection may be lost while it is held."""
+        return self._between is None or self._between.is_held(connection)
+
+    def require_held(self, connection: Connection, name: str) -> None:
+        """Within a transaction of the thread that holds it: what is written by it must not count once it is lost.
+
+        Raises:
+            StoreUnavailable
+        """
+        ours = self._depth > 0 and self._thread == threading.get_ident()
+        if ours and not self.is_held(connection):
+            raise StoreUnavailable(
+                f"{name}: the connection was lost that kept other processes from changing documents. What was under "
+                "way is as it was before. Do it again.",
+                "Do it again: the connection to PostgreSQL was lost meanwhile",
+            )
+
+    def close(self) -> None:
+        if self._between is not None:
+            self._between.close()

@@ -1,0 +1,142 @@
+"""A glossary on PostgreSQL: the store `glossary` of a knowledge base, over the connections that its stores share."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from argot.databases import POSTGRESQL, Connection, Cursor, Fetched
+from argot.jargon_db.store.connections import Connections
+from argot.jargon_db.store.nul_texts import escaped, unescaped
+from argot.jargon_db.store.postgres_statements import in_postgresql
+from argot.jargon_db.store.rows import Row
+from argot.jargon_db.store.schema import MIGRATIONS
+from argot.postgresql import PostgresqlStores
+from argot.postgresql_connection import PostgresqlConnection
+
+_MANY = 500
+"""Rows that a table gets in one transaction, from which on PostgreSQL's plans change."""
+_FETCH = "FETCH 1000 FROM streamed"
+
+
+class PostgresConnections(Connections):
+    """The connections of one glossary."""
+
+    dialect = POSTGRESQL
+
+    def __init__(self, stores: PostgresqlStores) -> None:
+        """
+        Raises:
+            DamagedStore, StoreUnavailable
+        """
+        self._database = stores.open("glossary", MIGRATIONS)
+        self._of_thread = threading.local()
+
+    def reader(self) -> Connection:
+        return _Reader(self)
+
+    @contextmanager
+    def reading(self) -> Iterator[GlossaryConnection]:
+        """A transaction that cannot write."""
+        with self._database.reader() as connection:
+            yield GlossaryConnection(connection)
+
+    @contextmanager
+    def writing(self) -> Iterator[GlossaryConnection]:
+        outer: GlossaryConnection | None = getattr(self._of_thread, "writer", None)
+        if outer is not None:
+            with outer.savepoint():
+                yield outer
+            return
+        with self._database.transaction() as connection:
+            writer = self._of_thread.writer = GlossaryConnection(connection)
+            try:
+                yield writer
+                writer.analyze()
+            finally:
+                self._of_thread.writer = None
+
+    def stream(self, sql: str, **values: Any) -> Iterator[Row]:
+        with self.reading() as connection:
+            yield from connection.stream(sql, values)
+
+    def scrub(self) -> bool:
+        return self._database.scrub()
+
+    def close(self) -> None:
+        self._database.close()
+
+
+class GlossaryConnection:
+    """A connection that takes the statements of a glossary, and keeps U+0000 in texts. Its rows are tuples."""
+
+    dialect = POSTGRESQL
+
+    def __init__(self, connection: PostgresqlConnection) -> None:
+        self._connection = connection
+        self._added: Counter[str] = Counter()
+
+    def execute(self, sql: str, parameters: Any = (), /) -> Fetched:
+        cursor = self._connection.execute(in_postgresql(sql), _kept(parameters))
+        rows = [_given(row) for row in cursor] if cursor.description else []
+        return Fetched(rows, cursor.description, cursor.rowcount)
+
+    def stream(self, sql: str, values: Mapping[str, Any]) -> Iterator[Row]:
+        """The rows of a statement, a thousand at a time."""
+        # Not prepared: of one cursor after another, the columns differ.
+        begin = f"DECLARE streamed NO SCROLL CURSOR FOR {in_postgresql(sql)}"
+        self._connection.execute(begin, _kept(values), prepare=False)
+        while rows := (cursor := self._connection.execute(_FETCH, prepare=False)).fetchall():
+            names = [column.name for column in cursor.description or ()]
+            yield from (dict(zip(names, _given(row), strict=True)) for row in rows)
+
+    def executemany(self, sql: str, parameters: Iterable[Any], /) -> Cursor:
+        return self._connection.executemany(in_postgresql(sql), map(_kept, parameters))
+
+    def add_rows(self, table: str, columns: str, rows: Iterable[Sequence[Any]]) -> None:
+        self._added[table] += self._connection.copy_rows(table, columns, map(_kept, rows))
+
+    def analyze(self) -> None:
+        """Let PostgreSQL know the tables that have grown: until it looks itself it would read them from end to end."""
+        for table, number in self._added.items():
+            if number >= _MANY:
+                self._connection.execute(f"ANALYZE {table}")
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        self._connection.execute("SAVEPOINT inner_part")
+        try:
+            yield
+        except BaseException:
+            self._connection.execute("ROLLBACK TO SAVEPOINT inner_part")
+            raise
+        finally:
+            self._connection.execute("RELEASE SAVEPOINT inner_part")
+
+
+class _Reader:
+    """Each statement in a transaction of its own, on whatever connection is free."""
+
+    def __init__(self, connections: PostgresConnections) -> None:
+        self._connections = connections
+
+    def execute(self, sql: str, parameters: Any = (), /) -> Fetched:
+        with self._connections.reading() as connection:
+            return connection.execute(sql, parameters)
+
+    def executemany(self, sql: str, parameters: Iterable[Any], /) -> Cursor:
+        raise NotImplementedError("Rows are written within `writing`.")
+
+
+def _kept(parameters: Any) -> Any:
+    """Parameters, by place or by name, as PostgreSQL takes them."""
+    if isinstance(parameters, Mapping):
+        return {name: escaped(value) if isinstance(value, str) else value for name, value in parameters.items()}
+    return [escaped(value) if isinstance(value, str) else value for value in parameters]
+
+
+def _given(row: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple(unescaped(value) if isinstance(value, str) else value for value in row)

@@ -1,0 +1,90 @@
+"""Connections to glossary.db: one to write and one to read per thread, and the check when it is opened."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlite_utils import Database
+
+from argot.databases import SQLITE
+from argot.jargon_db.store.connections import Connections
+from argot.jargon_db.store.rows import Row
+from argot.jargon_db.store.schema import MIGRATIONS, NAMES
+from argot.jargon_db.store.writing_connection import SqliteWriter
+from argot.remedies import damaged_store
+from argot.sqlite import (
+    PerThread,
+    check_every_page,
+    open_connection,
+    open_database,
+    opening,
+    schema_version,
+    transaction,
+)
+
+BUSY_SECONDS = 30.0
+"""Longer than elsewhere: an import of 100,000 senses is one transaction."""
+
+
+class SqliteConnections(Connections):
+    """The connections to one file, made when a thread first asks, closed all together."""
+
+    dialect = SQLITE
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._readers = PerThread(lambda: open_connection(path, mode="ro", timeout=BUSY_SECONDS))
+        # Without plug-ins: packages installed beside Argot could otherwise change its connections.
+        self._writers = PerThread(lambda: Database(open_connection(path, timeout=BUSY_SECONDS), execute_plugins=False))
+
+    def reader(self) -> sqlite3.Connection:
+        return self._readers.get()
+
+    @contextmanager
+    def writing(self) -> Iterator[SqliteWriter]:
+        db = self._writers.get()
+        # SQLite has no transactions within transactions; a savepoint stands for the inner one.
+        with db.atomic() if db.conn.in_transaction else transaction(db.conn):
+            yield SqliteWriter(db.conn)
+
+    def stream(self, sql: str, **values: Any) -> Iterator[Row]:
+        # SQLite works out each row when it is asked for.
+        return self.select(sql, **values)
+
+    def scrub(self) -> bool:
+        # Deleted rows stay readable in the log until it is cut to nothing. The first column is 1 if it could not be.
+        return not self._writers.get().conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+
+    def close(self) -> None:
+        self._readers.close()
+        self._writers.close()
+
+
+def prepare(path: Path) -> None:
+    """Makes the database if there is none, checks it if there is, and migrates it.
+
+    Raises:
+        DamagedStore: the file is no whole database of this program; the message ends with the mending command.
+        StoreUnavailable: the system does not let it be opened, or made.
+    """
+    # What is missing is made below; only what is there can be damaged.
+    if path.exists():
+        with opening(path):
+            _check(path)
+    open_database(path, MIGRATIONS, NAMES, timeout=BUSY_SECONDS).close()
+
+
+def _check(path: Path) -> None:
+    # SQLite takes an empty file for a new database, and would begin an empty glossary.
+    if path.stat().st_size == 0:
+        raise damaged_store(path, "the file is empty")
+    with closing(open_connection(path, timeout=BUSY_SECONDS)) as connection:
+        # Every page at each start, at some 5 ms for each megabyte.
+        check_every_page(connection, path)
+        # A sound database of another program, which must not be migrated.
+        if not schema_version(connection, NAMES):
+            raise damaged_store(path, "it is no glossary")

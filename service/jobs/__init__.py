@@ -1,0 +1,1 @@
+"""Long work that goes through a queue: syncs, texts derived of documents, files that were sent."""

@@ -1,0 +1,30 @@
+"""Who keeps the jobs of a knowledge base: this process, or a queue where its stores are on PostgreSQL."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from argot.databases import Stores
+from argot.service.jobs.job_types import Jobs
+from argot.service.jobs.local_jobs import LocalJobs
+from argot.settings import Settings
+from argot.sqlite_database import SqliteStores
+
+
+def jobs_for(kb: Any, stores: Stores, settings: Settings) -> Jobs:
+    """Nothing is opened before the first job is put or looked for.
+
+    Args:
+        kb: a `KnowledgeBase`, whose module imports this one.
+    """
+    local = LocalJobs(kb, settings.job_retry_seconds)
+    if isinstance(stores, SqliteStores):
+        return local
+    # What speaks to PostgreSQL is an extra.
+    from argot.postgresql import PostgresqlStores
+    from argot.postgresql_locks import SessionLocks
+    from argot.service.jobs.queue_jobs import QueueJobs
+    from argot.service.jobs.queue_store import QueueStore
+
+    assert isinstance(stores, PostgresqlStores)
+    return QueueJobs(QueueStore(stores), local, SessionLocks(stores), settings.job_lost_seconds)

@@ -1,0 +1,44 @@
+"""The kinds of jobs there are, each with the function that does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from argot.service.jobs.job_types import JobWanted, Work
+
+Lane: TypeAlias = Literal["awaited", "long"]
+"""Jobs that somebody waits for must not queue behind those that take hours."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobKind:
+    """Args: `busy`: what is said of a second one with its key, with `{label}`."""
+
+    name: str
+    work: Work
+    busy: str
+    lane: Lane
+
+    def busy_with(self, label: str) -> str:
+        # Not by `format`: a label may hold braces.
+        return self.busy.replace("{label}", label)
+
+
+KINDS: dict[str, JobKind] = {}
+
+
+def job_kind(name: str, *, busy: str, lane: Lane = "long") -> Callable[[Work], Work]:
+    """Declare a function as what does jobs of this kind."""
+
+    def declare(work: Work) -> Work:
+        KINDS[name] = JobKind(name, work, busy, lane)
+        return work
+
+    return declare
+
+
+def busy_words(wanted: JobWanted) -> str:
+    """What is said of a second job with the key of one that is under way."""
+    return KINDS[wanted.kind].busy_with(wanted.label)

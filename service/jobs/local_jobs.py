@@ -1,0 +1,209 @@
+"""Jobs done in this very process, each as a task of its own; they are known as long as it runs."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+from argot.clock import timestamp, utc_now, utc_text
+from argot.errors import Conflict, NotFound
+from argot.service.jobs.job_kinds import KINDS, busy_words
+from argot.service.jobs.job_types import JobRecord, JobRun, JobState, JobWanted, TellProgress
+from argot.service.jobs.tries import error_words, log_try, verdict
+
+logger = logging.getLogger(__name__)
+
+KEPT = 200
+"""Jobs that ended are known for so long: until so many others have."""
+
+
+def process_name() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+class LocalJobs:
+    """`Jobs` of one process.
+
+    Args:
+        kb: a `KnowledgeBase`, whose module imports this one.
+        first_wait: seconds between the first try that failed and the second.
+    """
+
+    shared = False
+
+    def __init__(self, kb: Any, first_wait: float) -> None:
+        self._kb = kb
+        self._first_wait = first_wait
+        self._jobs: dict[int, _LocalJob] = {}
+        self._ended: deque[int] = deque()
+        self._last = 0
+
+    # -- putting ------------------------------------------------------------------------------------------------------
+
+    async def put(self, wanted: JobWanted, *, again: bool = True) -> JobRecord:
+        if aside := self._aside(wanted.key):
+            if not again:
+                return aside.job
+            self._forget(aside.job.id)
+        one = self._begun(wanted)
+        one.task = asyncio.create_task(self._worked(one))
+        return one.job
+
+    @asynccontextmanager
+    async def here(self, wanted: JobWanted) -> AsyncIterator[TellProgress]:
+        one = self._begun(wanted)
+        one.changes(state="running", started_at=timestamp(), tries=1)
+        try:
+            yield one.tell
+        finally:
+            # Whoever does it here tells its outcome: the list has nothing to add.
+            one.changes(state="done")
+            self._forget(one.job.id)
+
+    async def taken(self, kind: str) -> bool:
+        return False
+
+    # -- looking ------------------------------------------------------------------------------------------------------
+
+    async def listed(self, kind: str = "") -> list[JobRecord]:
+        found = [one.job.without_outcome() for one in self._jobs.values() if kind in ("", one.job.kind)]
+        return sorted(found, key=lambda job: -job.id)
+
+    async def job(self, number: int) -> JobRecord:
+        return self._named(number).job
+
+    async def follow(self, number: int) -> AsyncGenerator[JobRecord]:
+        one = self._named(number)
+        while True:
+            seen = one.changed
+            yield one.job
+            if not one.job.is_under_way:
+                return
+            await seen.wait()
+
+    # -- stopping -----------------------------------------------------------------------------------------------------
+
+    async def cancel(self, number: int) -> JobRecord:
+        one = self._named(number)
+        if not one.job.is_under_way:
+            raise Conflict(f"Job {number} is {one.job.state} already.")
+        if one.task is None:
+            raise Conflict(f"Job {number} is done by whoever asked for it, and can be stopped only there.")
+        one.task.cancel()
+        await asyncio.gather(one.task, return_exceptions=True)
+        # One that had not begun yet does not notice it.
+        if one.job.is_under_way:
+            self._end(one, "cancelled")
+        return one.job
+
+    async def retry(self, number: int) -> JobRecord:
+        one = self._named(number)
+        if one.job.state not in ("failed", "aside", "cancelled"):
+            raise Conflict(f"Job {number} is {one.job.state}. What failed, was put aside or cancelled can be put back.")
+        self._require_free(one.wanted)
+        self._ended.remove(number)
+        one.put_off = 0
+        one.changes(state="waiting", tries=0, error="", error_kind="", ended_at="", done=0, total=0, doing="")
+        one.task = asyncio.create_task(self._worked(one))
+        return one.job
+
+    async def close(self) -> None:
+        tasks = [one.task for one in self._jobs.values() if one.task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    # -- doing --------------------------------------------------------------------------------------------------------
+
+    async def _worked(self, one: _LocalJob) -> None:
+        try:
+            while True:
+                one.changes(state="running", started_at=timestamp(), next_at="", tries=one.job.tries + 1)
+                try:
+                    outcome = await KINDS[one.wanted.kind].work(self._run(one))
+                except Exception as error:
+                    if not await self._is_tried_again(one, error):
+                        return
+                else:
+                    self._end(one, "done", outcome=outcome, error="", error_kind="")
+                    return
+        except asyncio.CancelledError:
+            self._end(one, "cancelled")
+            raise
+
+    def _run(self, one: _LocalJob) -> JobRun:
+        wanted = one.wanted
+        return JobRun(self._kb, wanted.by, wanted.parameters, wanted.data, one.tell)
+
+    async def _is_tried_again(self, one: _LocalJob, error: Exception) -> bool:
+        found = verdict(error, one.job.tries, one.put_off, self._first_wait)
+        log_try(logger, one.job, found, error)
+        said = {"error": error_words(error), "error_kind": type(error).__name__}
+        if found.state != "waiting":
+            self._end(one, found.state, **said)
+            return False
+        one.put_off = 0 if found.counts else one.put_off + 1
+        next_at = utc_text(utc_now() + found.delay)
+        one.changes(state="waiting", next_at=next_at, tries=one.job.tries - (not found.counts), **said)
+        await asyncio.sleep(found.seconds)
+        return True
+
+    # -- the list -----------------------------------------------------------------------------------------------------
+
+    def _begun(self, wanted: JobWanted) -> _LocalJob:
+        self._require_free(wanted)
+        self._last += 1
+        one = self._jobs[self._last] = _LocalJob(self._last, wanted)
+        return one
+
+    def _require_free(self, wanted: JobWanted) -> None:
+        if wanted.key and any(one.wanted.key == wanted.key and one.job.is_under_way for one in self._jobs.values()):
+            raise Conflict(busy_words(wanted))
+
+    def _aside(self, key: str) -> _LocalJob | None:
+        kept = self._jobs.values()
+        return next((one for one in kept if key and one.wanted.key == key and one.job.state == "aside"), None)
+
+    def _named(self, number: int) -> _LocalJob:
+        if number not in self._jobs:
+            raise NotFound(f"There is no job {number}. See which there are: argot jobs")
+        return self._jobs[number]
+
+    def _end(self, one: _LocalJob, state: JobState, **said: Any) -> None:
+        one.changes(state=state, ended_at=timestamp(), doing="", **said)
+        self._ended.append(one.job.id)
+        while len(self._ended) > KEPT:
+            self._forget(self._ended[0])
+
+    def _forget(self, number: int) -> None:
+        del self._jobs[number]
+        if number in self._ended:
+            self._ended.remove(number)
+
+
+class _LocalJob:
+    """A job of this process. `changed` is set at its next change."""
+
+    def __init__(self, number: int, wanted: JobWanted) -> None:
+        self.wanted = wanted
+        self.job = JobRecord(
+            number, wanted.kind, wanted.label, wanted.key, "waiting", wanted.by.name, timestamp(), worker=process_name()
+        )
+        self.task: asyncio.Task[None] | None = None
+        self.put_off = 0
+        self.changed = asyncio.Event()
+
+    def changes(self, **said: Any) -> None:
+        self.job = replace(self.job, **said)
+        seen, self.changed = self.changed, asyncio.Event()
+        seen.set()
+
+    def tell(self, done: int, total: int, doing: str = "") -> None:
+        self.changes(done=done, total=total, doing=doing)

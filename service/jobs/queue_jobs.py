@@ -1,0 +1,127 @@
+"""Jobs in a queue on PostgreSQL (procrastinate's), which workers in this and other processes take."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, ParamSpec, Protocol, TypeVar
+
+from argot.errors import Conflict
+from argot.service.jobs.job_kinds import busy_words
+from argot.service.jobs.job_types import JobRecord, JobWanted, TellProgress
+from argot.service.jobs.local_jobs import LocalJobs
+from argot.service.jobs.queue_store import QueueStore
+
+LOOK_SECONDS = 0.25
+"""So often it is looked how far a job is that somebody waits for; ever later, up to `LONGEST_LOOK`."""
+LONGEST_LOOK = 2.0
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Locks(Protocol):
+    """Locks among all processes of a knowledge base (`argot.postgresql_locks.SessionLocks`)."""
+
+    def take(self, name: str, told: Callable[[], None] = ...) -> Any: ...
+
+    def give_back(self, held: Any) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def lock_name(key: str) -> str:
+    """The lock of jobs with this key, held by whoever is at one: also where PostgreSQL thinks its process is dead."""
+    return f"job/{key}"
+
+
+class QueueJobs:
+    """`Jobs` of all processes of a knowledge base.
+
+    Args:
+        local: of this process, for what it does at once.
+        lost_after: seconds after which a worker that says nothing counts as gone.
+    """
+
+    shared = True
+
+    def __init__(self, store: QueueStore, local: LocalJobs, locks: Locks, lost_after: float) -> None:
+        self.store = store
+        self.locks = locks
+        self._local = local
+        self._lost_after = lost_after
+        self._moved = asyncio.Event()
+
+    # -- putting ------------------------------------------------------------------------------------------------------
+
+    async def put(self, wanted: JobWanted, *, again: bool = True) -> JobRecord:
+        return await self.job(await self._asked(self.store.put, wanted, again=again))
+
+    @asynccontextmanager
+    async def here(self, wanted: JobWanted) -> AsyncIterator[TellProgress]:
+        async with self._local.here(wanted) as told:
+            if not wanted.key:
+                yield told
+                return
+            held = await self._asked(self.locks.take, lock_name(wanted.key))
+            if held is None:
+                raise Conflict(busy_words(wanted))
+            try:
+                # With the lock: one that is taken from now on is put off.
+                await self._asked(self.store.require_free, wanted)
+                yield told
+            finally:
+                await self._asked(self.locks.give_back, held)
+
+    async def taken(self, kind: str) -> bool:
+        workers = await self._asked(self.store.workers, self._lost_after)
+        return any(kind in kinds for kinds in workers.values())
+
+    # -- looking ------------------------------------------------------------------------------------------------------
+
+    async def listed(self, kind: str = "") -> list[JobRecord]:
+        return [*await self._local.listed(kind), *await self._asked(self.store.listed, kind)]
+
+    async def job(self, number: int) -> JobRecord:
+        return await self._asked(self.store.job, number)
+
+    async def follow(self, number: int) -> AsyncGenerator[JobRecord]:
+        last, wait = None, LOOK_SECONDS
+        while True:
+            found = await self.job(number)
+            if found != last:
+                last, wait = found, LOOK_SECONDS
+                yield found
+            if not found.is_under_way:
+                return
+            await self._wait(wait)
+            wait = min(wait * 1.3, LONGEST_LOOK)
+
+    def moved(self) -> None:
+        """A job was taken or has ended in this process: who follows one looks at once."""
+        self._moved.set()
+        self._moved = asyncio.Event()
+
+    async def _wait(self, seconds: float) -> None:
+        try:
+            await asyncio.wait_for(self._moved.wait(), seconds)
+        except TimeoutError:
+            return
+
+    # -- stopping -----------------------------------------------------------------------------------------------------
+
+    async def cancel(self, number: int) -> JobRecord:
+        await self._asked(self.store.cancel, number)
+        return await self.job(number)
+
+    async def retry(self, number: int) -> JobRecord:
+        await self._asked(self.store.retry, number)
+        return await self.job(number)
+
+    async def close(self) -> None:
+        await self._local.close()
+        await self._asked(self.locks.close)
+
+    async def _asked(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await asyncio.to_thread(function, *args, **kwargs)

@@ -1,0 +1,379 @@
+"""The queue's tables, as SQL. Every method may be called in any thread.
+
+What changes the state of a job goes by procrastinate's own functions, so that its workers are told. Under the lock of
+the store, which `transaction` takes, nobody else puts or takes back a job: one key stands for one job at a time.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from argot.clock import utc_now, utc_text
+from argot.errors import Conflict, NotFound
+from argot.service.jobs.job_kinds import busy_words
+from argot.service.jobs.job_types import JobRecord, JobState, JobWanted
+from argot.service.jobs.queue_schema import NOTES, NOTES_STORE, QUEUE_STORE, queue_migrations
+from argot.service.jobs.tries import MOST_TRIES, TryOutcome, wait_after
+
+if TYPE_CHECKING:
+    from argot.databases import Connection
+    from argot.postgresql import PostgresqlDatabase, PostgresqlStores
+
+LISTED = 500
+KEPT_DAYS = 7
+"""Jobs that ended are known for so long; those that were put aside until somebody deals with them."""
+_STATES: dict[str, JobState] = {
+    "todo": "waiting",
+    "doing": "running",
+    "succeeded": "done",
+    "failed": "failed",
+    "cancelled": "cancelled",
+    "aborting": "running",
+    "aborted": "cancelled",
+}
+_JOBS = """
+    SELECT j.id, CAST(j.status AS TEXT) AS status, j.scheduled_at, j.abort_requested, {outcome} AS outcome, n.kind,
+        n.label, n.key, n.asked_by, n.put_at, n.started_at, n.ended_at, n.aside, n.tries, n.put_off, n.done, n.total,
+        n.doing, n.error, n.error_kind, n.worker
+    FROM procrastinate_jobs j JOIN job_notes n ON n.job = j.id
+"""
+_ALL = _JOBS.format(outcome="NULL")
+_ONE = _JOBS.format(outcome="n.outcome") + "WHERE j.id = ?"
+
+
+@dataclass(frozen=True, slots=True)
+class TakenJob:
+    """A job that a worker has begun with."""
+
+    id: int
+    kind: str
+    label: str
+    key: str
+    asked_by: str
+    parameters: dict[str, Any]
+    data: bytes | None
+    tries: int
+    put_off: int
+
+
+class QueueStore:
+    """The queue of one knowledge base."""
+
+    def __init__(self, stores: PostgresqlStores) -> None:
+        self._stores = stores
+        self._opened: PostgresqlDatabase | None = None
+        self._opening = threading.Lock()
+        # Channels of LISTEN are those of the whole database, and 63 letters long: a knowledge base has its own queues.
+        self._mark = blake2b(stores.schema.encode(), digest_size=6).hexdigest()
+
+    @property
+    def conninfo(self) -> str:
+        """What libpq connects by: with the password, and with the schema as the path of names."""
+        return self._stores.conninfo
+
+    @property
+    def _database(self) -> PostgresqlDatabase:
+        """Opened when it is first needed: most commands look at no job."""
+        with self._opening:
+            if self._opened is None:
+                self._stores.open(QUEUE_STORE, queue_migrations())
+                self._opened = self._stores.open(NOTES_STORE, NOTES)
+            return self._opened
+
+    def open(self) -> None:
+        """Make its tables, where there are none."""
+        _ = self._database
+
+    def queue(self, kind: str) -> str:
+        """The name of the queue for jobs of a kind."""
+        return f"{kind}.{self._mark}"
+
+    # -- putting ------------------------------------------------------------------------------------------------------
+
+    def put(self, wanted: JobWanted, *, again: bool) -> int:
+        """The number of the job.
+
+        Raises:
+            Conflict: one with its key waits or runs.
+        """
+        with self._database.transaction() as connection:
+            _require_free(connection, wanted)
+            if aside := _aside(connection, wanted.key):
+                if not again:
+                    return aside
+                connection.execute("DELETE FROM procrastinate_jobs WHERE id = ?", (aside,))
+            number = self._inserted(connection, wanted)
+            if wanted.data is not None:
+                connection.execute("INSERT INTO job_data (job, data) VALUES (?, ?)", (number, wanted.data))
+        return number
+
+    def require_free(self, wanted: JobWanted) -> None:
+        """
+        Raises:
+            Conflict: one with its key waits or runs.
+        """
+        with self._database.reader() as connection:
+            _require_free(connection, wanted)
+
+    def _inserted(self, connection: Connection, wanted: JobWanted) -> int:
+        (row,) = connection.execute(
+            "SELECT (procrastinate_defer_jobs_v1(ARRAY[ROW(?, ?, 0, NULL, NULL, '{}', NULL)]"
+            "::procrastinate_job_to_defer_v1[]))[1] AS id",
+            (self.queue(wanted.kind), TASK),
+        ).fetchall()
+        connection.execute(
+            "INSERT INTO job_notes (job, kind, label, key, asked_by, parameters) VALUES (?, ?, ?, ?, ?, ?)",
+            (row["id"], wanted.kind, wanted.label, wanted.key, wanted.by.name, json.dumps(dict(wanted.parameters))),
+        )
+        return int(row["id"])
+
+    # -- looking ------------------------------------------------------------------------------------------------------
+
+    def listed(self, kind: str) -> list[JobRecord]:
+        """Newest first; those under way and those put aside before the others that are too many."""
+        order = f"ORDER BY (j.status IN ('todo', 'doing') OR n.aside) DESC, j.id DESC LIMIT {LISTED}"
+        rows = self._database.rows(f"{_ALL} WHERE ? IN ('', n.kind) {order}", kind)
+        return sorted(map(_job, rows), key=lambda job: -job.id)
+
+    def job(self, number: int) -> JobRecord:
+        """
+        Raises:
+            NotFound
+        """
+        rows = self._database.rows(_ONE, number)
+        if not rows:
+            raise NotFound(f"There is no job {number}. See which there are: argot jobs")
+        return _job(rows[0])
+
+    def workers(self, seconds: float) -> dict[str, list[str]]:
+        """The workers that were there within so many seconds, each with the kinds of jobs that it takes."""
+        rows = self._database.rows(
+            "SELECT worker, kinds FROM job_workers WHERE seen > now() - make_interval(secs => ?) ORDER BY worker",
+            float(seconds),
+        )
+        return {row["worker"]: list(row["kinds"]) for row in rows}
+
+    # -- stopping and putting back ------------------------------------------------------------------------------------
+
+    def cancel(self, number: int) -> None:
+        """
+        Raises:
+            NotFound
+            Conflict: it has ended.
+        """
+        with self._database.transaction() as connection:
+            (row,) = connection.execute(
+                "SELECT procrastinate_cancel_job_v1(?, true, false) AS id", (number,)
+            ).fetchall()
+            if row["id"] is not None:
+                connection.execute(
+                    "UPDATE job_notes SET ended_at = now() WHERE job = ? AND"
+                    " (SELECT status FROM procrastinate_jobs WHERE id = job) = 'cancelled'",
+                    (number,),
+                )
+                return
+        raise Conflict(f"Job {number} is {self.job(number).state} already.")
+
+    def retry(self, number: int) -> None:
+        """
+        Raises:
+            NotFound
+            Conflict: it has not failed, or another one with its key is under way.
+        """
+        found = self.job(number)
+        if found.state not in ("failed", "aside", "cancelled"):
+            raise Conflict(f"Job {number} is {found.state}. What failed, was put aside or cancelled can be put back.")
+        with self._database.transaction() as connection:
+            if found.key and _others(connection, found.key):
+                raise Conflict(f"Job {number} cannot be put back: another one for '{found.label}' is under way.")
+            connection.execute(
+                "UPDATE procrastinate_jobs SET status = 'todo', attempts = 0, scheduled_at = NULL,"
+                " abort_requested = false, worker_id = NULL"
+                " WHERE id = ? AND status IN ('failed', 'cancelled', 'aborted')",
+                (number,),
+            )
+            connection.execute(
+                "UPDATE job_notes SET tries = 0, put_off = 0, done = 0, total = 0, doing = '', error = '',"
+                " error_kind = '', aside = false, ended_at = NULL WHERE job = ?",
+                (number,),
+            )
+            # procrastinate tells its workers of new jobs alone.
+            told = json.dumps({"type": "job_inserted", "job_id": number})
+            channel = f"procrastinate_queue_v1#{self.queue(found.kind)}"
+            connection.execute("SELECT pg_notify(?, ?)", (channel, told))
+
+    # -- working ------------------------------------------------------------------------------------------------------
+
+    def begin(self, number: int, worker: str) -> TakenJob | None:
+        """The job, with this try counted; None where it was deleted meanwhile."""
+        rows = self._database.write_returning(
+            "UPDATE job_notes SET tries = tries + 1, started_at = now(), ended_at = NULL, worker = ? WHERE job = ?"
+            " RETURNING kind, label, key, asked_by, parameters, tries, put_off",
+            worker,
+            number,
+        )
+        if not rows:
+            return None
+        row, data = rows[0], self._database.rows("SELECT data FROM job_data WHERE job = ?", number)
+        given = {name: row[name] for name in ("kind", "label", "key", "asked_by", "tries", "put_off")}
+        return TakenJob(
+            id=number,
+            parameters=json.loads(row["parameters"]),
+            data=bytes(data[0]["data"]) if data else None,
+            **given,
+        )
+
+    def tell(self, number: int, done: int, total: int, doing: str) -> None:
+        self._database.write(
+            "UPDATE job_notes SET done = ?, total = ?, doing = ? WHERE job = ?", done, total, _plain(doing), number
+        )
+
+    def succeeded(self, number: int, outcome: Any) -> None:
+        with self._database.transaction() as connection:
+            connection.execute(
+                "UPDATE job_notes SET outcome = ?, ended_at = now(), doing = '', error = '',"
+                " error_kind = '' WHERE job = ?",
+                (json.dumps(outcome), number),
+            )
+            connection.execute("DELETE FROM job_data WHERE job = ?", (number,))
+
+    def fails(self, number: int, found: TryOutcome, error: str, error_kind: str) -> datetime:
+        """Note a try that failed, and what becomes of the job; procrastinate notes the same when it is told.
+
+        The time from which it may be tried again, by PostgreSQL's clock: those of the machines may differ.
+        """
+        with self._database.transaction() as connection:
+            now = _note_failure(connection, number, found, error, error_kind)
+        return (now or utc_now()) + found.delay
+
+    def stopped(self, number: int) -> None:
+        """Note that somebody cancelled it."""
+        self._database.write("UPDATE job_notes SET ended_at = now(), doing = '' WHERE job = ?", number)
+
+    def here(self, worker: str, kinds: Iterable[str]) -> None:
+        """Note that a worker is there."""
+        self._database.write(
+            "INSERT INTO job_workers (worker, kinds) VALUES (?, ?)"
+            " ON CONFLICT (worker) DO UPDATE SET kinds = excluded.kinds, seen = now()",
+            worker,
+            sorted(kinds),
+        )
+
+    def gone(self, worker: str) -> None:
+        self._database.write("DELETE FROM job_workers WHERE worker = ?", worker)
+
+    def recover(self, lost_after: float, first_wait: float) -> list[JobRecord]:
+        """Put back what workers had that did not say for so many seconds that they are there; which that was.
+
+        That was one of its tries: a job may be what ends its workers.
+        """
+        with self._database.transaction() as connection:
+            rows = connection.execute(
+                f"{_ALL} LEFT JOIN procrastinate_workers w ON w.id = j.worker_id WHERE j.status = 'doing' AND"
+                " (w.id IS NULL OR w.last_heartbeat < now() - make_interval(secs => ?)) FOR UPDATE OF j SKIP LOCKED",
+                (float(lost_after),),
+            ).fetchall()
+            for row in rows:
+                _recover(connection, row, first_wait)
+            connection.execute(
+                "DELETE FROM job_workers WHERE seen < now() - make_interval(secs => ?)", (lost_after * 4,)
+            )
+        return [_job(row) for row in rows]
+
+    def forget_old(self) -> None:
+        """Delete what ended long ago."""
+        self._database.write(
+            "DELETE FROM procrastinate_jobs WHERE id IN (SELECT job FROM job_notes WHERE NOT aside"
+            " AND ended_at < now() - make_interval(days => ?)) AND status NOT IN ('todo', 'doing')",
+            KEPT_DAYS,
+        )
+
+
+TASK = "argot"
+"""The one task that procrastinate knows: what a job does is said by its kind, in our notes."""
+
+
+def _recover(connection: Connection, row: Any, first_wait: float) -> None:
+    number, tries = row["id"], row["tries"]
+    if row["abort_requested"]:
+        connection.execute("SELECT procrastinate_finish_job_v1(?, 'aborted', false)", (number,))
+        connection.execute("UPDATE job_notes SET ended_at = now(), doing = '' WHERE job = ?", (number,))
+        return
+    said = f"The worker {row['worker'] or 'that had it'} ended while it was at it."
+    if tries >= MOST_TRIES:
+        connection.execute("SELECT procrastinate_finish_job_v1(?, 'failed', false)", (number,))
+        _note_failure(connection, number, TryOutcome("aside"), said, "")
+        return
+    seconds = wait_after(max(tries, 1), first_wait)
+    connection.execute(
+        "SELECT procrastinate_retry_job_v2(?, now() + make_interval(secs => ?), NULL, NULL, NULL)", (number, seconds)
+    )
+    _note_failure(connection, number, TryOutcome("waiting", seconds), said, "")
+
+
+def _note_failure(connection: Connection, number: int, found: TryOutcome, error: str, error_kind: str) -> Any:
+    """The time, by PostgreSQL's clock."""
+    ended = "now()" if found.state != "waiting" else "NULL"
+    counts = "put_off = 0" if found.counts else "tries = tries - 1, put_off = put_off + 1"
+    note = "UPDATE job_notes SET error = ?, error_kind = ?, doing = '', aside = ?::int::boolean, {} WHERE job = ?"
+    row = connection.execute(
+        note.format(f"ended_at = {ended}, {counts}") + " RETURNING now() AS now",
+        (_plain(error), error_kind, found.state == "aside", number),
+    ).fetchone()
+    # What was put aside may be put back, and needs its bytes then.
+    if found.state == "failed":
+        connection.execute("DELETE FROM job_data WHERE job = ?", (number,))
+    return None if row is None else row["now"]
+
+
+def _require_free(connection: Connection, wanted: JobWanted) -> None:
+    if wanted.key and _others(connection, wanted.key):
+        raise Conflict(busy_words(wanted))
+
+
+def _others(connection: Connection, key: str) -> list[Any]:
+    return connection.execute(
+        "SELECT n.job FROM job_notes n JOIN procrastinate_jobs j ON j.id = n.job"
+        " WHERE n.key = ? AND j.status IN ('todo', 'doing')",
+        (key,),
+    ).fetchall()
+
+
+def _aside(connection: Connection, key: str) -> int | None:
+    row = connection.execute("SELECT job FROM job_notes WHERE key = ? AND key <> '' AND aside", (key,)).fetchone()
+    return None if row is None else int(row["job"])
+
+
+def _job(row: Any) -> JobRecord:
+    state = _STATES[row["status"]]
+    if state == "failed" and row["aside"]:
+        state = "aside"
+    waits = state == "waiting" and row["scheduled_at"] is not None
+    return JobRecord(
+        id=row["id"],
+        state=state,
+        put_at=_text(row["put_at"]),
+        started_at=_text(row["started_at"]),
+        ended_at=_text(row["ended_at"]),
+        next_at=_text(row["scheduled_at"]) if waits else "",
+        outcome=None if row["outcome"] is None else json.loads(row["outcome"]),
+        **{name: row[name] for name in _AS_THEY_ARE},
+    )
+
+
+_AS_THEY_ARE = ("kind", "label", "key", "asked_by", "tries", "done", "total", "doing", "error", "error_kind", "worker")
+
+
+def _text(moment: datetime | None) -> str:
+    return "" if moment is None else utc_text(moment.astimezone(UTC))
+
+
+def _plain(text: str) -> str:
+    """PostgreSQL keeps no NUL in a text."""
+    return text.replace("\x00", "")

@@ -1,0 +1,301 @@
+"""Takes jobs out of the queue and does them: in the service, and in `argot work` on other machines.
+
+procrastinate's worker waits for jobs (LISTEN, and looking every few seconds), takes them, and says that it is there.
+Ours around it begins anew whenever that one ends of itself, as when PostgreSQL is restarted, and puts back what
+workers had that are gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import procrastinate
+from procrastinate import JobContext, PsycopgConnector
+from procrastinate.exceptions import ConnectorException, JobAborted
+from procrastinate.job_context import AbortReason
+from procrastinate.jobs import Job as QueuedJob
+from procrastinate.retry import BaseRetryStrategy, RetryDecision
+
+from argot.errors import StoreUnavailable
+from argot.service.identity.people import LOCAL_NAME
+from argot.service.jobs.job_kinds import KINDS, Lane
+from argot.service.jobs.job_progress import JobMoved
+from argot.service.jobs.job_types import JobRun, PutOff
+from argot.service.jobs.local_jobs import process_name
+from argot.service.jobs.queue_jobs import QueueJobs, lock_name
+from argot.service.jobs.queue_store import TASK, QueueStore, TakenJob
+from argot.service.jobs.tries import error_words, log_try, verdict
+
+logger = logging.getLogger(__name__)
+
+LANES: tuple[Lane, ...] = ("awaited", "long")
+TELL_SECONDS = 0.5
+"""How far a job is, is noted no more often."""
+FORGET_SECONDS = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerLimits:
+    """Args:
+    jobs: at a time, of each lane.
+    stop_seconds: so long a stop waits for jobs under way before it gives them back.
+    poll_seconds: so often it is looked for jobs of which nobody told, as those whose next try is due.
+    lost_after: seconds without a word after which a worker counts as gone.
+    first_wait: seconds between the first try that failed and the second.
+    """
+
+    jobs: int
+    stop_seconds: float
+    lost_after: float
+    first_wait: float
+    poll_seconds: float = 5.0
+
+
+class QueueWorker:
+    """Does jobs until it is stopped.
+
+    Args:
+        kb: a `KnowledgeBase`, whose module imports this one.
+        kinds: the kinds of jobs to take.
+        told: called in the event loop about each job.
+    """
+
+    def __init__(
+        self,
+        kb: Any,
+        jobs: QueueJobs,
+        kinds: Collection[str],
+        limits: WorkerLimits,
+        *,
+        told: Callable[[JobMoved], None] = lambda moved: None,
+    ) -> None:
+        self._kb = kb
+        self._jobs = jobs
+        self._store: QueueStore = jobs.store
+        self._kinds = tuple(kinds)
+        self._limits = limits
+        self._told = told
+        self.name = process_name()
+
+    async def run(self) -> None:
+        """For ever. Cancelled, it lets jobs under way end, or gives them back after `stop_seconds`."""
+        await self._opened()
+        tending = asyncio.create_task(self._tend())
+        try:
+            await asyncio.gather(*(self._lane(lane) for lane in LANES))
+        finally:
+            tending.cancel()
+            await asyncio.gather(tending, return_exceptions=True)
+            with suppress(StoreUnavailable):
+                await asyncio.to_thread(self._store.gone, self.name)
+
+    async def _opened(self) -> None:
+        """Wait until the queue's tables are there."""
+        while True:
+            try:
+                return await asyncio.to_thread(self._store.open)
+            except StoreUnavailable as error:
+                logger.warning("no jobs are taken: %s", error)
+                await asyncio.sleep(5.0)
+
+    # -- procrastinate's worker ------------------------------------------------------------------------------------
+
+    async def _lane(self, lane: Lane) -> None:
+        queues = [self._store.queue(kind) for kind in self._kinds if KINDS[kind].lane == lane]
+        if not queues:
+            return
+        rest = 1.0
+        while True:
+            began = asyncio.get_running_loop().time()
+            try:
+                await self._worker(queues)
+                logger.info("the worker for %s jobs begins anew", lane)
+            except ConnectorException as error:
+                logger.warning("no %s jobs are taken for %.0f s: %s", lane, rest, error.__cause__ or error)
+            lasted = asyncio.get_running_loop().time() - began
+            rest = 1.0 if lasted > 60 else min(rest * 2, 30.0)
+            await asyncio.sleep(rest)
+
+    async def _worker(self, queues: list[str]) -> None:
+        app = procrastinate.App(
+            connector=PsycopgConnector(conninfo=self._store.conninfo, min_size=1, max_size=4, timeout=10.0)
+        )
+        app.task(name=TASK, pass_context=True, retry=_AsToldByUs())(self._take)
+        async with app.open_async():
+            await app.run_worker_async(
+                queues=queues,
+                name=self.name,
+                concurrency=self._limits.jobs,
+                fetch_job_polling_interval=self._limits.poll_seconds,
+                abort_job_polling_interval=self._limits.poll_seconds,
+                shutdown_graceful_timeout=self._limits.stop_seconds,
+                install_signal_handlers=False,
+                update_heartbeat_interval=self._limits.lost_after / 3,
+                stalled_worker_timeout=self._limits.lost_after,
+            )
+
+    async def _tend(self) -> None:
+        """Say that this worker is there, and put back what others had that are gone."""
+        loop = asyncio.get_running_loop()
+        forgot = -FORGET_SECONDS
+        while True:
+            try:
+                await asyncio.to_thread(self._store.here, self.name, self._kinds)
+                limits = self._limits
+                for job in await asyncio.to_thread(self._store.recover, limits.lost_after, limits.first_wait):
+                    logger.warning("job %d (%s %s) was taken back: its worker is gone", job.id, job.kind, job.label)
+                if loop.time() - forgot > FORGET_SECONDS:
+                    await asyncio.to_thread(self._store.forget_old)
+                    forgot = loop.time()
+            # It is tried again before anybody counts this worker as gone.
+            except StoreUnavailable as error:
+                logger.warning("the queue cannot be looked at: %s", error)
+            await asyncio.sleep(self._limits.lost_after / 3)
+
+    # -- one job --------------------------------------------------------------------------------------------------
+
+    async def _take(self, context: JobContext) -> None:
+        """Do one job. What it raises says to procrastinate what becomes of it."""
+        number = context.job.id
+        assert number is not None
+        taken = await asyncio.to_thread(self._store.begin, number, self.name)
+        if taken is None:
+            raise JobAborted
+        self._jobs.moved()
+        try:
+            await self._done(taken)
+        except asyncio.CancelledError:
+            await self._stopped(taken, by_hand=context.abort_reason() == AbortReason.USER_REQUEST)
+        except Exception as error:
+            await self._failed(taken, error)
+        finally:
+            self._jobs.moved()
+
+    async def _done(self, taken: TakenJob) -> None:
+        self._say(taken, "begun")
+        held = None
+        if taken.key:
+            held = await self._locked(taken)
+        try:
+            outcome = await self._worked(taken)
+        finally:
+            if held is not None:
+                await asyncio.to_thread(self._jobs.locks.give_back, held)
+        await asyncio.to_thread(self._store.succeeded, taken.id, outcome)
+        self._say(taken, "done")
+
+    async def _locked(self, taken: TakenJob) -> Any:
+        """
+        Raises:
+            PutOff: another process is at it, also where its heartbeat has lapsed.
+        """
+        task, loop = asyncio.current_task(), asyncio.get_running_loop()
+        assert task is not None
+
+        def lost() -> None:
+            # Another process may be at it from now on.
+            loop.call_soon_threadsafe(task.cancel)
+
+        held = await asyncio.to_thread(self._jobs.locks.take, lock_name(taken.key), lost)
+        if held is None:
+            raise PutOff("Another process is at it.", self._limits.lost_after)
+        return held
+
+    async def _worked(self, taken: TakenJob) -> Any:
+        local = taken.asked_by == LOCAL_NAME
+        principal = await asyncio.to_thread(self._kb.principal, None if local else taken.asked_by)
+        telling = _Telling(self._store, self._say, taken)
+        try:
+            return await KINDS[taken.kind].work(JobRun(self._kb, principal, taken.parameters, taken.data, telling.tell))
+        finally:
+            await telling.close()
+
+    async def _stopped(self, taken: TakenJob, *, by_hand: bool) -> None:
+        """
+        Raises:
+            JobAborted: somebody has cancelled it.
+            _Again: this worker stops, or has lost its lock: another one goes on with it.
+        """
+        if by_hand:
+            await asyncio.to_thread(self._store.stopped, taken.id)
+            self._say(taken, "cancelled")
+            raise JobAborted
+        await self._failed(taken, PutOff(f"The worker {self.name} was stopped while it was at it.", 0.0))
+
+    async def _failed(self, taken: TakenJob, error: Exception) -> None:
+        found = verdict(error, taken.tries, taken.put_off, self._limits.first_wait)
+        words = error_words(error)
+        log_try(logger, taken, found, error)
+        at = await asyncio.to_thread(self._store.fails, taken.id, found, words, type(error).__name__)
+        self._say(taken, f"{found.state}: {words}")
+        if found.state == "waiting":
+            raise _Again(at) from error
+        raise _NoMore(words) from error
+
+    def _say(self, taken: TakenJob, what: str, done: int = 0, total: int = 0) -> None:
+        self._told(JobMoved(taken.id, taken.kind, taken.label, what, done, total))
+
+
+class _Again(Exception):
+    """Args: `at`: not before then it is taken up again."""
+
+    def __init__(self, at: datetime) -> None:
+        super().__init__("it is taken up again")
+        self.at = at
+
+
+class _NoMore(Exception):
+    """It is not tried again."""
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    return not (record.exc_info and isinstance(record.exc_info[1], _NoMore | _Again))
+
+
+# What became of a job was logged before it is said to procrastinate, which would log it once more.
+logging.getLogger("procrastinate.worker").addFilter(_is_news)
+
+
+class _AsToldByUs(BaseRetryStrategy):
+    """What becomes of a job that failed was decided and noted before (`tries.verdict`)."""
+
+    def get_retry_decision(self, *, exception: BaseException, job: QueuedJob) -> RetryDecision | None:
+        return RetryDecision(retry_at=exception.at) if isinstance(exception, _Again) else None
+
+
+class _Telling:
+    """Notes how far a job is, now and then."""
+
+    def __init__(self, store: QueueStore, say: Callable[[TakenJob, str, int, int], None], taken: TakenJob) -> None:
+        self._store = store
+        self._say = say
+        self._taken = taken
+        self._latest: tuple[int, int, str] | None = None
+        self._noting: asyncio.Task[None] | None = None
+
+    def tell(self, done: int, total: int, doing: str = "") -> None:
+        self._latest = (done, total, doing)
+        if self._noting is None or self._noting.done():
+            self._noting = asyncio.create_task(self._note())
+
+    async def close(self) -> None:
+        if self._noting is not None:
+            self._noting.cancel()
+            await asyncio.gather(self._noting, return_exceptions=True)
+
+    async def _note(self) -> None:
+        while self._latest is not None:
+            (done, total, doing), self._latest = self._latest, None
+            self._say(self._taken, doing, done, total)
+            try:
+                await asyncio.to_thread(self._store.tell, self._taken.id, done, total, doing)
+            # How far it is can be told later; the job itself finds out if the server stays away.
+            except StoreUnavailable as error:
+                logger.info("how far job %d is could not be noted: %s", self._taken.id, error)
+            await asyncio.sleep(TELL_SECONDS)

@@ -1,0 +1,89 @@
+"""How often a job is tried, how long it waits in between, and which errors no further try would mend."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Protocol
+
+from argot.errors import (
+    ArgotError,
+    Conflict,
+    InvalidInput,
+    InvalidSettings,
+    MissingExtra,
+    ModelUnavailable,
+    NotAllowed,
+    NotFound,
+    StoreUnavailable,
+)
+from argot.errors import Later as AskedTooMuch
+from argot.service.jobs.job_types import JobState, PutOff
+
+MOST_TRIES = 3
+LONGEST_WAIT = 1800.0
+_FINAL = (InvalidInput, InvalidSettings, NotFound, NotAllowed, Conflict, MissingExtra)
+
+
+@dataclass(frozen=True, slots=True)
+class TryOutcome:
+    """What becomes of a job after a try that failed.
+
+    Attributes:
+        state: waiting: it is tried again in `seconds`.
+        counts: whether this was one of its tries.
+    """
+
+    state: JobState
+    seconds: float = 0.0
+    counts: bool = True
+
+    @property
+    def delay(self) -> timedelta:
+        return timedelta(seconds=self.seconds)
+
+
+def verdict(error: Exception, tries: int, put_off: int, first_wait: float) -> TryOutcome:
+    """
+    Args:
+        tries: those so far, with the one that failed.
+        put_off: how often in a row it was put off before.
+        first_wait: seconds after the first try that failed; four times as many after the second.
+    """
+    if isinstance(error, PutOff) and error.seconds is not None:
+        return TryOutcome("waiting", error.seconds, counts=False)
+    if isinstance(error, PutOff | AskedTooMuch | StoreUnavailable | ModelUnavailable):
+        return TryOutcome("waiting", min(first_wait * 2**put_off, LONGEST_WAIT), counts=False)
+    if isinstance(error, _FINAL):
+        return TryOutcome("failed")
+    if tries >= MOST_TRIES:
+        return TryOutcome("aside")
+    return TryOutcome("waiting", wait_after(tries, first_wait))
+
+
+def wait_after(tries: int, first_wait: float) -> float:
+    return min(first_wait * 4.0 ** (tries - 1), LONGEST_WAIT)
+
+
+class _Named(Protocol):
+    @property
+    def id(self) -> int: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def label(self) -> str: ...
+
+
+def log_try(logger: logging.Logger, job: _Named, found: TryOutcome, error: Exception) -> None:
+    """Log a try that failed: where it is no fault of ours, without saying where in our code it was met."""
+    expected = found.state == "failed" or not found.counts
+    place = None if expected else error
+    logger.warning(
+        "job %d (%s %s) is %s: %s", job.id, job.kind, job.label, found.state, error_words(error), exc_info=place
+    )
+
+
+def error_words(error: BaseException) -> str:
+    """An error as people are shown it: those of ours say what to do, of others their kind is of use as well."""
+    return str(error) if isinstance(error, ArgotError | PutOff) else f"{type(error).__name__}: {error}"

@@ -1,0 +1,236 @@
+"""What `argot doctor` says of the PostgreSQL that keeps a knowledge base: the server, and what it has of ours."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psycopg
+
+from argot.clock import timestamp
+from argot.errors import ArgotError
+from argot.postgresql import MOST_CONNECTIONS, PostgresqlStores
+from argot.postgresql_errors import postgresql_named
+from argot.remedies import UPDATE
+from argot.service.maintenance.findings import Finding, bad, good
+from argot.service.moving.moved_stores import STORES
+
+NAME = "PostgreSQL"
+APART_SECONDS = 2.0
+"""Clocks that are further apart than this are a problem: sessions, limits and 'since' go by them."""
+BEHIND_SECONDS = 60
+GUARDED_TABLES = ("derived", "document_fields", "documents", "passages", "revisions", "triples")
+"""Whose rows are kept by the database itself from those who may not read them."""
+
+_ROLE = "SELECT rolname, rolsuper OR rolbypassrls AS passes FROM pg_roles WHERE rolname = current_user"
+_SIZE = """
+    SELECT count(*) AS tables, coalesce(sum(pg_total_relation_size(oid)), 0) AS bytes FROM pg_class
+    WHERE relnamespace = CAST(current_schema() AS regnamespace) AND relkind = 'r'
+"""
+_GUARDED = """
+    SELECT CAST(relname AS text) AS name FROM pg_class WHERE relnamespace = CAST(current_schema() AS regnamespace)
+        AND relrowsecurity AND relforcerowsecurity
+"""
+_CONNECTIONS = """
+    SELECT CAST(current_setting('max_connections') AS int) AS most,
+        (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS used
+"""
+_STANDBYS = """
+    SELECT coalesce(nullif(application_name, ''), CAST(client_addr AS text), 'a standby') AS name, state,
+        coalesce(extract(epoch FROM replay_lag), 0) AS seconds,
+        pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn) AS bytes
+    FROM pg_stat_replication ORDER BY 1
+"""
+_ARCHIVER = """
+    SELECT current_setting('archive_mode') AS mode, CAST(last_archived_time AS text) AS last,
+        last_failed_time IS NOT NULL AND coalesce(last_failed_time > last_archived_time, true) AS failing,
+        last_failed_wal AS failed
+    FROM pg_stat_archiver
+"""
+_ORPHANS = {
+    "pieces of originals": ("blob_pieces", "SELECT 1 FROM blobs AS b WHERE b.hash = t.hash"),
+    "values of checkpoints": (
+        "checkpoint_blobs",
+        "SELECT 1 FROM checkpoints AS c WHERE c.thread_id = t.thread_id AND c.checkpoint_ns = t.checkpoint_ns",
+    ),
+    "checkpoints of no conversation": ("checkpoints", "SELECT 1 FROM threads AS h WHERE h.id = t.thread_id"),
+}
+"""Large rows that belong to nothing: the table, and what each of its rows has to have."""
+
+
+def postgresql_findings(url: str, schema: str) -> Iterator[Finding]:
+    """One finding for each thing looked at; only the first where the server cannot be reached."""
+    try:
+        stores = PostgresqlStores(url, schema, most_connections=2)
+    except ArgotError as error:
+        yield bad(NAME, str(error), "see the message")
+        return
+    try:
+        for look in _LOOKS:
+            yield from _looked(stores, look)
+    finally:
+        stores.close()
+
+
+Connected = psycopg.Connection[Any]
+
+
+def _looked(stores: PostgresqlStores, look: Callable[[Connected], Iterator[Finding]]) -> Iterator[Finding]:
+    name = look.__name__.removeprefix("_").replace("_", " ")
+    try:
+        with postgresql_named(stores.name), stores.connection() as connection:
+            connection.execute("SELECT set_config('argot.audience', '*', false)")
+            yield from look(connection)
+    # Whatever goes wrong is a finding: the doctor looks at everything else all the same.
+    except ArgotError as error:
+        yield bad(f"{NAME}: {name}", str(error), "see the message")
+    except psycopg.Error as error:
+        yield bad(f"{NAME}: {name}", f"{type(error).__name__}: {error}", f"look at the server's log; {UPDATE}")
+
+
+# -- the server -------------------------------------------------------------------------------------------------------
+
+
+def _server(connection: Connected) -> Iterator[Finding]:
+    version = _one(connection, "SHOW server_version")["server_version"]
+    where = f"{connection.info.host}:{connection.info.port}, database {connection.info.dbname}"
+    yield good(NAME, f"version {version} on {where}, by user {connection.info.user}")
+    if _one(connection, "SELECT pg_is_in_recovery() AS standby")["standby"]:
+        yield bad(f"{NAME}: server", "is a standby, which takes no changes", "name the primary in ARGOT_STORE")
+    role = _one(connection, _ROLE)
+    if role["passes"]:
+        yield bad(
+            f"{NAME}: user",
+            f"{role['rolname']} passes every policy of rows (superuser or BYPASSRLS): the second wall does not hold",
+            "give the schema to an ordinary user, and connect as that one: docs/operations.md, PostgreSQL",
+        )
+    else:
+        yield good(f"{NAME}: user", f"{role['rolname']} is an ordinary user, whom policies of rows bind")
+
+
+def _clock(connection: Connected) -> Iterator[Finding]:
+    # Asked twice: the first question may have waited for the network.
+    apart = min((_apart(connection) for _ in range(2)), key=abs)
+    said = f"{abs(apart):.1f} s {'behind' if apart < 0 else 'ahead of'} the clock of this machine"
+    if abs(apart) > APART_SECONDS:
+        yield bad(f"{NAME}: clock", said, "set both by NTP: timedatectl set-ntp true")
+    else:
+        yield good(f"{NAME}: clock", said)
+
+
+def _apart(connection: Connected) -> float:
+    before = time.time()
+    there = _one(connection, "SELECT extract(epoch FROM clock_timestamp()) AS now")["now"]
+    return float(there) - (before + time.time()) / 2
+
+
+def _writing(connection: Connected) -> Iterator[Finding]:
+    """A change that is taken back, which a full disk or a read-only server refuses as it would any other."""
+    row = ("doctor", 1, timestamp())
+    connection.execute("BEGIN", prepare=False)
+    try:
+        connection.execute("INSERT INTO store_migrations (store, number, additive, at) VALUES ($1, $2, true, $3)", row)
+    finally:
+        connection.execute("ROLLBACK", prepare=False)
+    yield good(f"{NAME}: writing", "can be written to")
+
+
+def _connections(connection: Connected) -> Iterator[Finding]:
+    row = _one(connection, _CONNECTIONS)
+    said = f"{row['used']} of {row['most']} in use; each process of Argot takes up to {MOST_CONNECTIONS + 2}"
+    if row["most"] - row["used"] < MOST_CONNECTIONS + 2:
+        yield bad(f"{NAME}: connections", said, "raise max_connections in postgresql.conf, and restart the server")
+    else:
+        yield good(f"{NAME}: connections", said)
+
+
+def _checksums(connection: Connected) -> Iterator[Finding]:
+    on = _one(connection, "SHOW data_checksums")["data_checksums"] == "on"
+    off = "off: a page that its disk changed is not noticed; turn them on while the server is stopped (pg_checksums -e)"
+    yield good(f"{NAME}: checksums", "on" if on else off)
+
+
+def _standbys(connection: Connected) -> Iterator[Finding]:
+    for row in connection.execute(_STANDBYS):
+        said = f"{row['state']}, {float(row['seconds']):.0f} s and {float(row['bytes'] or 0) / 1e6:.1f} MB behind"
+        if row["state"] != "streaming" or row["seconds"] > BEHIND_SECONDS:
+            yield bad(f"{NAME}: standby {row['name']}", said, "look at the standby's log, and at the network to it")
+        else:
+            yield good(f"{NAME}: standby {row['name']}", said)
+
+
+def _archive(connection: Connected) -> Iterator[Finding]:
+    row = _one(connection, _ARCHIVER)
+    if row["mode"] == "off":
+        yield good(f"{NAME}: archive", "off: the database can be brought back as of its last backup alone")
+    elif row["failing"]:
+        said = f"{row['failed']} could not be archived; the disk of the server fills up until it can"
+        yield bad(f"{NAME}: archive", said, "see archive_command and the server's log")
+    else:
+        yield good(f"{NAME}: archive", f"on, last at {row['last'] or 'no time yet'}")
+
+
+# -- what it has of ours ----------------------------------------------------------------------------------------------
+
+
+def _schema(connection: Connected) -> Iterator[Finding]:
+    row = _one(connection, _SIZE)
+    yield good(f"{NAME}: schema", f"{row['tables']} tables, {row['bytes'] / 1e6:.1f} MB")
+    rows = connection.execute(
+        "SELECT store, count(*) AS seen, bool_and(additive) AS additive FROM store_migrations GROUP BY store"
+    )
+    seen = {row["store"]: row["seen"] for row in rows}
+    for store in STORES:
+        known, there = len(store.migrations), seen.get(store.name, 0)
+        if there > known:
+            yield bad(f"{NAME}: store {store.name}", f"a newer Argot wrote it ({there} of {known} steps)", UPDATE)
+        else:
+            said = f"{there} of {known} steps of its schema" if there else "not needed yet"
+            yield good(f"{NAME}: store {store.name}", said)
+
+
+def _policies(connection: Connected) -> Iterator[Finding]:
+    there = {row["name"] for row in connection.execute(_GUARDED)}
+    if not _is_there(connection, "documents"):
+        yield good(f"{NAME}: policies of rows", "no documents yet")
+    elif missing := [name for name in GUARDED_TABLES if name not in there]:
+        said = f"row-level security is off for {', '.join(missing)}: the second wall does not hold"
+        commands = "; ".join(f"ALTER TABLE {name} ENABLE ROW LEVEL SECURITY" for name in missing)
+        yield bad(f"{NAME}: policies of rows", said, f"{commands}; and FORCE for each")
+    else:
+        yield good(f"{NAME}: policies of rows", f"in force for {len(GUARDED_TABLES)} tables")
+
+
+def _large_rows(connection: Connected) -> Iterator[Finding]:
+    for what, (table, owner) in _ORPHANS.items():
+        if not _is_there(connection, table):
+            continue
+        sql = f"SELECT count(*) AS lost FROM {table} AS t WHERE NOT EXISTS ({owner})"  # noqa: S608
+        if lost := _one(connection, sql)["lost"]:
+            remedy = f"DELETE FROM {table} AS t WHERE NOT EXISTS ({owner})"  # noqa: S608
+            yield bad(f"{NAME}: {what}", f"{lost:,} rows of {table} belong to nothing", remedy)
+        else:
+            yield good(f"{NAME}: {what}", "each belongs to something")
+
+
+def _is_there(connection: Connected, table: str) -> bool:
+    return bool(_one(connection, f"SELECT to_regclass('{table}') IS NOT NULL AS there")["there"])
+
+
+def _one(connection: Connected, sql: str) -> Any:
+    return connection.execute(sql).fetchone()
+
+
+_LOOKS = (
+    _server,
+    _clock,
+    _writing,
+    _connections,
+    _checksums,
+    _standbys,
+    _archive,
+    _schema,
+    _policies,
+    _large_rows,
+)

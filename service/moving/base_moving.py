@@ -1,0 +1,268 @@
+"""Moves a whole knowledge base to another place, a folder or a schema of PostgreSQL. What it comes from stays as it is.
+
+What is there already is compared and kept, so that a move that was killed is gone on with by the same command. Until
+all is there, and found the same row by row, the target bears a mark, and nobody can open it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from argot.clock import timestamp
+from argot.corpus.document_ids import content_hash
+from argot.corpus.index.vector_index import Generations, VectorIndex
+from argot.errors import Conflict, DamagedStore, InvalidInput, NotFound, VectorsUnavailable
+from argot.remedies import init_command, shell_quoted
+from argot.service.knowledge_base import finish_cut_off
+from argot.service.moving.moved_stores import CORPUS, STORES
+from argot.service.moving.places import MovePlace, kept_contents, locked, opened_place, put_kept
+from argot.service.moving.store_copying import ComparedTable, Copying, count_rows
+from argot.service.moving.vector_copying import compare_vectors, copy_vectors, wanted_vectors
+from argot.service.storage import home_folder as layout
+from argot.service.storage.store_location import refuse_if_elsewhere
+from argot.service.storage.unfinished_move import (
+    UnfinishedMove,
+    end_move,
+    note_move,
+    refuse_unfinished,
+    unfinished_move,
+)
+from argot.settings import Settings
+
+Progress = Callable[[int, int, str], None]
+"""Called with (rows done, rows in all, what is being done); originals and vectors count as rows."""
+PROGRAM = "argot move"
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What a move came to. `vectors`: how many were copied; None: they are to be made anew (`argot reindex`)."""
+
+    source: str
+    target: str
+    tables: tuple[ComparedTable, ...]
+    originals: int
+    files: int
+    vectors: int | None
+
+    @property
+    def rows(self) -> int:
+        return sum(table.rows for table in self.tables)
+
+
+def move_base(
+    source: tuple[Path, Settings], target: tuple[Path, Settings], *, with_vectors: bool = True, progress: Progress
+) -> Moved:
+    """
+    Args:
+        source, target: a folder, and the settings that say what keeps the stores (`store`) and vectors (`chroma_url`).
+
+    Raises:
+        NotFound: there is no knowledge base to move.
+        Conflict: there is one at the target already, or another move to it was begun.
+        KnowledgeBaseBusy: somebody has one of the two open, another move included; the message names who.
+        DamagedStore, StoreUnavailable, VectorsUnavailable, InvalidInput, InvalidSettings
+    """
+    with ExitStack() as stack:
+        for home in _folders(source, target):
+            stack.enter_context(locked(home))
+        there = stack.enter_context(opened_place(*target, PROGRAM))
+        here = stack.enter_context(opened_place(*source, PROGRAM))
+        refuse_unfinished(here.home, here.stores, here.name if here.settings.store else "")
+        if not here.is_begun:
+            raise NotFound(f"There is no knowledge base in {here.name}. Make one with: {init_command(here.home)}")
+        move = _begun(here, there, with_vectors=with_vectors)
+        return _Move(here, there, move, progress).run()
+
+
+def _folders(source: tuple[Path, Settings], target: tuple[Path, Settings]) -> list[Path]:
+    """The folders to be locked, in one order for everybody. That of the target is made where there is none.
+
+    Raises:
+        NotFound, InvalidInput, Conflict, InvalidSettings
+    """
+    home, settings = source
+    if not settings.store:
+        finish_cut_off(home, 0)
+        layout.require(home)
+        refuse_if_elsewhere(home)
+    if not target[1].store:
+        if not settings.store and home == target[0]:
+            raise InvalidInput(f"{home} is the knowledge base itself. Give another folder with --to.")
+        _prepare_folder(target[0])
+    return sorted({home, target[0]})
+
+
+def _prepare_folder(home: Path) -> None:
+    if home.exists() and not home.is_dir():
+        raise InvalidInput(f"{home} is a file. Give the path of a new folder with --to.")
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput(f"{home} cannot be made: {error.strerror}. Give another folder with --to.") from error
+
+
+def _begun(here: MovePlace, there: MovePlace, *, with_vectors: bool) -> UnfinishedMove:
+    """The move that was begun to this target; a new one, noted there, if there is none.
+
+    Raises:
+        Conflict, InvalidInput
+    """
+    found = unfinished_move(there.home, there.stores)
+    if found and found.source != here.name:
+        raise Conflict(
+            f"A move to {there.name} was begun from {found.source}, and not from {here.name}. Go on with that one, or "
+            f"{_emptied(there)} first."
+        )
+    if found and found.generation and not with_vectors:
+        raise Conflict(f"The move to {there.name} was begun with the vectors. Go on with it without --reindex.")
+    if not found:
+        _require_empty(there)
+        # Before anything else is there: a target without it is a knowledge base.
+        note_move(there.home, there.stores, found := UnfinishedMove(here.name, "", timestamp()))
+    if with_vectors and not found.generation:
+        found = replace(found, generation=_unused_generation(here, there))
+        note_move(there.home, there.stores, found)
+    return found
+
+
+def _require_empty(there: MovePlace) -> None:
+    if not there.settings.store:
+        foreign = [path.name for path in there.home.iterdir() if not layout.is_scratch(path.name)]
+        if foreign and not layout.is_knowledge_base(there.home):
+            raise InvalidInput(f"{there.home} is not empty ('{foreign[0]}'). Give a new folder with --to.")
+        if foreign:
+            raise Conflict(f"There is a knowledge base in {there.home}. Give a new folder with --to.")
+    elif there.is_begun:
+        raise Conflict(
+            f"There is a knowledge base in {there.name} already. Name another schema with --schema, or "
+            f"{_emptied(there)} first."
+        )
+
+
+def _emptied(there: MovePlace) -> str:
+    if there.settings.store:
+        return f"remove that (DROP SCHEMA {there.settings.store_schema} CASCADE)"
+    return f"remove that (rm -r {shell_quoted(there.home)})"
+
+
+def _unused_generation(here: MovePlace, there: MovePlace) -> str:
+    """What the generation of the vectors will be called there; empty where there are none."""
+    with here.generations() as mine:
+        if mine.current() is None:
+            return ""
+    with there.generations() as theirs:
+        return theirs.unused_name(())
+
+
+# -- doing it ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _LiveVectors:
+    """The live generation of what is moved: its name, its embedder, and how many vectors it has."""
+
+    generation: str
+    fingerprint: str
+    vectors: int
+
+
+class _Move:
+    def __init__(self, here: MovePlace, there: MovePlace, move: UnfinishedMove, progress: Progress) -> None:
+        self.here, self.there, self.move = here, there, move
+        self._progress, self._done, self._total = progress, 0, 0
+
+    def run(self) -> Moved:
+        stores = [store for store in STORES if self.here.side.holds(store)]
+        for store in stores:
+            self.here.side.prepare(store)
+        live = self._live()
+        generations = {live.generation: self.move.generation} if live else {}
+        copying = Copying(self.here.side, self.there.side, generations, self._told)
+        # Each row is copied, and then read on both sides.
+        self._total = 3 * sum(count_rows(self.here.side, store) for store in stores) + (live.vectors if live else 0)
+        self._total += 2 * sum(1 for _ in self.here.blobs)
+        for store in stores:
+            copying.copy_store(store)
+        originals, files = self._copy_originals(), self._copy_kept()
+        tables = [table for store in stores for table in copying.compare_store(store)]
+        if live:
+            self._copy_vectors(live)
+        self._end()
+        return Moved(self.here.name, self.there.name, tuple(tables), originals, files, live.vectors if live else None)
+
+    def _live(self) -> _LiveVectors | None:
+        """What is to be copied of vectors; None: nothing."""
+        if not self.move.generation:
+            return None
+        with self.here.generations() as mine:
+            name = mine.current()
+        with self.here.side.reading(CORPUS) as connection:
+            row = connection.execute("SELECT fingerprint FROM generations WHERE name = ?", (name,)).fetchone()
+            sql = "SELECT coalesce(sum(windows), 0) FROM vectors WHERE generation = ?"
+            vectors = connection.execute(sql, (name,)).fetchone()[0]
+        return _LiveVectors(str(name), str(row[0]), int(vectors)) if row else None
+
+    def _copy_originals(self) -> int:
+        """
+        Raises:
+            DamagedStore: one is not the same there.
+        """
+        here, there, copied = self.here.blobs, self.there.blobs, 0
+        if here.place == there.place:
+            return 0
+        for one in here:
+            if one not in there:
+                there.put(one, here.get(one))
+            self._told("originals", 1)
+        for one in there:
+            if one not in here:  # of a move that was cut off, and removed since
+                there.remove(one)
+            elif content_hash(there.get(one)) != content_hash(here.get(one)):
+                raise DamagedStore(f"The original {one} is not the same in {there.place} as in {here.place}.")
+            copied += 1
+            self._told("checking originals", 1)
+        return copied
+
+    def _copy_kept(self) -> int:
+        kept = kept_contents(self.here)
+        put_kept(self.there, kept)
+        if kept_contents(self.there) != kept:
+            raise DamagedStore(f"The profiles and models of {self.there.name} are not those of {self.here.name}.")
+        return len(kept)
+
+    def _copy_vectors(self, live: _LiveVectors) -> None:
+        generation = self.move.generation
+        with self.here.generations() as mine, self.there.generations() as theirs, ExitStack() as opened:
+            here = mine.open(live.generation, live.fingerprint)
+            opened.callback(here.close)
+            there = _opened_or_made(theirs, generation, live.fingerprint)
+            opened.callback(there.close)
+            with self.there.side.reading(CORPUS) as connection:
+                copy_vectors(wanted_vectors(connection, generation, there), here, there, self._told)
+                self._told("checking vectors", 0)
+                compare_vectors(connection, there)
+            theirs.make_current(generation)
+
+    def _told(self, what: str, rows: int) -> None:
+        self._done += rows
+        self._progress(self._done, self._total, what)
+
+    def _end(self) -> None:
+        if not self.there.settings.store:
+            layout.write_marker(self.there.home)
+            layout.note_stores(self.there.home)
+        end_move(self.there.home, self.there.stores)
+        self._progress(self._total, self._total, "done")
+
+
+def _opened_or_made(generations: Generations, name: str, fingerprint: str) -> VectorIndex:
+    """What a move that was cut off has of the vectors; empty where that is nothing, or damaged."""
+    try:
+        return generations.open(name, fingerprint)
+    except (DamagedStore, VectorsUnavailable):
+        generations.remove_others(None)
+        return generations.make(name, fingerprint)

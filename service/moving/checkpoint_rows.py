@@ -1,0 +1,137 @@
+"""LangGraph's checkpoints as rows that are the same on both engines.
+
+Its savers keep them in tables of their own. SQLite's has a checkpoint in one value; PostgreSQL's has what is large of
+it in a table beside, one row for each version of a channel. So a checkpoint is taken apart into texts and bytes, and
+put together as the other saver would have written it. What waits in a thread has the same columns in both.
+"""
+
+# ruff: noqa: S608  only names of our own tables and columns are put into SQL
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from argot.databases import Connection
+from argot.service.moving.moved_rows import Row, fetched, plain
+from argot.service.threads.thread_database import checkpoint_serializer
+
+_KEY = "thread_id, checkpoint_ns, checkpoint_id"
+_HEAD = 6
+"""Values of a row before those of its channels."""
+_BLOBS = """
+    SELECT b.channel, b.type, b.blob FROM checkpoint_blobs AS b
+    JOIN jsonb_each_text(CAST(? AS jsonb) -> 'channel_versions') AS v ON b.channel = v.key AND b.version = v.value
+    WHERE b.thread_id = ? AND b.checkpoint_ns = ? AND b.type != 'empty'
+"""
+
+
+class CheckpointRows:
+    """A row: thread, namespace, id, parent, everything but the values as JSON, metadata as JSON, and for each channel
+    with a value, in the order of their names, its name, type and bytes.
+    """
+
+    name = "checkpoints"
+
+    def __init__(self) -> None:
+        self._serde = checkpoint_serializer()
+
+    def count(self, connection: Connection) -> int:
+        return int(connection.execute("SELECT count(*) FROM checkpoints").fetchone()[0])
+
+    def read(self, connection: Connection) -> Iterator[Row]:
+        if isinstance(connection, sqlite3.Connection):
+            sql = f"SELECT {_KEY}, parent_checkpoint_id, type, checkpoint, metadata FROM checkpoints ORDER BY {_KEY}"
+            for *place, kind, data, metadata in fetched(connection, sql):
+                checkpoint = self._serde.loads_typed((kind, data))
+                values = {name: self._serde.dumps_typed(value) for name, value in _taken(checkpoint).items()}
+                yield _row(place, checkpoint, json.loads(metadata) if metadata else {}, values)
+            return
+        columns = "parent_checkpoint_id, CAST(checkpoint AS text), CAST(metadata AS text)"
+        for *place, text, metadata in fetched(connection, f"SELECT {_KEY}, {columns} FROM checkpoints ORDER BY {_KEY}"):
+            checkpoint = json.loads(text)
+            values = {name: self._serde.dumps_typed(value) for name, value in _taken(checkpoint).items()}
+            found = connection.execute(_BLOBS, (text, place[0], place[1])).fetchall()
+            values |= {channel: (kind, bytes(data)) for channel, kind, data in found}
+            yield _row(place, checkpoint, json.loads(metadata), values)
+
+    def insert(self, connection: Connection, rows: Sequence[Row]) -> None:
+        for row in rows:
+            checkpoint = json.loads(row[4])
+            typed = {name: (kind, data) for name, kind, data in _channels(row)}
+            values = {name: self._serde.loads_typed(value) for name, value in typed.items()}
+            if isinstance(connection, sqlite3.Connection):
+                kind, data = self._serde.dumps_typed({**checkpoint, "channel_values": values})
+                sql = f"INSERT INTO checkpoints ({_KEY}, parent_checkpoint_id, type, checkpoint, metadata)"
+                connection.execute(f"{sql} VALUES (?, ?, ?, ?, ?, ?, ?)", (*row[:4], kind, data, row[5].encode()))
+            else:
+                _insert_apart(connection, row, checkpoint, values, typed)
+
+
+def _taken(checkpoint: dict[str, Any]) -> dict[str, Any]:
+    """The values of the channels, which the checkpoint is then without."""
+    return checkpoint.pop("channel_values", None) or {}
+
+
+def _row(place: Sequence[Any], checkpoint: Any, metadata: Any, values: dict[str, tuple[str, bytes]]) -> Row:
+    channels = (part for name in sorted(values) for part in (name, *values[name]))
+    return (*place, _json(checkpoint), _json(metadata), *channels)
+
+
+def _channels(row: Row) -> Iterator[tuple[str, str, bytes]]:
+    for start in range(_HEAD, len(row), 3):
+        yield row[start], row[start + 1], row[start + 2]
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _insert_apart(
+    connection: Connection,
+    row: Row,
+    checkpoint: dict[str, Any],
+    values: dict[str, Any],
+    typed: dict[str, tuple[str, bytes]],
+) -> None:
+    """As LangGraph's saver for PostgreSQL does: single numbers and texts stay with the checkpoint."""
+    versions = checkpoint.get("channel_versions", {})
+    beside = [name for name, value in values.items() if not (value is None or isinstance(value, str | int | float))]
+    connection.executemany(
+        "INSERT INTO checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)"
+        " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        [(row[0], row[1], name, str(versions[name]), *typed[name]) for name in beside],
+    )
+    inline = {name: value for name, value in values.items() if name not in beside}
+    connection.execute(
+        f"INSERT INTO checkpoints ({_KEY}, parent_checkpoint_id, checkpoint, metadata)"
+        " VALUES (?, ?, ?, ?, CAST(? AS jsonb), CAST(? AS jsonb))",
+        (*row[:4], _json({**checkpoint, "channel_values": inline}), row[5]),
+    )
+
+
+class WaitingRows:
+    """What waits in threads, or was answered to what waited: the tables `writes` and `checkpoint_writes`."""
+
+    name = "checkpoint writes"
+
+    def count(self, connection: Connection) -> int:
+        return int(connection.execute(f"SELECT count(*) FROM {_table(connection)[0]}").fetchone()[0])
+
+    def read(self, connection: Connection) -> Iterator[Row]:
+        table, columns = _table(connection)
+        sql = f"SELECT {columns} FROM {table} ORDER BY {_KEY}, task_id, idx"
+        return map(plain, fetched(connection, sql))
+
+    def insert(self, connection: Connection, rows: Sequence[Row]) -> None:
+        table, columns = _table(connection)
+        connection.executemany(f"INSERT INTO {table} ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+
+
+def _table(connection: Connection) -> tuple[str, str]:
+    """Its name, and its columns in our order."""
+    columns = f"{_KEY}, task_id, idx, task_path, channel, type"
+    if isinstance(connection, sqlite3.Connection):
+        return "writes", f"{columns}, value"
+    return "checkpoint_writes", f"{columns}, blob"

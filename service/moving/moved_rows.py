@@ -1,0 +1,219 @@
+"""The rows of a table, read and written alike on both engines, and what tells two rows apart."""
+
+# ruff: noqa: S608  only names of our own tables and columns are put into SQL
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import struct
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+from argot.databases import Connection
+from argot.errors import DamagedStore
+from argot.jargon_db.store.nul_texts import escaped, unescaped
+from argot.service.moving.moved_stores import MovedTable
+
+Row: TypeAlias = tuple[Any, ...]
+
+BATCH_BYTES = 2 * 1024 * 1024
+"""About so much is read and written at a time."""
+MOST_ROWS = 1000
+_FEW_ROWS = 16
+
+
+class Rows(Protocol):
+    """What is carried over row by row: a table, or what stands for one.
+
+    Attributes:
+        name: as messages and the report name it.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    def read(self, connection: Connection) -> Iterator[Row]:
+        """All rows in the order of their keys, with the same values on either engine."""
+        ...
+
+    def insert(self, connection: Connection, rows: Sequence[Row]) -> None: ...
+
+    def count(self, connection: Connection) -> int: ...
+
+
+# -- what a row is ----------------------------------------------------------------------------------------------------
+
+
+def plain(row: Iterable[Any]) -> Row:
+    """The values as SQLite has them: None, int, float, str, bytes."""
+    return tuple(_plain(value) for value in row)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bool):
+        return int(value)
+    return bytes(value) if isinstance(value, bytearray | memoryview) else value
+
+
+def row_bytes(row: Row) -> bytes:
+    """The same for the same values, and different for different ones, whichever engine they come from.
+
+    Each value with its kind and length: 1, 1.0 and "1" differ, and so do ("a", "bc") and ("ab", "c").
+    """
+    parts = []
+    for value in row:
+        kind, data = _encoded(value)
+        parts.append(b"%s%d:" % (kind, len(data)) + data)
+    return b"".join(parts)
+
+
+def _encoded(value: Any) -> tuple[bytes, bytes]:
+    match value:
+        case None:
+            return b"N", b""
+        case int():
+            return b"I", b"%d" % value
+        case float():
+            return b"F", struct.pack(">d", value)
+        case str():
+            return b"T", value.encode()
+        case bytes():
+            return b"B", value
+    raise TypeError(f"A value of {type(value).__name__} cannot be carried over.")
+
+
+class RowDigest:
+    """The number of rows, and one digest (BLAKE2b, 16 bytes) of all in their order."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self._digest = hashlib.blake2b(digest_size=16)
+
+    def add(self, row: Row) -> None:
+        data = row_bytes(row)
+        self._digest.update(b"%d:" % len(data) + data)
+        self.rows += 1
+
+    @property
+    def text(self) -> str:
+        return self._digest.hexdigest()
+
+
+# -- a table ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class RowsOfTable:
+    """The rows of one table.
+
+    Args:
+        column: whose values are others on the other side; None: none.
+        names: what they become when they are read. Rows with a value that is not among them are left out.
+        own: keys of rows that are left out.
+        on_postgresql: what the table is called there.
+        escaped: its texts stand there with U+0000 escaped.
+    """
+
+    table: MovedTable
+    column: str | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+    own: frozenset[str] = frozenset()
+    on_postgresql: str = ""
+    escaped: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.table.name
+
+    def _called(self, connection: Connection) -> str:
+        there = not isinstance(connection, sqlite3.Connection)
+        return quoted(self.on_postgresql if there and self.on_postgresql else self.name)
+
+    def _changes(self, connection: Connection) -> bool:
+        return self.escaped and not isinstance(connection, sqlite3.Connection)
+
+    def read(self, connection: Connection) -> Iterator[Row]:
+        table, key = self._called(connection), _listed(self.table.key)
+        sql = f"SELECT {_listed(self.table.columns)} FROM {table} ORDER BY {key}"
+        rows: Iterator[Row] = map(plain, fetched(connection, sql))
+        if self._changes(connection):
+            rows = (_each_text(row, unescaped) for row in rows)
+        if self.own:
+            place = self.table.columns.index(self.table.key[0])
+            rows = filter(lambda row: row[place] not in self.own, rows)
+        return rows if self.column is None else self._named(rows, self.table.columns.index(self.column))
+
+    def _named(self, rows: Iterator[Row], place: int) -> Iterator[Row]:
+        for row in rows:
+            if (name := self.names.get(row[place])) is not None:
+                yield (*row[:place], name, *row[place + 1 :])
+
+    def insert(self, connection: Connection, rows: Sequence[Row]) -> None:
+        columns = self.table.columns
+        marks = ", ".join("?" for _ in columns)
+        if self._changes(connection):
+            rows = [_each_text(row, escaped) for row in rows]
+        connection.executemany(f"INSERT INTO {self._called(connection)} ({_listed(columns)}) VALUES ({marks})", rows)
+
+    def count(self, connection: Connection) -> int:
+        return int(connection.execute(f"SELECT count(*) FROM {self._called(connection)}").fetchone()[0])
+
+
+def _each_text(row: Row, changed: Callable[[str], str]) -> Row:
+    return tuple(changed(value) if isinstance(value, str) else value for value in row)
+
+
+def quoted(name: str) -> str:
+    """Some of our columns have names that are words of SQL ('end', 'user')."""
+    return f'"{name}"'
+
+
+def _listed(columns: Iterable[str]) -> str:
+    return ", ".join(map(quoted, columns))
+
+
+def fetched(connection: Connection, sql: str) -> Iterator[Any]:
+    """The rows of a statement, a few at a time: never more in memory than a batch, however many there are."""
+    if isinstance(connection, sqlite3.Connection):
+        cursor = connection.cursor()
+        cursor.row_factory = None
+        cursor.execute(sql)
+        while rows := _some(cursor):
+            yield from rows
+        return
+    # It ends with the transaction, where it is not read to its end.
+    connection.execute(f"DECLARE moved NO SCROLL CURSOR FOR {sql}")
+    limit = _FEW_ROWS
+    while rows := connection.execute(f"FETCH {limit} FROM moved").fetchall():
+        yield from rows
+        limit = min(MOST_ROWS, max(1, BATCH_BYTES * len(rows) // (1 + sum(map(size_of, rows)))))
+    connection.execute("CLOSE moved")
+
+
+def _some(cursor: sqlite3.Cursor) -> list[Any]:
+    try:
+        return cursor.fetchmany(_FEW_ROWS)
+    except sqlite3.OperationalError as error:
+        if "decode to UTF-8" in str(error):
+            raise DamagedStore(f"A text is not valid UTF-8 ({error}), which PostgreSQL keeps none of.") from error
+        raise
+
+
+def size_of(row: Iterable[Any]) -> int:
+    """About how many bytes its values take."""
+    return sum(len(value) if isinstance(value, str | bytes) else 8 for value in row)
+
+
+def row_batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    """Lists of rows of about `BATCH_BYTES` each."""
+    batch: list[Row] = []
+    size = 0
+    for row in rows:
+        batch.append(row)
+        size += size_of(row)
+        if size >= BATCH_BYTES or len(batch) >= MOST_ROWS:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch

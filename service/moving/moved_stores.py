@@ -1,0 +1,120 @@
+"""Which stores a knowledge base consists of, and which of their tables have to be carried over.
+
+A store's tables are read from its migrations, applied to an empty database in memory: what is added to a store later is
+carried over without a word here.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import cache
+from graphlib import TopologicalSorter
+
+from argot.corpus import corpus_schema
+from argot.corpus.index.live_pointer import LIVE, SERVER_ID
+from argot.databases import PerEngine, StoreMigration
+from argot.jargon_db.store import schema as glossary_schema
+from argot.learn.store import pair_store
+from argot.service.identity import people
+from argot.service.ratings import rating_store
+from argot.service.threads import thread_store
+from argot.sqlite import StepNames, empty_store
+
+_OF_SQLITE = ("sqlite_", "_sqlite_")
+_WITH_NUMBERS = re.compile(r"CREATE TABLE (\w+) \([^;]*\browid BIGINT")
+
+
+@dataclass(frozen=True, slots=True)
+class MovedStore:
+    """
+    Attributes:
+        name: in the folder it is the file `<name>.db`.
+        own: keys of rows of the table `meta` that each side has for itself.
+        generations: the columns that name a generation of the vectors, by table.
+        on_postgresql: the tables that have another name there.
+        escaped: whether its texts stand there with U+0000 escaped.
+    """
+
+    name: str
+    migrations: Sequence[StoreMigration]
+    names: StepNames | None = None
+    own: frozenset[str] = frozenset()
+    generations: Mapping[str, str] = field(default_factory=dict)
+    on_postgresql: Mapping[str, str] = field(default_factory=dict)
+    escaped: bool = False
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class MovedTable:
+    """Its columns in their order, and those of its primary key, by which its rows are ordered."""
+
+    name: str
+    columns: tuple[str, ...]
+    key: tuple[str, ...]
+
+
+CORPUS = MovedStore(
+    "corpus",
+    corpus_schema.MIGRATIONS,
+    corpus_schema.NAMES,
+    frozenset({LIVE, SERVER_ID}),
+    {"generations": "name", "vectors": "generation", "vector_deletions": "generation"},
+)
+STORES = (
+    CORPUS,
+    MovedStore(
+        "glossary",
+        glossary_schema.MIGRATIONS,
+        glossary_schema.NAMES,
+        # The corpus has a `meta` of its own, and there all stores are in one schema.
+        on_postgresql={"meta": "glossary_meta"},
+        escaped=True,
+    ),
+    MovedStore("people", people.MIGRATIONS),
+    MovedStore("ratings", rating_store.MIGRATIONS),
+    MovedStore("learning", pair_store.MIGRATIONS),
+    MovedStore("threads", thread_store.MIGRATIONS),
+)
+
+
+@cache
+def moved_tables(store: MovedStore) -> tuple[MovedTable, ...]:
+    """The tables of a store, those that others refer to first. Indexes of words are derived, and not among them."""
+    with closing(empty_store(store.migrations, store.names)) as connection:
+        numbered = _numbered(store)
+        found = {name: _table(connection, name, numbered=name in numbered) for name in _names(connection)}
+        needs = {name: _parents(connection, name) for name in found}
+    return tuple(found[name] for name in TopologicalSorter(needs).static_order())
+
+
+def _names(connection: sqlite3.Connection) -> list[str]:
+    # 'table' alone: virtual tables, and those they are made of ('shadow'), are the indexes of words.
+    rows = connection.execute("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'")
+    return sorted(name for (name,) in rows if not name.startswith(_OF_SQLITE) and name not in RANKED_TABLES)
+
+
+def _numbered(store: MovedStore) -> set[str]:
+    """The tables whose rows are ordered by SQLite's hidden number, which on PostgreSQL is a column."""
+    scripts = (step.postgresql for step in store.migrations if isinstance(step, PerEngine))
+    return {name for script in scripts for name in _WITH_NUMBERS.findall(script)}
+
+
+def _table(connection: sqlite3.Connection, name: str, *, numbered: bool) -> MovedTable:
+    rows = connection.execute("SELECT name, pk FROM pragma_table_info(?) ORDER BY cid", (name,)).fetchall()
+    key = tuple(column for column, place in sorted(rows, key=lambda row: row[1]) if place)
+    if not key:
+        raise TypeError(f"The table '{name}' has no primary key, by which its rows could be told apart.")
+    columns = ("rowid",) if numbered else ()
+    return MovedTable(name, (*columns, *(column for column, _ in rows)), key)
+
+
+def _parents(connection: sqlite3.Connection, name: str) -> set[str]:
+    rows: Iterator[tuple[str]] = connection.execute('SELECT "table" FROM pragma_foreign_key_list(?)', (name,))
+    return {parent for (parent,) in rows if parent != name}

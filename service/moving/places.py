@@ -1,0 +1,125 @@
+"""A knowledge base as a move opens it: its folder, what keeps its stores and originals, small files, and vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from argot.corpus.index.vector_index import Generations
+from argot.corpus.ingestion.opened_vectors import generations_of
+from argot.corpus.store.blobs import Blobs
+from argot.databases import Stores
+from argot.errors import MissingExtra
+from argot.files import write_atomically
+from argot.service.knowledge_base import take_lock
+from argot.service.moving.moved_stores import STORES
+from argot.service.moving.sides import FolderSide, SchemaSide, Side
+from argot.service.storage.kept_members import kept_members
+from argot.service.storage.opened_stores import blobs_of, corpus_store_of
+from argot.settings import Settings
+from argot.sqlite_database import SqliteStores
+
+
+@dataclass(frozen=True, slots=True)
+class MovePlace:
+    """
+    Attributes:
+        name: as messages name it, without a password.
+        home: the folder of the knowledge base; on PostgreSQL, that of this process.
+    """
+
+    name: str
+    home: Path
+    settings: Settings
+    stores: Stores
+    side: Side
+
+    @property
+    def blobs(self) -> Blobs:
+        return blobs_of(self.home, self.settings, self.stores)
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether there is anything of a knowledge base."""
+        return any(self.side.holds(store) for store in STORES)
+
+    @contextmanager
+    def generations(self) -> Iterator[Generations]:
+        """Where the vectors are kept."""
+        store = corpus_store_of(self.home, self.settings, self.stores)
+        try:
+            found = generations_of(self.home, self.settings, store.database)
+            try:
+                yield found
+            finally:
+                found.close()
+        finally:
+            store.close()
+
+
+@contextmanager
+def opened_place(home: Path, settings: Settings, program: str) -> Iterator[MovePlace]:
+    """The knowledge base of this folder and these settings, for this program alone.
+
+    Raises:
+        KnowledgeBaseBusy: somebody has it open.
+        StoreUnavailable, InvalidSettings, MissingExtra
+    """
+    if not settings.store:
+        yield MovePlace(str(home), home, settings, SqliteStores(home), FolderSide(home))
+        return
+    try:
+        from argot.postgresql import PostgresqlStores
+    except ImportError as error:
+        raise MissingExtra("A knowledge base on PostgreSQL", "postgresql") from error
+    stores = PostgresqlStores(settings.store, settings.store_schema, alone=program)
+    try:
+        yield MovePlace(stores.name, home, settings, stores, SchemaSide(stores))
+    finally:
+        stores.close()
+
+
+@contextmanager
+def locked(home: Path) -> Iterator[None]:
+    """
+    Raises:
+        KnowledgeBaseBusy: another process works in this folder; the message names it.
+    """
+    lock = take_lock(home, patience=0)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+# -- small files ------------------------------------------------------------------------------------------------------
+
+
+def kept_contents(place: MovePlace) -> Mapping[str, bytes]:
+    """Profiles, and what was learnt: contents by names."""
+    from argot.kept_files import MIGRATIONS, STORE
+
+    if isinstance(place.stores, SqliteStores):
+        return {name: (place.home / name).read_bytes() for name in kept_members(place.home)}
+    rows = place.stores.open(STORE, MIGRATIONS).rows("SELECT name, content FROM kept_files ORDER BY name")
+    return {name: bytes(content) for name, content in rows}
+
+
+def put_kept(place: MovePlace, kept: Mapping[str, bytes]) -> None:
+    """These, and no others."""
+    from argot.kept_files import MIGRATIONS, STORE
+
+    if isinstance(place.stores, SqliteStores):
+        for name in kept_members(place.home):
+            if name not in kept:
+                (place.home / name).unlink()
+        for name, content in kept.items():
+            (place.home / name).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_atomically(place.home / name, content)
+        return
+    with place.stores.open(STORE, MIGRATIONS).transaction() as connection:
+        connection.execute("DELETE FROM kept_files")
+        rows = list(kept.items())
+        connection.executemany("INSERT INTO kept_files (name, content) VALUES (?, ?)", rows)

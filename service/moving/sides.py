@@ -1,0 +1,188 @@
+"""The two sides of a move: a folder with a SQLite file for each store, or a schema of PostgreSQL for all."""
+
+# ruff: noqa: S608  only names of our own tables are put into SQL
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from argot.corpus.keyword.keyword_index import keyword_index_of
+from argot.databases import Connection
+from argot.jargon_db.glossary import Glossary
+from argot.service.moving.moved_rows import quoted
+from argot.service.moving.moved_stores import MovedStore, moved_tables
+from argot.sqlite import damage_named, one_state, open_connection, open_database, transaction
+
+if TYPE_CHECKING:
+    from argot.postgresql import PostgresqlStores
+
+_UNHURRIED = """
+SELECT set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true),
+    set_config('argot.audience', '*', true)
+"""
+"""For this transaction: reading everything takes its time, and policies of rows keep none of them back."""
+_TRIGGERS = "SELECT CAST(tgname AS text) FROM pg_trigger WHERE tgrelid = to_regclass(?) AND NOT tgisinternal"
+_CHECKPOINTS = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
+
+
+class Side(Protocol):
+    """Where stores are read from, or written to.
+
+    Raises:
+        DamagedStore, StoreUnavailable: by every method.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    def holds(self, store: MovedStore) -> bool:
+        """Whether there is such a store."""
+        ...
+
+    def prepare(self, store: MovedStore) -> None:
+        """Bring it to the present schema; make it where there is none."""
+        ...
+
+    def reading(self, store: MovedStore) -> AbstractContextManager[Connection]:
+        """All of what is read is of one state."""
+        ...
+
+    def writing(self, store: MovedStore) -> AbstractContextManager[Connection]:
+        """One transaction."""
+        ...
+
+    def empty(self, store: MovedStore) -> None:
+        """Let no row be in any of its tables."""
+        ...
+
+    def derive(self, store: MovedStore) -> None:
+        """Build again what is derived of the rows, and is not carried over: the indexes of words."""
+        ...
+
+
+class FolderSide:
+    """Each store is a file."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+
+    @property
+    def name(self) -> str:
+        return str(self.home)
+
+    def holds(self, store: MovedStore) -> bool:
+        return self._path(store).exists()
+
+    def prepare(self, store: MovedStore) -> None:
+        open_database(self._path(store), store.migrations, store.names).close()
+        if store.name == "threads":
+            with self._opened(store) as connection:
+                from langgraph.checkpoint.sqlite import SqliteSaver
+
+                SqliteSaver(connection).setup()
+
+    @contextmanager
+    def reading(self, store: MovedStore) -> Iterator[Connection]:
+        with self._opened(store, "ro") as connection, one_state(connection):
+            yield connection
+
+    @contextmanager
+    def writing(self, store: MovedStore) -> Iterator[Connection]:
+        with self._opened(store) as connection, transaction(connection):
+            yield connection
+
+    def empty(self, store: MovedStore) -> None:
+        # A file is made anew: some of its rows refuse to be deleted.
+        for path in (self._path(store), *(self._path(store, end) for end in ("-wal", "-shm"))):
+            path.unlink(missing_ok=True)
+        self.prepare(store)
+        with self.writing(store) as connection:
+            for table in reversed(moved_tables(store)):  # of what migrations put in
+                connection.execute(f"DELETE FROM {quoted(table.name)}")
+
+    def derive(self, store: MovedStore) -> None:
+        if store.name == "glossary":
+            _rebuild_search(Glossary.open(self._path(store)))
+        else:
+            _rebuild_keywords(self, store)
+
+    def _path(self, store: MovedStore, end: str = "") -> Path:
+        return self.home / f"{store.name}.db{end}"
+
+    @contextmanager
+    def _opened(self, store: MovedStore, mode: Literal["ro", "rw"] = "rw") -> Iterator[sqlite3.Connection]:
+        path = self._path(store)
+        with damage_named(path), closing(open_connection(path, mode=mode)) as connection:
+            yield connection
+
+
+class SchemaSide:
+    """All stores are tables of one schema."""
+
+    def __init__(self, stores: PostgresqlStores) -> None:
+        self.stores = stores
+
+    @property
+    def name(self) -> str:
+        return self.stores.name
+
+    def holds(self, store: MovedStore) -> bool:
+        return self.stores.holds(store.name)
+
+    def prepare(self, store: MovedStore) -> None:
+        self.stores.open(store.name, store.migrations)
+        if store.name == "threads":
+            from argot.graph.checkpoints.postgresql_checkpointer import checkpoint_migrations
+
+            self.stores.open("checkpoints", checkpoint_migrations())
+
+    @contextmanager
+    def reading(self, store: MovedStore) -> Iterator[Connection]:
+        with self.stores.open(store.name, store.migrations).snapshot() as connection:
+            connection.execute(_UNHURRIED)
+            yield connection
+
+    @contextmanager
+    def writing(self, store: MovedStore) -> Iterator[Connection]:
+        with self.stores.open(store.name, store.migrations).transaction() as connection:
+            connection.execute(_UNHURRIED)
+            yield connection
+
+    def empty(self, store: MovedStore) -> None:
+        # What each side has for itself stays; it stands in one table.
+        tables = [table.name for table in moved_tables(store) if not (store.own and table.name == "meta")]
+        names = [quoted(store.on_postgresql.get(name, name)) for name in tables]
+        names += _CHECKPOINTS if store.name == "threads" else ()
+        with self.writing(store) as connection:
+            # The history of the glossary takes no deletions otherwise.
+            guards = [(name, row[0]) for name in names for row in connection.execute(_TRIGGERS, (name,)).fetchall()]
+            for name, guard in guards:
+                connection.execute(f"ALTER TABLE {name} DISABLE TRIGGER {guard}")
+            connection.execute(f"TRUNCATE {', '.join(names)} RESTART IDENTITY")
+            for name, guard in guards:
+                connection.execute(f"ALTER TABLE {name} ENABLE TRIGGER {guard}")
+            if store.own:
+                marks = ", ".join("?" for _ in store.own)
+                connection.execute(f"DELETE FROM meta WHERE key NOT IN ({marks})", sorted(store.own))
+
+    def derive(self, store: MovedStore) -> None:
+        if store.name == "glossary":
+            _rebuild_search(Glossary.on(self.stores))
+        else:
+            _rebuild_keywords(self, store)
+
+
+def _rebuild_search(glossary: Glossary) -> None:
+    try:
+        glossary.search.rebuild()
+    finally:
+        glossary.close()
+
+
+def _rebuild_keywords(side: Side, store: MovedStore) -> None:
+    if store.name == "corpus":
+        with side.writing(store) as connection:
+            keyword_index_of(connection).rebuild(connection)

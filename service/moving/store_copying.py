@@ -1,0 +1,132 @@
+"""Copies the rows of a store to the other side, goes on where a killed move stopped, and compares both afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from argot.databases import Connection
+from argot.errors import DamagedStore
+from argot.service.moving.checkpoint_rows import CheckpointRows, WaitingRows
+from argot.service.moving.id_counters import copy_counters
+from argot.service.moving.moved_rows import RowDigest, Rows, RowsOfTable, row_batches, row_bytes
+from argot.service.moving.moved_stores import MovedStore, moved_tables
+from argot.service.moving.sides import Side
+
+Told = Callable[[str, int], None]
+"""Called with what is done, and how many rows were dealt with since the last call."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedTable:
+    """A table that is the same on both sides: `digest` is of all its rows in their order."""
+
+    store: str
+    name: str
+    rows: int
+    digest: str
+
+
+class _Changed(Exception):
+    """What is on the other side is not the beginning of what is here: it was changed since the move was cut off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copying:
+    """One side's stores to the other.
+
+    Args:
+        generations: what the generations of the vectors are called there, by what they are called here. The rows of
+            others are left behind.
+        told: whom progress is told.
+    """
+
+    source: Side
+    target: Side
+    generations: Mapping[str, str]
+    told: Told
+
+    def copy_store(self, store: MovedStore) -> None:
+        """Copy what is not there yet. Killed at any point, it can be called again."""
+        self.target.prepare(store)
+        try:
+            self._copied(store)
+        except _Changed:
+            self.target.empty(store)
+            self._copied(store)
+
+    def _copied(self, store: MovedStore) -> None:
+        with self.source.reading(store) as reader:
+            for here, there in self._rows_of(store):
+                self._copy_rows(reader, store, here, there)
+            with self.target.writing(store) as writer:
+                copy_counters(reader, writer, moved_tables(store))
+        self.told(f"index of {store.name}", 0)
+        self.target.derive(store)
+
+    def _copy_rows(self, reader: Connection, store: MovedStore, here: Rows, there: Rows) -> None:
+        """
+        Raises:
+            _Changed
+        """
+        waiting = here.read(reader)
+        with self.target.reading(store) as copied:
+            for row in there.read(copied):
+                mine = next(waiting, None)
+                if mine is None or row_bytes(mine) != row_bytes(row):
+                    raise _Changed
+                self.told(here.name, 1)
+        for batch in row_batches(waiting):
+            with self.target.writing(store) as writer:
+                there.insert(writer, batch)
+            self.told(here.name, len(batch))
+
+    def compare_store(self, store: MovedStore) -> list[ComparedTable]:
+        """
+        Raises:
+            DamagedStore: a table is not the same on both sides.
+        """
+        compared = []
+        with self.source.reading(store) as reader, self.target.reading(store) as copied:
+            for here, there in self._rows_of(store):
+                mine, theirs = self._digest(here, reader), self._digest(there, copied)
+                if (mine.rows, mine.text) != (theirs.rows, theirs.text):
+                    raise DamagedStore(
+                        f"The table '{here.name}' of {self.target.name} has {theirs.rows:,} rows with the digest "
+                        f"{theirs.text}, and that of {self.source.name} has {mine.rows:,} with {mine.text}. Empty the "
+                        "target, and begin again."
+                    )
+                compared.append(ComparedTable(store.name, here.name, mine.rows, mine.text))
+        return compared
+
+    def _rows_of(self, store: MovedStore) -> list[tuple[Rows, Rows]]:
+        """Here and there, all that a store consists of, in the order in which it can be written."""
+        there = {name: name for name in self.generations.values()}
+        return list(zip(rows_of(store, self.generations), rows_of(store, there), strict=True))
+
+    def _digest(self, rows: Rows, connection: Connection) -> RowDigest:
+        digest = RowDigest()
+        for row in rows.read(connection):
+            digest.add(row)
+            self.told(f"checking {rows.name}", 1)
+        return digest
+
+
+def count_rows(side: Side, store: MovedStore) -> int:
+    with side.reading(store) as connection:
+        return sum(rows.count(connection) for rows in rows_of(store, {}))
+
+
+def rows_of(store: MovedStore, generations: Mapping[str, str]) -> list[Rows]:
+    tables: list[Rows] = [
+        RowsOfTable(
+            table,
+            store.generations.get(table.name),
+            generations,
+            store.own if table.name == "meta" else frozenset(),
+            store.on_postgresql.get(table.name, ""),
+            store.escaped,
+        )
+        for table in moved_tables(store)
+    ]
+    return [*tables, CheckpointRows(), WaitingRows()] if store.name == "threads" else tables

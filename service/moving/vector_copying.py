@@ -1,0 +1,63 @@
+"""Copying the live vectors to where the other side keeps its own: between folders and Chroma servers, nothing embedded.
+
+What is there already is not read again, so that a killed copy goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+from argot.corpus.index.soundness import vector_faults
+from argot.corpus.index.vector_index import VectorIndex
+from argot.corpus.store.row_mapping import stored_audience
+from argot.corpus.vector_ids import vector_id
+from argot.databases import Connection
+from argot.errors import DamagedStore
+from argot.service.moving.store_copying import Told
+
+AT_ONCE = 500
+"""Vectors that are read and written at a time."""
+WHAT = "vectors"
+
+
+def wanted_vectors(connection: Connection, generation: str, index: VectorIndex) -> dict[str, list[str]]:
+    """The ids of all live vectors, by collection."""
+    rows = connection.execute(
+        """SELECT v.item, v.kind, v.windows, a.tokens
+        FROM vectors AS v JOIN documents AS d ON d.id = v.document JOIN audiences AS a ON a.n = d.audience
+        WHERE v.generation = ? ORDER BY v.item""",
+        (generation,),
+    )
+    found: dict[str, list[str]] = {}
+    for item, kind, windows, tokens in rows:
+        ids = found.setdefault(index.collection_name(kind, stored_audience(tokens)), [])
+        ids += [vector_id(item, window) for window in range(windows)]
+    return found
+
+
+def copy_vectors(wanted: dict[str, list[str]], here: VectorIndex, there: VectorIndex, told: Told) -> None:
+    """
+    Raises:
+        DamagedStore: some are missing where they come from.
+    """
+    for collection in there.counts():  # of a move that was cut off, and removed since
+        there.delete(collection, sorted(set(there.ids(collection)) - set(wanted.get(collection, ()))))
+    for collection, ids in wanted.items():
+        copied = set(there.ids(collection)) if collection in there.counts() else set()
+        told(WHAT, len(copied.intersection(ids)))
+        left = [one for one in ids if one not in copied]
+        for start in range(0, len(left), AT_ONCE):
+            batch = left[start : start + AT_ONCE]
+            vectors = here.get(collection, batch)
+            if len(vectors) < len(batch):
+                raise here.damaged(f"{len(batch) - len(vectors)} vectors of {collection} are missing")
+            there.upsert(collection, vectors)
+            told(WHAT, len(batch))
+
+
+def compare_vectors(connection: Connection, there: VectorIndex) -> None:
+    """See that the other side has exactly those vectors that its rows name, as they were written.
+
+    Raises:
+        DamagedStore
+    """
+    for fault in vector_faults(connection, there):
+        raise DamagedStore(f"The vectors were not copied as they are: {fault}. Move them anew, with --reindex.")

@@ -1,0 +1,90 @@
+"""Doing the jobs of the queue: in the service, and in `argot work` on other machines."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from argot.errors import InvalidInput, InvalidSettings
+from argot.service.jobs.job_kinds import KINDS
+from argot.service.jobs.job_progress import JobMoved
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.operations import background_derivation
+from argot.service.usecases import catalogue, unasked_derivation
+from argot.settings import Settings
+
+__all__ = ["background_derivation", "catalogue"]  # imported for the kinds of jobs that they declare
+
+NEEDS = (
+    "argot work takes the jobs of services on other machines, and so it needs the stores that they share. Set"
+    " ARGOT_STORE=postgresql://USER:PASSWORD@HOST/DATABASE and ARGOT_CHROMA_URL=http://HOST:PORT as they are set there."
+    " On one machine the service does its jobs itself."
+)
+
+
+def work_until_stopped(
+    settings: Settings, at_once: int, kinds: str, told: Callable[[JobMoved], None], note: Callable[[str], None]
+) -> None:
+    """Do jobs until SIGTERM or SIGINT; then let those under way end, or give them back.
+
+    Args:
+        kinds: the kinds to take, between commas; empty: all for which this machine is set up.
+
+    Raises:
+        InvalidSettings: it has no stores that it could share.
+        InvalidInput: there is no such kind.
+    """
+    if not settings.store or not settings.chroma_url:
+        raise InvalidSettings(NEEDS)
+    wanted = kinds_of(kinds, settings)
+    with suppress(asyncio.CancelledError):
+        asyncio.run(_work(settings, at_once, wanted, told, note))
+
+
+def kinds_of(given: str, settings: Settings) -> list[str]:
+    """
+    Raises:
+        InvalidInput: there is no such kind.
+    """
+    named = [one.strip() for one in given.split(",") if one.strip()]
+    if unknown := [one for one in named if one not in KINDS]:
+        raise InvalidInput(f"'{unknown[0]}' is no kind of job. Kinds: {', '.join(sorted(KINDS))}.")
+    derives = bool(unasked_derivation.wanted_kinds(settings))
+    return named or sorted(kind for kind in KINDS if derives or kind != unasked_derivation.DERIVE)
+
+
+async def _work(
+    settings: Settings,
+    at_once: int,
+    kinds: Sequence[str],
+    told: Callable[[JobMoved], None],
+    note: Callable[[str], None],
+) -> None:
+    async with KnowledgeBase.open(settings.home, settings) as kb:
+        working = asyncio.create_task(_worked(kb, kinds, at_once, told))
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, working.cancel)
+        note(f"Taking jobs ({', '.join(kinds)}), {at_once} at a time. Stop with Ctrl+C.")
+        await working
+
+
+async def work_here(kb: KnowledgeBase) -> None:
+    """Do jobs in the service, where they go through a queue; else they are begun where they are put."""
+    if kb.settings.jobs_here:
+        await _worked(kb, kinds_of("", kb.settings), kb.settings.jobs_here, lambda moved: None)
+
+
+async def _worked(kb: KnowledgeBase, kinds: Sequence[str], at_once: int, told: Callable[[JobMoved], None]) -> None:
+    # Imports what speaks to PostgreSQL, which is an extra.
+    if not kb.jobs.shared:
+        return
+    from argot.service.jobs.queue_jobs import QueueJobs
+    from argot.service.jobs.queue_worker import QueueWorker, WorkerLimits
+
+    assert isinstance(kb.jobs, QueueJobs)
+    settings = kb.settings
+    limits = WorkerLimits(at_once, settings.stop_seconds, settings.job_lost_seconds, settings.job_retry_seconds)
+    await QueueWorker(kb, kb.jobs, kinds, limits, told=told).run()

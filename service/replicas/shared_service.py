@@ -1,0 +1,213 @@
+"""What a process has in common with the others on the same PostgreSQL: locks, messages, a secret, limits."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import AsyncIterator, Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from typing import Any, ParamSpec, TypeVar
+
+from argot.errors import ArgotError, StoreUnavailable
+from argot.postgresql import PostgresqlStores
+from argot.postgresql_listener import ProcessListener
+from argot.postgresql_locks import HeldLock, SessionLocks
+from argot.service.replicas.holds import Hold
+from argot.service.replicas.shared_limits import RENEW_SECONDS, SharedAttempts, SharedPlaces
+from argot.service.replicas.shared_schema import MIGRATIONS
+
+logger = logging.getLogger(__name__)
+P = ParamSpec("P")
+T = TypeVar("T")
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.01, 0.25
+"""Seconds between tries to take a lock that another process holds."""
+THREADS, LOOK_UPS = 8, 16
+LOOK_UP_SECONDS, GONE_SECONDS = 10.0, 1.5
+"""The longest wait of a request for who is asking: while PostgreSQL answers, and once it has been gone for a while."""
+START = "Start PostgreSQL, or see that this machine reaches it"
+
+
+class SharedService:
+    """One for each open knowledge base on PostgreSQL.
+
+    Raises:
+        StoreUnavailable, DamagedStore
+    """
+
+    def __init__(self, stores: PostgresqlStores) -> None:
+        self.name = stores.name
+        self.database = stores.open("service", MIGRATIONS)
+        self.listener = ProcessListener(stores)
+        self.locks = SessionLocks(stores)
+        self.places = SharedPlaces(self.database)
+        self.attempts = SharedAttempts(self.database)
+        # Threads of its own: the event loop's may all be busy, and a lock must be given back all the same.
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="argot-shared")
+        # And these for who is asking: each may wait for a server that is gone.
+        self._look_ups = ThreadPoolExecutor(LOOK_UPS, thread_name_prefix="argot-look-up")
+        self._tasks: set[asyncio.Future[None]] = set()
+
+    def start(self) -> None:
+        """Begin to listen and to renew what is held. In the event loop."""
+        self.listener.start()
+        self._keep(asyncio.create_task(self._renew()))
+
+    async def close(self) -> None:
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.to_thread(self.listener.close)
+        await asyncio.to_thread(self.locks.close)
+        for threads in (self._threads, self._look_ups):
+            threads.shutdown()
+
+    def secret(self, name: str) -> str:
+        """A secret that all processes have: made by whoever asks first."""
+        self.database.write(
+            "INSERT INTO service_secrets VALUES (?, ?) ON CONFLICT DO NOTHING", name, secrets.token_urlsafe(48)
+        )
+        return str(self.database.rows("SELECT value FROM service_secrets WHERE name = ?", name)[0]["value"])
+
+    async def look_up(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call a function that looks something up, in a thread; where PostgreSQL is gone, not for long.
+
+        Raises:
+            StoreUnavailable
+        """
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(GONE_SECONDS if self.listener.gone else LOOK_UP_SECONDS):
+                return await loop.run_in_executor(self._look_ups, lambda: function(*args, **kwargs))
+        except TimeoutError as error:
+            raise StoreUnavailable(f"{self.name} cannot be used: it does not answer. {START}.", START) from error
+
+    async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call a blocking function of this service's in a thread of its own."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: function(*args, **kwargs))
+
+    def on_word(self, topic: str, told: Callable[[], None]) -> None:
+        """Call this in the event loop at hand when others say something about a topic, or may have said something."""
+        loop = asyncio.get_running_loop()
+        self.listener.listen(topic, lambda _: _in(loop, told))
+        self.listener.on_gap(lambda: _in(loop, told))
+
+    def on_gap(self, look_anew: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Do this in the event loop at hand whenever something may have been missed of what others tell."""
+        loop = asyncio.get_running_loop()
+
+        async def logged() -> None:
+            try:
+                await look_anew()
+            except ArgotError as error:
+                logger.warning("what may have been missed is not looked at: %s", error)
+
+        self.listener.on_gap(lambda: _in(loop, lambda: self._keep(asyncio.ensure_future(logged()))))
+
+    def tell(self, topic: str, text: str = "") -> None:
+        """Tell the other processes, in whatever thread; where PostgreSQL is gone they look at everything anew later."""
+        try:
+            self.listener.notify(topic, text)
+        except StoreUnavailable as error:
+            logger.warning("other services are not told of '%s': %s", topic, error)
+
+    def tell_soon(self, topic: str, text: str = "") -> None:
+        """The same, from the event loop, and nobody waits for it."""
+        self._keep(asyncio.ensure_future(self.run(self.tell, topic, text)))
+
+    async def take(self, gate: str, person: str, *, at_once: int, per_minute: int) -> str | float:
+        """As `admission_control.CountedForAll` says."""
+        taking = asyncio.ensure_future(self.run(self.places.take, gate, person, at_once=at_once, per_minute=per_minute))
+        try:
+            return await asyncio.shield(taking)
+        except asyncio.CancelledError:
+            # The thread takes it all the same: then it is given back.
+            self._keep(asyncio.create_task(self._give_back_place(taking)))
+            raise
+
+    async def give_back(self, place: str) -> None:
+        # To its end, however often whoever waits is cancelled.
+        self._keep(giving := asyncio.ensure_future(self.run(self.places.give_back, place)))
+        await asyncio.shield(giving)
+
+    async def _give_back_place(self, taking: asyncio.Future[str | float]) -> None:
+        with suppress(StoreUnavailable):
+            if isinstance(place := await taking, str):
+                await self.give_back(place)
+
+    @asynccontextmanager
+    async def held(self, name: str, lost: ArgotError, *, pause: float = LONGEST_PAUSE) -> AsyncIterator[Hold]:
+        """Hold the lock of this name among all processes; waits until it is free.
+
+        Args:
+            lost: what the hold ends with where PostgreSQL, and with it the lock, is lost meanwhile.
+            pause: the longest between two tries, in seconds.
+        """
+        loop = asyncio.get_running_loop()
+        hold = Hold(lambda: self.run(self.locks.still_held, held))
+
+        def told() -> None:
+            # Not within the loop that is closing by then.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(hold.end, lost)
+
+        held = await self._taken(name, told, pause)
+        try:
+            yield hold
+        finally:
+            # To its end, however often whoever waits is cancelled; where it fails the lock is lost anyway.
+            self._keep(giving := asyncio.ensure_future(self._give_back(held)))
+            await asyncio.shield(giving)
+
+    async def is_held(self, name: str) -> bool:
+        """Whether any process holds this lock now."""
+        held = await self.run(self.locks.take, name)
+        if held is not None:
+            await self._give_back(held)
+        return held is None
+
+    async def _taken(self, name: str, told: Callable[[], None], longest: float) -> HeldLock:
+        pause = FIRST_PAUSE
+        while (held := await self._take(name, told)) is None:
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, longest)
+        return held
+
+    async def _take(self, name: str, told: Callable[[], None]) -> HeldLock | None:
+        taking = asyncio.ensure_future(self.run(self.locks.take, name, told))
+        try:
+            return await asyncio.shield(taking)
+        except asyncio.CancelledError:
+            # The thread takes it all the same: then it is given back.
+            self._keep(asyncio.create_task(self._give_back_taken(taking)))
+            raise
+
+    async def _give_back_taken(self, taking: asyncio.Future[HeldLock | None]) -> None:
+        with suppress(StoreUnavailable):
+            if held := await taking:
+                await self._give_back(held)
+
+    async def _give_back(self, held: HeldLock) -> None:
+        with suppress(StoreUnavailable):
+            await self.run(self.locks.give_back, held)
+
+    async def _renew(self) -> None:
+        while True:
+            await asyncio.sleep(RENEW_SECONDS)
+            try:
+                await self.run(self.places.renew)
+            except StoreUnavailable as error:
+                logger.warning("the places of questions under way are not renewed: %s", error)
+
+    def _keep(self, task: asyncio.Future[None]) -> None:
+        # The event loop holds tasks weakly: without this one could be collected before it is done.
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _in(loop: asyncio.AbstractEventLoop, function: Callable[[], None]) -> None:
+    # A loop that is closed by now has nothing to be told.
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(function)

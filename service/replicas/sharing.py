@@ -1,0 +1,42 @@
+"""Joins what a process has open to the others on the same PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING
+
+from argot.service.identity.people import Ended, People
+from argot.service.replicas.shared_service import SharedService
+from argot.service.replicas.turns import Turns
+
+if TYPE_CHECKING:
+    from argot.postgresql import PostgresqlStores
+
+ENDED = "sessions/ended"
+MOST_NAMED = 100
+
+
+async def share(stores: PostgresqlStores, people: People, turns: Turns) -> SharedService:
+    """From now on, keep order with the other processes that have these stores open. In the event loop.
+
+    Raises:
+        StoreUnavailable, DamagedStore
+    """
+    shared = await asyncio.to_thread(SharedService, stores)
+    people.tell_others = lambda ended: shared.tell(ENDED, _said(ended))
+    shared.listener.listen(ENDED, lambda text: people.heard(_heard(text)))
+    turns.share(shared)
+    shared.start()
+    return shared
+
+
+def _said(ended: Ended) -> str:
+    # Of more than these the ids are not told: whoever hears of it ends all of this person's.
+    few = ended.sessions if ended.sessions is not None and len(ended.sessions) <= MOST_NAMED else None
+    return json.dumps([ended.user, None if few is None else sorted(few)])
+
+
+def _heard(text: str) -> Ended:
+    user, sessions = json.loads(text)
+    return Ended(str(user), None if sessions is None else frozenset(map(str, sessions)))

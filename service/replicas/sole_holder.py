@@ -1,0 +1,42 @@
+"""What is done once for a knowledge base, however many services it has: by one of them, whom another one follows."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
+
+from argot.errors import ArgotError, StoreUnavailable
+
+if TYPE_CHECKING:
+    from argot.service.replicas.shared_service import SharedService
+
+logger = logging.getLogger(__name__)
+
+PAUSE_SECONDS = 2.0
+"""Between looks whether the one who does it has ended; and before it is begun again where PostgreSQL was lost."""
+GONE = "PostgreSQL was lost, and with it who does this."
+
+
+async def by_one(shared: SharedService | None, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Do work that has no end, as long as no other process does it; take it up when that one ends.
+
+    Args:
+        shared: what this process has in common with others; None: there are none.
+        name: of the work, the same in every process.
+        work: begun each time this process becomes the one. It is cancelled when that is lost, and waited for.
+    """
+    if shared is None:
+        await work()
+        return
+    while True:
+        try:
+            async with shared.held(f"sole/{name}", StoreUnavailable(GONE), pause=PAUSE_SECONDS) as hold:
+                logger.info("this service does '%s'", name)
+                await hold.run(work())
+                return
+        except ArgotError as error:
+            # Whoever does it next may be another one: this one tries again like the others.
+            logger.warning("'%s' is left to another service: %s", name, error)
+            await asyncio.sleep(PAUSE_SECONDS)

@@ -1,0 +1,87 @@
+"""Whose turn it is in a conversation: one question at a time, in whatever process that shares the stores."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
+
+from argot.errors import AnswerLost, AnswerStopped
+from argot.service.replicas.holds import Hold
+
+if TYPE_CHECKING:
+    from argot.service.replicas.shared_service import SharedService
+
+STOP, OVER = "turn/stop", "turn/over"
+LOST = (
+    "The connection to PostgreSQL was lost while this was answered, and somebody else may have gone on in this"
+    " conversation. Ask again: what was done already is not done twice."
+)
+STOPPED = "This answer was stopped in another window."
+
+
+class Turns:
+    """The turns of one knowledge base's threads. For one event loop."""
+
+    def __init__(self) -> None:
+        self.over: list[Callable[[str], None]] = []
+        """Told, in the event loop, when a turn of a thread ended in another process."""
+        self._shared: SharedService | None = None
+        self._here: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._running: dict[str, Hold] = {}
+
+    def share(self, shared: SharedService) -> None:
+        """From now on keep out other processes too, and stop what they want stopped. Within the event loop."""
+        self._shared = shared
+        loop = asyncio.get_running_loop()
+        shared.listener.listen(STOP, lambda thread: _in(loop, lambda: self._stop_here(thread)))
+        shared.listener.listen(OVER, lambda thread: _in(loop, lambda: self._tell_over(thread)))
+
+    @asynccontextmanager
+    async def of(self, thread: str) -> AsyncIterator[Hold]:
+        """Held while a question of this thread is answered: two at once would write over each other's state.
+
+        Raises:
+            StoreUnavailable: it cannot be told whose turn it is.
+        """
+        # Held weakly: a thread's lock goes with the last who waits for it, and does not stay for ever.
+        async with self._here.setdefault(thread, asyncio.Lock()):
+            if self._shared is None:
+                yield Hold()
+                return
+            try:
+                async with self._shared.held(f"turn/{thread}", AnswerLost(LOST)) as hold:
+                    self._running[thread] = hold
+                    try:
+                        yield hold
+                    finally:
+                        del self._running[thread]
+            finally:
+                # Given back by now: whoever is told finds it so.
+                self._shared.tell_soon(OVER, thread)
+
+    async def elsewhere(self, thread: str) -> bool:
+        """Whether another process answers a question of this thread now."""
+        if self._shared is None or thread in self._running:
+            return False
+        return await self._shared.is_held(f"turn/{thread}")
+
+    def stop(self, thread: str) -> None:
+        """Stop what is answered in this thread, in whatever process."""
+        self._stop_here(thread)
+        if self._shared is not None:
+            self._shared.tell_soon(STOP, thread)
+
+    def _stop_here(self, thread: str) -> None:
+        if hold := self._running.get(thread):
+            hold.end(AnswerStopped(STOPPED))
+
+    def _tell_over(self, thread: str) -> None:
+        for told in list(self.over):
+            told(thread)
+
+
+def _in(loop: asyncio.AbstractEventLoop, function: Callable[[], None]) -> None:
+    loop.call_soon_threadsafe(function)

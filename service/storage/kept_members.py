@@ -1,0 +1,32 @@
+"""The small files of a knowledge base that a backup holds and a move carries over: profiles, and what was learnt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from argot.service.storage import home_folder as layout
+
+MEMBER = (
+    r"profiles/[a-z0-9-]{1,60}\.toml"
+    # Models in force, and what trainings were and came to; not their pairs, checkpoints and models, which are large.
+    r"|learning/adopted\.json|learning/models/[A-Za-z0-9_-]{1,60}(?:/[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}){1,4}"
+    r"|learning/runs/r[0-9]{1,9}/(?:request|state|card)\.json|learning/runs/r[0-9]{1,9}/progress\.jsonl"
+)
+_MEMBER = re.compile(MEMBER)
+
+
+def kept_members(home: Path) -> Iterator[str]:
+    """Their names, as paths below the folder, in order."""
+    folders = (layout.PROFILES, layout.LEARNING_FOLDER)
+    for path in sorted(path for folder in folders for path in (home / folder).rglob("*")):
+        name = path.relative_to(home).as_posix()
+        # Links are left out, for they would bring files from elsewhere along.
+        if path.is_file() and not path.is_symlink() and _MEMBER.fullmatch(name) and not _is_of_unfinished(path):
+            yield name
+
+
+def _is_of_unfinished(path: Path) -> bool:
+    """Whether it is of a training that did not come to its end, which without its pairs could not go on."""
+    return path.parent.parent.name == "runs" and not (path.parent / "card.json").exists()

@@ -1,0 +1,90 @@
+"""What keeps a knowledge base, as the settings say: files of its folder, or PostgreSQL for everything but vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from argot.corpus.store.blobs import Blobs, FolderBlobs
+from argot.databases import Stores
+from argot.errors import MissingExtra
+from argot.service.storage import home_folder as layout
+from argot.settings import Settings
+from argot.sqlite_database import SqliteStores
+
+if TYPE_CHECKING:
+    from argot.corpus.store.document_store import CorpusStore
+    from argot.postgresql import PostgresqlStores
+    from argot.service.storage.store_owner import StoreOwner
+
+
+def stores_of(home: Path, settings: Settings) -> Stores:
+    """
+    Raises:
+        InvalidSettings: 'store' or 'store_schema' cannot be used. MissingExtra: PostgreSQL's packages are missing.
+        StoreUnavailable: PostgreSQL does not answer, or does not let its user in.
+    """
+    if not settings.store:
+        return SqliteStores(home)
+    try:
+        from argot.postgresql import PostgresqlStores
+    except ImportError as error:
+        raise MissingExtra("A knowledge base on PostgreSQL (setting 'store')", "postgresql") from error
+    return PostgresqlStores(settings.store, settings.store_schema)
+
+
+def kept_by(stores: Stores) -> str:
+    """The PostgreSQL as messages name it: without user and password; empty where it is the folder."""
+    return str(getattr(stores, "name", ""))
+
+
+def owner_of(stores: Stores, settings: Settings) -> StoreOwner:
+    from argot.service.storage.store_owner import StoreOwner
+
+    return StoreOwner(_postgresql(stores), alone=not settings.chroma_url)
+
+
+def corpus_store_of(
+    home: Path,
+    settings: Settings,
+    stores: Stores,
+    *,
+    read_only: bool = False,
+    before_changes: Callable[[], None] | None = None,
+) -> CorpusStore:
+    """
+    Args:
+        before_changes: as for `PostgresCorpusDatabase`.
+
+    Raises:
+        DamagedStore, StoreUnavailable
+    """
+    from argot.corpus.store.document_store import CorpusStore
+
+    if not settings.store:
+        return CorpusStore.open(home / layout.CORPUS, read_only=read_only)
+    from argot.corpus.postgres_database import PostgresCorpusDatabase
+
+    database = PostgresCorpusDatabase(_postgresql(stores), read_only=read_only, before_changes=before_changes)
+    return CorpusStore(database, blobs_of(home, settings, stores))
+
+
+def blobs_of(home: Path, settings: Settings, stores: Stores) -> Blobs:
+    """
+    Raises:
+        StoreUnavailable
+    """
+    if not settings.store:
+        return FolderBlobs(home / layout.BLOBS)
+    from argot.corpus.store.database_blobs import DatabaseBlobs
+
+    return DatabaseBlobs(stores)
+
+
+def _postgresql(stores: Stores) -> PostgresqlStores:
+    from argot.postgresql import PostgresqlStores
+
+    if not isinstance(stores, PostgresqlStores):
+        raise TypeError(f"{type(stores).__name__} are no stores on PostgreSQL: the setting 'store' says so.")
+    return stores

@@ -1,0 +1,54 @@
+"""Whether a knowledge base is where the settings say: never is one that lies elsewhere taken for a new, empty one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from argot.databases import Stores
+from argot.errors import InvalidSettings, NotFound
+from argot.remedies import init_command, shell_quoted
+from argot.service.storage import home_folder as layout
+
+_STORES = (*(Path(name).stem for name in layout.DATABASES), "files")
+
+
+def place_home(home: Path, stores: Stores, place: str, *, create: bool) -> None:
+    """See that this PostgreSQL keeps the knowledge base, or may begin one, and make the folder of this process.
+
+    Args:
+        place: the PostgreSQL, as messages name it.
+
+    Raises:
+        InvalidSettings: the folder has databases of its own, and the PostgreSQL has none.
+        NotFound: neither has, and `create` is not given.
+        InvalidInput: the folder holds other things, or cannot be made.
+        StoreUnavailable
+    """
+    if not any(stores.holds(name) for name in _STORES):
+        own = [name for name in layout.DATABASES if (home / name).exists()]
+        if own:
+            raise InvalidSettings(
+                f"The knowledge base lies in {home} ('{own[0]}'), and {place}, which the setting 'store' names, holds "
+                f"none. Carry it over with: argot move --to postgresql://... --home {shell_quoted(home)}; leave "
+                "'store' empty to go on with the folder; or give an empty folder as --home."
+            )
+        if not create:
+            raise NotFound(f"There is no knowledge base in {place}. Make one with: {init_command(home)}")
+    if layout.is_knowledge_base(home):
+        layout.require(home)
+    else:
+        layout.create(home)
+    layout.note_place(home, place)
+
+
+def refuse_if_elsewhere(home: Path) -> None:
+    """Refuse a folder whose knowledge base lies in PostgreSQL, where the settings name none.
+
+    Raises:
+        InvalidSettings
+    """
+    if place := layout.noted_place(home):
+        raise InvalidSettings(
+            f"The knowledge base of {home} is kept by {place}, and the setting 'store' is empty. Name that PostgreSQL "
+            "in ARGOT_STORE (and its schema in ARGOT_STORE_SCHEMA), or give another --home."
+        )

@@ -1,0 +1,67 @@
+"""Which processes may have a knowledge base on PostgreSQL open.
+
+Any number where a Chroma server keeps its vectors; else one, in whose folder they lie.
+"""
+
+from __future__ import annotations
+
+import time
+
+from argot.errors import KnowledgeBaseBusy
+from argot.postgresql import PostgresqlStores
+from argot.postgresql_session_lock import SessionLock
+
+PAUSE_SECONDS = 0.05
+
+
+class StoreOwner:
+    """
+    Args:
+        alone: the vectors lie in this process's folder.
+
+    Raises:
+        StoreUnavailable: by every method but `close`.
+    """
+
+    def __init__(self, stores: PostgresqlStores, *, alone: bool) -> None:
+        self._name = stores.name
+        self._alone = alone
+        self._lock = SessionLock(stores, "owner", together=not alone)
+
+    def take(self, patience: float) -> None:
+        """
+        Args:
+            patience: seconds to wait for a process that is just about to end.
+
+        Raises:
+            KnowledgeBaseBusy
+        """
+        deadline = time.monotonic() + patience
+        while not self._lock.acquire(wait=False):
+            if time.monotonic() > deadline:
+                raise KnowledgeBaseBusy(self._busy())
+            time.sleep(PAUSE_SECONDS)
+
+    def keep(self) -> None:
+        """Take it again where its connection was lost, as by a restart of PostgreSQL.
+
+        Raises:
+            KnowledgeBaseBusy: another process was faster.
+        """
+        if not self._lock.answers():
+            self.take(0)
+
+    def close(self) -> None:
+        self._lock.close()
+
+    def _busy(self) -> str:
+        if self._alone:
+            return (
+                f"The knowledge base in {self._name} is in use by another process. To share it between several, keep "
+                "its vectors on a Chroma server: set ARGOT_CHROMA_URL for all of them. Or stop the other one, and try "
+                "again."
+            )
+        return (
+            f"The knowledge base in {self._name} is in use by a process that keeps the vectors in its own folder. Set "
+            "ARGOT_CHROMA_URL for that one, too, or stop it, and try again."
+        )

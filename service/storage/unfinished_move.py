@@ -1,0 +1,95 @@
+"""The mark of a knowledge base that is being moved here, and is none before all of it is there.
+
+In a folder it is a file, on PostgreSQL a row of a table of its own. It says where the move comes from, so that it can
+be gone on with, and what the generation of the vectors is called here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from argot.databases import StoreMigration, Stores
+from argot.errors import DamagedStore, StoreUnavailable
+from argot.files import write_atomically
+from argot.remedies import shell_quoted
+from argot.sqlite_database import SqliteStores
+
+FILE = ".moving"
+STORE = "move"
+MIGRATIONS: Sequence[StoreMigration] = (
+    "CREATE TABLE unfinished_move (source TEXT PRIMARY KEY, generation TEXT NOT NULL, started TEXT NOT NULL)",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class UnfinishedMove:
+    """`source`: the folder, or the PostgreSQL, without a password. `generation`: empty where no vectors are moved."""
+
+    source: str
+    generation: str
+    started: str
+
+
+def unfinished_move(home: Path, stores: Stores) -> UnfinishedMove | None:
+    """
+    Raises:
+        DamagedStore, StoreUnavailable
+    """
+    if isinstance(stores, SqliteStores):
+        return _in_folder(home)
+    if not stores.holds(STORE):
+        return None
+    rows = stores.open(STORE, MIGRATIONS).rows("SELECT source, generation, started FROM unfinished_move")
+    return UnfinishedMove(*rows[0]) if rows else None
+
+
+def _in_folder(home: Path) -> UnfinishedMove | None:
+    try:
+        return UnfinishedMove(**json.loads((home / FILE).read_text("utf-8")))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError) as error:
+        raise DamagedStore(
+            f"{home / FILE} cannot be read ({error}): a move to this folder was cut off. Empty it, and move anew."
+        ) from error
+
+
+def note_move(home: Path, stores: Stores, move: UnfinishedMove) -> None:
+    if isinstance(stores, SqliteStores):
+        write_atomically(home / FILE, json.dumps(asdict(move)) + "\n")
+        return
+    stores.open(STORE, MIGRATIONS).write(
+        "INSERT INTO unfinished_move (source, generation, started) VALUES (?, ?, ?)"
+        " ON CONFLICT (source) DO UPDATE SET generation = excluded.generation",
+        move.source,
+        move.generation,
+        move.started,
+    )
+
+
+def end_move(home: Path, stores: Stores) -> None:
+    """From here on it is a knowledge base like any other."""
+    if isinstance(stores, SqliteStores):
+        (home / FILE).unlink(missing_ok=True)
+    else:
+        stores.open(STORE, MIGRATIONS).write("DELETE FROM unfinished_move")
+
+
+def refuse_unfinished(home: Path, stores: Stores, name: str) -> None:
+    """
+    Args:
+        name: the PostgreSQL, as messages name it; empty: the folder.
+
+    Raises:
+        StoreUnavailable: a move to here is not done.
+    """
+    if move := unfinished_move(home, stores):
+        target = "postgresql://..." if name else shell_quoted(home)
+        raise StoreUnavailable(
+            f"The knowledge base in {name or home} is not whole: it is being moved there from {move.source}, since "
+            f"{move.started}. Go on with: argot move --to {target} (with ARGOT_STORE or --home as then); or empty it, "
+            "and move anew."
+        )

@@ -1,0 +1,58 @@
+"""Work that others take from the queue, for a use case that gives its result when it is done."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
+
+from argot.errors import ArgotError, Conflict, error_named
+from argot.service.jobs.job_types import JobRecord, JobWanted
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.usecase_registry import Event, Finished, outcome
+
+WAITING = "Waiting for a worker to take it."
+
+
+async def queued(kb: KnowledgeBase, wanted: JobWanted) -> AsyncGenerator[Event | Finished[Any]]:
+    """How far a job is, and last what came of it, as JSON. Closing this cancels it.
+
+    Raises:
+        Conflict: one with its key is under way, or somebody has cancelled it.
+        ArgotError: what kept it from its end, as in the process that did it.
+    """
+    number = (await kb.jobs.put(wanted)).id
+    last: JobRecord | None = None
+    try:
+        async with aclosing(kb.jobs.follow(number)) as found:
+            async for last in found:
+                yield _event(last)
+    finally:
+        if last is None or last.is_under_way:
+            await kb.jobs.cancel(number)
+    yield Finished(_outcome(await kb.jobs.job(number)))
+
+
+async def queued_outcome(kb: KnowledgeBase, wanted: JobWanted) -> Any:
+    """The same without the events on the way."""
+    return await outcome(queued(kb, wanted))
+
+
+def _event(job: JobRecord) -> Event:
+    far = {"done": job.done, "total": job.total}
+    if job.state == "waiting":
+        return {"kind": "waiting", "name": job.label, "detail": job.error or WAITING, **far}
+    return {"kind": "progress", "name": job.doing, **far}
+
+
+def _outcome(job: JobRecord) -> Any:
+    if job.state == "cancelled":
+        raise Conflict(f"Job {job.id} was cancelled.")
+    if job.state == "aside":
+        raise ArgotError(
+            f"{job.error} Job {job.id} was tried {job.tries} times and put aside."
+            f" Put it back with: argot jobs retry {job.id}"
+        )
+    if job.state == "failed":
+        raise error_named(job.error_kind, job.error)
+    return job.outcome

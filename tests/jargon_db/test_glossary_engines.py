@@ -1,0 +1,156 @@
+"""What SQLite and PostgreSQL could do differently with a glossary: order, long texts, transactions in one another."""
+
+import random
+from pathlib import Path
+
+import pytest
+from glossary_engines import Glossaries, GlossaryServer
+
+from argot.databases import POSTGRESQL
+from argot.errors import Conflict, StoreUnavailable
+from argot.jargon_db import SenseInput
+from argot.jargon_db.store.nul_texts import escaped, unescaped
+from argot.jargon_db.store.postgres_connections import PostgresConnections
+from argot.jargon_db.store.search_index import word_query
+from argot.types import Principal
+
+ADMIN = Principal("admin", sees_all=True)
+OSCAR = Principal("oscar")
+EVE = Principal("eve", frozenset({"fab"}))
+GLOSSARY = Path(__file__).parents[2] / "samples" / "glossary.csv"
+
+
+@pytest.fixture
+def glossary(glossaries):
+    return glossaries.open()
+
+
+# -- texts ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["", "plain", "a\0b", "\0", "\ufdd0", "\ufdd00", "\ufdd01\0", "\0\ufdd0\ufdd00\0"])
+def test_a_nul_comes_back_as_it_was_given(text):
+    assert unescaped(escaped(text)) == text
+    assert "\0" not in escaped(text)
+
+
+@pytest.mark.parametrize("text", ["a\0b", "\ufdd0", "\ufdd00", "\0\ufdd01"])
+def test_a_text_with_a_nul_is_kept_in_every_place(glossary, text):
+    term = f"T{text}"
+    sense = glossary.senses.add(term, f"c{text}", text + "x", text, text, aliases=[f"A{text}", text + "y"], owner=text)
+    assert (sense.term, sense.notes, sense.aliases) == (term, text, (f"A{text}", text + "y"))
+    assert glossary.lookup.senses(OSCAR, [f"A{text}"])[f"A{text}"] == [sense]
+    assert glossary.search.find(OSCAR, f"A{text}") == [sense]
+    glossary.files.import_senses([SenseInput(term, f"c{text}", text + "x", "again")], f"f{text}")
+    assert glossary.history.changes(ADMIN)[0].name == f"f{text}"
+    assert [one.description for one in glossary.senses.find(ADMIN)] == ["again"]
+    glossary.misses.record(f"M{text}", "oscar", f"{text}?", f"t{text}")
+    assert glossary.misses.open(OSCAR)[0].questions == (f"{text}?",)
+    assert glossary.privacy.erase_person([text]) == 0
+    assert glossary.senses.get(ADMIN, sense.id).owner == "erased person"
+
+
+def test_no_text_is_too_long(glossary):
+    dice = random.Random(1)
+
+    def long(number):
+        return "".join(dice.choices("abcdefghij", k=number))
+
+    audience = frozenset({"fab", *(long(60) for _ in range(100))})
+    many_words = " ".join(long(12) for _ in range(100_000))
+    sense = glossary.senses.add("PUC", "NAND", long(10_000), f"zebra {many_words} {long(5_000)}", audience=audience)
+    other = glossary.senses.add("PUC", "NAND", sense.expansion[:-1] + "?", audience=audience)
+    assert glossary.search.find(EVE, "zebra") == [sense]
+    assert glossary.search.find(EVE, sense.expansion[:400]) == [sense, other]
+    assert (glossary.search.find(OSCAR, "zebra"), glossary.senses.find(EVE)) == ([], [sense, other])
+    question = long(9_000)
+    for _ in range(2):
+        glossary.misses.record(long(3_000), "oscar", question, "t1")
+        glossary.misses.record("XQZ", "oscar", question, "t1")
+    assert {miss.count for miss in glossary.misses.open(OSCAR)} == {1}
+    proposals = [glossary.proposals.add("person", "NEW", sense.expansion).id for _ in range(2)]
+    assert proposals == [1, 1]
+
+
+# -- transactions -----------------------------------------------------------------------------------------------------
+
+
+def test_a_part_that_fails_is_undone_alone(glossaries, glossary):
+    with glossary._connections.writing() as outer:
+        outer.execute("INSERT INTO mined (source, reader) VALUES (?, ?)", ("a", 1))
+        with pytest.raises(Conflict), glossary._connections.writing() as inner:
+            inner.execute("INSERT INTO mined (source, reader) VALUES (?, ?)", ("b", 1))
+            raise Conflict("no")
+        with glossary._connections.writing() as inner:
+            inner.execute("INSERT INTO mined (source, reader) VALUES (?, ?)", ("c", 1))
+        assert glossaries.rows(glossary, "mined") == 0  # readers see what is done
+    assert glossary.mining.unmined(["a", "b", "c"]) == ["b"]
+
+
+def test_numbers_go_on_where_rows_were_copied_with_theirs(glossary):
+    with glossary._connections.writing() as connection:
+        connection.add_rows("terms", "id, spelling, key", [(7, "PUC", "puc")])
+    sense = glossary.senses.add("WLX", "NAND", "word line extension")
+    assert sense.id == 1
+    assert glossary._connections.reader().execute("SELECT id FROM terms ORDER BY id").fetchall() == [(7,), (8,)]
+
+
+def test_rows_come_while_they_are_read_and_leave_no_connection_taken(glossary):
+    glossary.files.import_senses([SenseInput(f"T{number}", "NAND", "meaning") for number in range(2_500)], "f")
+    sql = "SELECT spelling FROM terms WHERE id > :least ORDER BY id"
+    for _ in range(30):
+        assert next(glossary._connections.stream(sql, least=1))["spelling"] == "T1"
+    assert len(list(glossary._connections.stream(sql, least=0))) == 2_500
+    assert list(glossary._connections.stream(sql, least=9_999)) == []
+
+
+def test_the_words_are_indexed_anew(glossaries, glossary):
+    glossary.files.import_csv(GLOSSARY.read_text(encoding="utf-8"))
+    before = glossaries.indexed(glossary)
+    with glossary._connections.writing() as connection:
+        connection.execute("DELETE FROM sense_search")
+    glossary.search.rebuild()
+    assert glossaries.indexed(glossary) == before
+
+
+# -- one against the other --------------------------------------------------------------------------------------------
+
+
+def test_words_are_quoted_in_the_language_of_searches():
+    assert word_query(POSTGRESQL, ["a'b", "c\\d", "x:*|!"], 2) == "'a''b':*AB & 'c\\\\d':*AB & 'x:*|!':*AB"
+
+
+def test_both_engines_find_the_same_in_the_same_order(tmp_path: Path, glossary_server: GlossaryServer):
+    lite, server = Glossaries("sqlite", tmp_path, None), Glossaries("postgresql", tmp_path, glossary_server)
+    text, pair = GLOSSARY.read_text(encoding="utf-8"), [lite.empty(), server.empty()]
+    odd = ["Zebra", "apple", "Äpfel", "ähnlich", "_x", "C++", "c", "Übung", "ubung", "ﷺ", "PUC-2", "puc 2", "P.U.C."]
+    for glossary in pair:
+        glossary.files.import_csv(text)
+        glossary.files.import_senses([SenseInput(one, "Odd", f"odd {one}", f"so {one} ist") for one in odd], "odd")
+    stored = [one.senses.find(ADMIN) for one in pair]
+    assert stored[0] == stored[1]
+    texts = {word[:end] for sense in stored[0] for word in (sense.term, *sense.expansion.split()) for end in (1, 3, 9)}
+    for number, typed in enumerate([*odd, *sorted(texts)[::5]]):
+        limit = (3, 20)[number % 2]
+        assert pair[0].search.find(OSCAR, typed, limit) == pair[1].search.find(OSCAR, typed, limit), typed
+    for who in (ADMIN, OSCAR):
+        for start in range(0, len(stored[0]), 7):
+            pages = [one.senses.find(who, start=start, limit=7) for one in pair]
+            assert pages[0] == pages[1]
+    assert pair[0].conflicts.open(ADMIN) == pair[1].conflicts.open(ADMIN)
+    assert pair[0].files.export_csv(OSCAR) == pair[1].files.export_csv(OSCAR)
+    lite.close()
+    server.close()
+
+
+def test_no_reader_writes_whatever_it_is_given(glossary_server: GlossaryServer):
+    glossary_server.empty("glossary")
+    connections = PostgresConnections(glossary_server.stores("glossary"))
+    for sql in (
+        "WITH gone AS (DELETE FROM terms RETURNING 1) SELECT * FROM gone", "CREATE TABLE x (y int)",
+        "DROP VIEW sense_rows", "SELECT 1 FROM terms FOR UPDATE", "COPY terms FROM '/etc/passwd'",
+    ):  # fmt: skip
+        with pytest.raises(StoreUnavailable, match="read-only transaction"):
+            connections.reader().execute(sql)
+    with pytest.raises(StoreUnavailable, match="read-only transaction"):
+        next(connections.stream("SELECT * FROM terms FOR UPDATE"))

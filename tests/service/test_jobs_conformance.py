@@ -1,0 +1,228 @@
+"""What keeps jobs does so alike: this process, and a queue on PostgreSQL with a worker."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from argot.errors import Conflict, InvalidInput, ModelUnavailable, NotFound
+from argot.service.identity.people import local_principal
+from argot.service.jobs.job_kinds import KINDS, job_kind
+from argot.service.jobs.job_types import JobRecord, JobRun, Jobs, JobWanted, PutOff
+from argot.service.jobs.local_jobs import LocalJobs
+from argot.service.knowledge_base import KnowledgeBase
+from argot.settings import Settings
+
+ME = local_principal()
+BUSY = "'{label}' is at work."
+
+
+class Scripted:
+    """Jobs of the kinds `scripted` and `scripted_long`: what comes of each try, by the label of the job."""
+
+    def __init__(self) -> None:
+        self.runs: list[JobRun] = []
+        self.fails: list[Exception] = []
+        self.gate: asyncio.Event | None = None
+        self.began = asyncio.Event()
+        self.stopped = False
+        self.at_once = self.most_at_once = 0
+
+    async def work(self, run: JobRun) -> Any:
+        self.runs.append(run)
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        try:
+            run.tell(1, 3, "first")
+            self.began.set()
+            if self.gate is not None:
+                await self.gate.wait()
+            if self.fails:
+                raise self.fails.pop(0)
+        except asyncio.CancelledError:
+            self.stopped = True
+            raise
+        finally:
+            self.at_once -= 1
+        return {"data": (run.data or b"").decode(), **run.parameters}
+
+
+@pytest.fixture
+def scripted() -> Iterator[Scripted]:
+    script = Scripted()
+    job_kind("scripted", busy=BUSY, lane="awaited")(script.work)
+    job_kind("scripted_long", busy=BUSY)(script.work)
+    yield script
+    del KINDS["scripted"], KINDS["scripted_long"]
+
+
+@pytest.fixture
+async def kb(tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
+    async with KnowledgeBase.open(tmp_path / "kb", Settings(), create=True) as opened:
+        yield opened
+
+
+@pytest.fixture(params=["here", "queue"])
+async def jobs(request: pytest.FixtureRequest, kb: KnowledgeBase, scripted: Scripted) -> AsyncIterator[Jobs]:
+    local = LocalJobs(kb, 0.01)
+    if request.param == "here":
+        yield local
+        await local.close()
+        return
+    from argot.postgresql import PostgresqlStores
+    from argot.postgresql_locks import SessionLocks
+    from argot.service.jobs.queue_jobs import QueueJobs
+    from argot.service.jobs.queue_store import QueueStore
+    from argot.service.jobs.queue_worker import QueueWorker, WorkerLimits
+
+    server = request.getfixturevalue("postgresql_server")
+    stores = PostgresqlStores(server.url("postgres"), f"t{secrets.token_hex(8)}")
+    locks = SessionLocks(stores)
+    queue = QueueJobs(QueueStore(stores), local, locks, lost_after=30)
+    limits = WorkerLimits(jobs=3, stop_seconds=0, lost_after=30, first_wait=0.01, poll_seconds=0.1)
+    working = asyncio.create_task(QueueWorker(kb, queue, ["scripted", "scripted_long"], limits).run())
+    yield queue
+    working.cancel()
+    with suppress(asyncio.CancelledError):
+        await working
+    await queue.close()
+    stores.close()
+
+
+async def ended(jobs: Jobs, number: int) -> JobRecord:
+    seen = [job async for job in jobs.follow(number)]
+    return seen[-1]
+
+
+def wanted(label: str = "one", **more: Any) -> JobWanted:
+    return JobWanted(**{"kind": "scripted", "by": ME, "label": label, **more})
+
+
+async def test_a_job_is_done_with_its_parameters_and_bytes(jobs: Jobs, scripted: Scripted) -> None:
+    put = await jobs.put(wanted(parameters={"name": "Grüße \x00"}, data=b"bytes"))
+    assert put.kind == "scripted" and put.label == "one" and put.asked_by == ME.name and put.put_at
+    job = await ended(jobs, put.id)
+    assert job.state == "done" and job.outcome == {"data": "bytes", "name": "Grüße \x00"} and job.tries == 1
+    assert job.started_at and job.ended_at and not job.error and (job.done, job.total) in ((1, 3), (0, 0))
+    (listed,) = await jobs.listed()
+    assert listed.id == put.id and listed.outcome is None
+    assert scripted.runs[0].principal == ME and scripted.runs[0].kb is not None
+    assert await jobs.listed("another") == []
+    with pytest.raises(NotFound, match="no job 999999"):
+        await jobs.job(999_999)
+
+
+async def test_one_key_is_one_job_at_a_time(jobs: Jobs, scripted: Scripted) -> None:
+    scripted.gate = asyncio.Event()
+    first = await jobs.put(wanted("docs", key="sync:docs"))
+    with pytest.raises(Conflict, match="'docs' is at work"):
+        await jobs.put(wanted("docs", key="sync:docs"))
+    await scripted.began.wait()
+    with pytest.raises(Conflict, match="'docs' is at work"):
+        await jobs.put(wanted("docs", key="sync:docs"))
+    with pytest.raises(Conflict, match="'docs' is at work"):
+        async with jobs.here(wanted("docs", key="sync:docs")):
+            raise AssertionError("it is under way elsewhere")
+    other = await jobs.put(wanted("other", key="sync:other"))
+    scripted.gate.set()
+    assert (await ended(jobs, first.id)).state == "done" and (await ended(jobs, other.id)).state == "done"
+    async with jobs.here(wanted("docs", key="sync:docs")) as tell:
+        tell(2, 5, "a.md")
+        (running,) = [job for job in await jobs.listed() if job.is_under_way]
+        assert (running.state, running.done, running.total, running.doing) == ("running", 2, 5, "a.md")
+    assert not [job for job in await jobs.listed() if job.is_under_way]
+
+
+async def test_many_at_once_with_one_key_give_one_job(jobs: Jobs, scripted: Scripted) -> None:
+    scripted.gate = asyncio.Event()
+    puts = [jobs.put(wanted("docs", key="sync:docs")) for _ in range(8)]
+    came = await asyncio.gather(*puts, return_exceptions=True)
+    assert [isinstance(one, JobRecord) for one in came].count(True) == 1
+    scripted.gate.set()
+
+
+async def test_how_far_it_is_is_seen_while_it_runs(jobs: Jobs, scripted: Scripted) -> None:
+    scripted.gate = asyncio.Event()
+    put = await jobs.put(wanted())
+    async for job in jobs.follow(put.id):
+        if job.total and not scripted.gate.is_set():
+            assert (job.state, job.done, job.total, job.doing) == ("running", 1, 3, "first") and job.worker
+            scripted.gate.set()
+    assert job.state == "done"
+
+
+async def test_what_cannot_be_used_fails_at_once(jobs: Jobs, scripted: Scripted) -> None:
+    scripted.fails = [InvalidInput("plan.pdf was not added: it is encrypted.")]
+    job = await ended(jobs, (await jobs.put(wanted(data=b"x"))).id)
+    assert job.state == "failed" and job.tries == 1 and job.error_kind == "InvalidInput"
+    assert job.error == "plan.pdf was not added: it is encrypted."
+
+
+async def test_what_fails_is_tried_three_times_and_then_put_aside(jobs: Jobs, scripted: Scripted) -> None:
+    scripted.fails = [RuntimeError(f"poison {n}") for n in range(3)]
+    job = await ended(jobs, (await jobs.put(wanted("bad", key="k", data=b"kept"))).id)
+    assert job.state == "aside" and job.tries == 3 and "poison 2" in job.error and len(scripted.runs) == 3
+    # Nobody who only looks what is due puts it again.
+    assert (await jobs.put(wanted("bad", key="k"), again=False)).id == job.id and len(scripted.runs) == 3
+    back = await jobs.retry(job.id)
+    assert back.state in ("waiting", "running", "done")
+    done = await ended(jobs, job.id)
+    assert done.state == "done" and done.tries == 1 and done.outcome == {"data": "kept"} and not done.error
+    with pytest.raises(Conflict, match="is done"):
+        await jobs.retry(job.id)
+
+
+async def test_who_asks_again_for_what_was_put_aside_gets_a_new_job(jobs: Jobs, scripted: Scripted) -> None:
+    scripted.fails = [RuntimeError("poison")] * 3
+    aside = await ended(jobs, (await jobs.put(wanted(key="k"))).id)
+    new = await jobs.put(wanted(key="k"))
+    assert aside.state == "aside" and new.id != aside.id and (await ended(jobs, new.id)).state == "done"
+    with pytest.raises(NotFound):
+        await jobs.job(aside.id)
+
+
+async def test_what_is_put_off_does_not_count_as_a_try(jobs: Jobs, scripted: Scripted) -> None:
+    scripted.fails = [PutOff("The server rests.", 0.0), *[ModelUnavailable("No model.")] * 3]
+    job = await ended(jobs, (await jobs.put(wanted())).id)
+    assert job.state == "done" and job.tries == 1 and len(scripted.runs) == 5
+
+
+async def test_a_job_is_stopped_while_it_runs_and_put_back(jobs: Jobs, scripted: Scripted) -> None:
+    scripted.gate = asyncio.Event()
+    put = await jobs.put(wanted(key="k", data=b"again"))
+    await scripted.began.wait()
+    await jobs.cancel(put.id)
+    job = await ended(jobs, put.id)
+    assert job.state == "cancelled" and scripted.stopped and job.ended_at
+    with pytest.raises(Conflict, match="is cancelled"):
+        await jobs.cancel(put.id)
+    scripted.gate.set()
+    await jobs.retry(put.id)
+    assert (await ended(jobs, put.id)).outcome == {"data": "again"}
+
+
+async def test_one_of_the_key_that_is_under_way_is_not_put_back(jobs: Jobs, scripted: Scripted) -> None:
+    scripted.fails = [InvalidInput("no")]
+    failed = await ended(jobs, (await jobs.put(wanted("docs", key="k"))).id)
+    scripted.gate = asyncio.Event()
+    new = await jobs.put(wanted("docs", key="k"))
+    with pytest.raises(Conflict):
+        await jobs.retry(failed.id)
+    scripted.gate.set()
+    assert (await ended(jobs, new.id)).state == "done"
+
+
+async def test_long_jobs_keep_nobody_waiting(jobs: Jobs, scripted: Scripted) -> None:
+    scripted.gate = asyncio.Event()
+    long = [await jobs.put(wanted(kind="scripted_long")) for _ in range(5)]
+    await scripted.began.wait()
+    scripted.began.clear()
+    awaited = await jobs.put(wanted())
+    async for job in jobs.follow(awaited.id):
+        if job.state == "running":
+            scripted.gate.set()
+    assert {(await ended(jobs, one.id)).state for one in long} == {"done"}

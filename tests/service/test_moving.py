@@ -1,0 +1,176 @@
+"""A knowledge base goes to PostgreSQL and back: nothing is lost or changed, whatever comes in between."""
+
+import asyncio
+import random
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from killing import killed, stepping
+
+from argot.corpus.store.blobs import FolderBlobs
+from argot.corpus.store.database_blobs import DatabaseBlobs
+from argot.errors import StoreUnavailable
+from argot.service.identity.people import local_principal
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.moving import base_moving, store_copying
+from argot.service.moving.base_moving import Moved, move_base
+from argot.service.moving.checkpoint_rows import CheckpointRows, WaitingRows
+from argot.service.moving.moved_rows import RowsOfTable
+from argot.service.moving.sides import FolderSide, SchemaSide
+from argot.service.usecases import catalogue
+from argot.settings import Settings
+from argot.types import Principal
+
+KILLS = 6
+MOST_STEPS = 12
+LOCAL = local_principal()
+INSIDER = Principal("ivy", frozenset({"vault"}))
+QUESTIONS = (
+    "What does a late tariff filing cost?",
+    "What is a PUC?",
+    "How long does trimming a drive take?",
+    "How often is the vault combination rotated?",
+)
+
+
+async def do(kb: KnowledgeBase, who: Principal, name: str, /, **parameters: Any) -> Any:
+    return await catalogue.result(kb, who, name, **parameters)
+
+
+@pytest.fixture
+async def home(tiny_home: Path, tmp_path: Path) -> Path:
+    """Documents, glossary, people, conversations (one waits for a choice), a profile, and a study."""
+    folder = await asyncio.to_thread(shutil.copytree, tiny_home, tmp_path / "kb")
+    async with KnowledgeBase.open(folder, Settings(home=folder)) as kb:
+        await do(kb, LOCAL, "user_add", name="ann", groups=["hr"], password="wide llama 91 x")
+        ann = kb.people.principal("ann")
+        asked = await do(kb, ann, "ask", question="What does a late tariff filing cost?")
+        await do(kb, ann, "ask", question="Who has to file it?", thread=asked["thread"])
+        await do(kb, ann, "feedback", thread=asked["thread"], turn=0, value=-1, comment="No \U0001f600")
+        await do(kb, ann, "ask", question="What is a PUC?")
+        assert kb.ratings and kb.learning
+        kb.glossary.senses.add("NUL", "Tools", "a text with \0 in it and \ufdd0")
+        old = kb.glossary.senses.find(LOCAL, query="TFL")[0]
+        kb.glossary.senses.retire(LOCAL, old.id, old.version)
+        kb.profiles.save("lab-notes", kb.profiles.named("strict"))
+        await kb.chores_done()
+    return folder
+
+
+def on(url: str, home: Path, **more: Any) -> tuple[Path, Settings]:
+    return home, Settings(home=home, store=url, **more)
+
+
+def folder(home: Path) -> tuple[Path, Settings]:
+    return home, Settings(home=home)
+
+
+def moved(source: tuple[Path, Settings], target: tuple[Path, Settings]) -> Moved:
+    told: list[tuple[int, int, str]] = []
+    result = move_base(source, target, progress=lambda *said: told.append(said))
+    assert told[-1][0] == told[-1][1]
+    return result
+
+
+async def answers(place: tuple[Path, Settings]) -> Any:
+    async with KnowledgeBase.open(*place) as kb:
+        found = []
+        for who in (LOCAL, INSIDER, Principal("bob")):
+            for question in QUESTIONS:
+                said = await do(kb, who, "ask", question=question)
+                found.append({name: said[name] for name in ("status", "answer", "sources", "senses") if name in said})
+        found.append([one.title for one in await (await kb.threads()).of("ann")])
+        ann = kb.people.principal("ann")
+        found += [await do(kb, ann, "thread_read", thread=one.id) for one in await (await kb.threads()).of("ann")]
+        found.append(sorted(kb.profiles.names()))
+        found.append(kb.glossary.senses.find(LOCAL))
+        return found
+
+
+async def test_there_and_back_everything_is_equal(home: Path, tmp_path: Path, postgresql_url: str) -> None:
+    before = await asyncio.to_thread(shutil.copytree, home, tmp_path / "before")
+    asked = await answers(folder(before))
+
+    there = await asyncio.to_thread(moved, folder(home), on(postgresql_url, home))
+    back = await asyncio.to_thread(moved, on(postgresql_url, home), folder(tmp_path / "back"))
+
+    assert there.rows > 100 and (there.originals, there.files, there.vectors) == (4, 1, 5)
+    assert compared(there) == compared(back)
+    assert dumps(home) == dumps(tmp_path / "back")
+    assert files_of(home) == files_of(tmp_path / "back")
+    assert await answers(on(postgresql_url, home)) == asked
+    assert await answers(folder(tmp_path / "back")) == asked
+
+
+def compared(one: Moved) -> list[tuple[str, str, int, str]]:
+    """Generations have a name of their own on each side."""
+    named = ("generations", "vectors", "vector_deletions")
+    return [(t.store, t.name, t.rows, "" if t.name in named else t.digest) for t in one.tables]
+
+
+def dumps(home: Path) -> dict[str, list[Any]]:
+    """All rows of all tables, by SQLite's own words; checkpoints by what LangGraph makes of them."""
+    found: dict[str, list[Any]] = {}
+    for path in sorted(home.glob("*.db")):
+        with closing(sqlite3.connect(path)) as connection:
+            sql = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'"
+            for (table,) in connection.execute(sql).fetchall():
+                if not table.startswith("sqlite_schema") and table != "_sqlite_migrations":
+                    rows = CheckpointRows().read(connection) if table == "checkpoints" else None
+                    every = rows or connection.execute(f'SELECT * FROM "{table}" ORDER BY 1, 2').fetchall()
+                    found[f"{path.name} {table}"] = list(every)
+    return found
+
+
+def files_of(home: Path) -> dict[str, bytes]:
+    kept = [path for name in ("blobs", "profiles") for path in (home / name).rglob("*") if path.is_file()]
+    return {path.relative_to(home).as_posix(): path.read_bytes() for path in kept}
+
+
+# -- killed -----------------------------------------------------------------------------------------------------------
+
+
+def move_in_steps(home: str, url: str, back: str) -> None:
+    """A move in a process that may be killed (killing.py): there, or with `back` to that folder."""
+    for owner in (RowsOfTable, CheckpointRows, WaitingRows):
+        stepping(owner, "insert")
+    for owner in (FolderSide, SchemaSide):
+        stepping(owner, "derive")
+    for owner in (FolderBlobs, DatabaseBlobs):
+        stepping(owner, "put")
+    for name in ("note_move", "end_move", "put_kept", "copy_counters"):
+        stepping(base_moving if hasattr(base_moving, name) else store_copying, name)
+    there, source = on(url, Path(home)), folder(Path(home))
+    moved(there, folder(Path(back))) if back else moved(source, there)
+
+
+@pytest.mark.parametrize("back", [False, True])
+async def test_a_move_that_is_killed_again_and_again_goes_on(
+    back: bool, home: Path, tmp_path: Path, postgresql_url: str
+) -> None:
+    untouched, target = dumps(home), ""
+    if back:
+        await asyncio.to_thread(moved, folder(home), on(postgresql_url, home))
+        target = str(tmp_path / "back")
+    work = (move_in_steps, str(home), postgresql_url, target)
+    place = folder(Path(target)) if back else on(postgresql_url, home)
+    chance = random.Random(15)
+    for _ in range(KILLS):
+        await asyncio.to_thread(killed, *work, share=chance.random(), steps=MOST_STEPS)
+        with pytest.raises(StoreUnavailable, match="Go on with: argot move --to"):
+            KnowledgeBase.open(*place)
+    last = (
+        await asyncio.to_thread(moved, on(postgresql_url, home), place)
+        if back
+        else await asyncio.to_thread(moved, folder(home), place)
+    )
+    assert last.vectors == 5 and dumps(home) == untouched
+    if back:
+        assert dumps(Path(target)) == untouched
+    async with KnowledgeBase.open(*place) as kb:
+        said = await do(kb, LOCAL, "ask", question=QUESTIONS[0])
+        assert said["status"] == "answered" and not await do(kb, LOCAL, "check")

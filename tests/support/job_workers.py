@@ -1,0 +1,102 @@
+"""`argot work` in processes of their own, with kinds of jobs that only tests have.
+
+    with Working(home, ARGOT_STORE=url, ARGOT_CHROMA_URL=chroma) as worker:
+        worker.kill()
+
+Run as a program it is `argot` with those kinds: `log` writes when it begins and ends, `poison` ends its process.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from serving import PATIENCE, environment
+
+from argot.service.jobs.job_kinds import job_kind
+from argot.service.jobs.job_types import JobRun
+
+
+@job_kind("log", busy="'{label}' is under way.")
+async def log(run: JobRun) -> Any:
+    """One line when it begins and one when it ends, which writers at once do not tear apart."""
+    path = run.parameters["path"]
+    _write(path, "begin", run)
+    run.tell(1, 2, "half")
+    while not os.path.exists(run.parameters["until"]):  # noqa: ASYNC110, PTH110, ASYNC240  another process makes it
+        await asyncio.sleep(0.05)
+    _write(path, "end", run)
+    return os.getpid()
+
+
+@job_kind("poison", busy="'{label}' is under way.")
+async def poison(run: JobRun) -> Any:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _write(path: str, what: str, run: JobRun) -> None:
+    line = json.dumps([what, run.parameters["number"], os.getpid()]) + "\n"
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    os.write(descriptor, line.encode())
+    os.close(descriptor)
+
+
+class Working:
+    """A started worker."""
+
+    def __init__(self, home: Path, *options: str, **settings: str) -> None:
+        self.said: list[str] = []
+        self.process = subprocess.Popen(
+            [sys.executable, __file__, "work", "--home", str(home), *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            cwd=home.parent,
+            env=environment(**settings),
+        )
+        self._ready = threading.Event()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        assert self._ready.wait(PATIENCE) and self.process.poll() is None, "".join(self.said)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.ended()
+
+    def stop(self) -> int:
+        """Its exit code."""
+        self.process.terminate()
+        return self.ended()
+
+    def ended(self) -> int:
+        code = self.process.wait(PATIENCE)
+        self._reader.join(PATIENCE)
+        return code
+
+    def __enter__(self) -> "Working":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGCONT)
+            self.kill()
+
+    def _read(self) -> None:
+        assert self.process.stdout
+        with self.process.stdout:
+            for line in self.process.stdout:
+                self.said.append(line)
+                if line.startswith("Taking jobs"):
+                    self._ready.set()
+        self._ready.set()
+
+
+if __name__ == "__main__":
+    from argot.ui.cli.main import main
+
+    main()

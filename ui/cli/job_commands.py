@@ -1,0 +1,155 @@
+"""argot jobs and argot work: long work that goes through a queue, and who does it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from argot.ui.cli.command_base import (
+    Home,
+    Json,
+    counted,
+    examples,
+    knowledge_base,
+    line,
+    note,
+    say,
+    say_json,
+    settings_for,
+    table,
+)
+
+if TYPE_CHECKING:
+    from argot.service.jobs.job_progress import JobMoved
+    from argot.service.usecases.queue_of_jobs import JobShown
+
+jobs = typer.Typer(
+    invoke_without_command=True,
+    rich_markup_mode=None,
+    help="List jobs: syncs, files that were sent, texts to be derived. Those under way, put aside, or ended lately.",
+    epilog=examples("argot jobs", "argot jobs --kind sync", "argot jobs --json"),
+)
+
+JobNumber = Annotated[int, typer.Argument(help="Its number (see `argot jobs`).", metavar="ID", min=0)]
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(jobs, name="jobs")
+    app.command(epilog=examples("argot work", "argot work --jobs 4", "argot work --kinds sync,derive"))(work)
+
+
+@jobs.callback()
+def list_jobs(
+    context: typer.Context,
+    kind: Annotated[str, typer.Option("--kind", help="Of this kind alone: sync, upload.", metavar="KIND")] = "",
+    json_: Json = False,
+    home: Home = None,
+) -> None:
+    if context.invoked_subcommand is not None:
+        return
+    from argot.service.usecases.queue_of_jobs import job_list
+
+    with knowledge_base(home) as client:
+        found = client.call(job_list, kind=kind)
+    if json_:
+        say_json(found)
+        return
+    table(
+        ["id", "kind", "of", "state", "tries", "put", "who", "worker"],
+        [
+            [one.id, one.kind, one.label, _state(one), one.tries, one.put_at[:16], one.asked_by, one.worker]
+            for one in found
+        ],
+    )
+    for one in found:
+        if one.error and one.state != "done":
+            note(f"{one.id}: {line(one.error)}")
+    if aside := [one for one in found if one.state == "aside"]:
+        note(f"{counted(len(aside), 'job')} put aside. Put one back with: argot jobs retry {aside[0].id}")
+    note(counted(len(found), "job") if found else "No jobs.")
+
+
+@jobs.command(epilog=examples("argot jobs show 12", "argot jobs show 12 --json"))
+def show(job: JobNumber, json_: Json = False, home: Home = None) -> None:
+    """Show a job, and what came of it."""
+    from argot.service.usecases.queue_of_jobs import job_show
+
+    with knowledge_base(home) as client:
+        found = client.call(job_show, job=job)
+    if json_:
+        say_json(found)
+        return
+    one = found.job
+    say(f"Job {one.id}: {one.kind} {line(one.label)}, {_state(one)}, asked by {line(one.asked_by)}")
+    for name, value in (
+        ("put", one.put_at),
+        ("begun", one.started_at),
+        ("ended", one.ended_at),
+        ("next try", one.next_at),
+        ("tries", one.tries),
+        ("worker", one.worker),
+        ("error", line(one.error)),
+    ):
+        if value:
+            say(f"{name}: {value}")
+    if found.outcome is not None:
+        say_json(found.outcome)
+
+
+@jobs.command(epilog=examples("argot jobs retry 12"))
+def retry(job: JobNumber, json_: Json = False, home: Home = None) -> None:
+    """Put a job back that failed, was put aside or cancelled: it begins anew."""
+    from argot.service.usecases.queue_of_jobs import job_retry
+
+    with knowledge_base(home) as client:
+        _say_state(client.call(job_retry, job=job), json_)
+
+
+@jobs.command(epilog=examples("argot jobs cancel 12"))
+def cancel(job: JobNumber, json_: Json = False, home: Home = None) -> None:
+    """Let a job not begin, or stop it; it may run on for a moment."""
+    from argot.service.usecases.queue_of_jobs import job_cancel
+
+    with knowledge_base(home) as client:
+        _say_state(client.call(job_cancel, job=job), json_)
+
+
+def work(
+    at_once: Annotated[
+        int, typer.Option("--jobs", help="So many at a time of those somebody waits for, and of long ones.", min=1)
+    ] = 2,
+    kinds: Annotated[
+        str, typer.Option("--kinds", help="The kinds to take, between commas; else all.", metavar="KINDS")
+    ] = "",
+    home: Home = None,
+) -> None:
+    """Take jobs out of the queue and do them until stopped, beside services on other machines.
+
+    Needs the same stores as those (ARGOT_STORE, ARGOT_CHROMA_URL). SIGTERM or Ctrl+C lets jobs under way end, or gives
+    them back after ARGOT_STOP_SECONDS.
+    """
+    from argot.service.operations.job_work import work_until_stopped
+
+    settings = settings_for(home)
+    work_until_stopped(settings, at_once, kinds, _tell, note)
+
+
+def _tell(moved: JobMoved) -> None:
+    far = f" {moved.done} of {moved.total}" if moved.total else ""
+    say(f"{moved.id} {moved.kind} {line(moved.label)}:{far} {line(moved.what)}".rstrip())
+
+
+def _say_state(one: JobShown, json_: bool) -> None:
+    if json_:
+        say_json(one)
+    else:
+        say(f"Job {one.id} ({one.kind} {line(one.label)}): {_state(one)}")
+
+
+def _state(one: JobShown) -> str:
+    if one.state == "running" and one.total:
+        return f"running {one.done} of {one.total}"
+    if one.state == "waiting" and one.next_at:
+        return f"waits until {one.next_at[11:19]}"
+    return one.state

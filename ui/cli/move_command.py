@@ -1,0 +1,142 @@
+"""argot move: a knowledge base to PostgreSQL, to a folder, or back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from argot.errors import InvalidInput
+from argot.ui.cli.command_base import (
+    Home,
+    Json,
+    counted,
+    error_console,
+    examples,
+    progress_text,
+    say,
+    say_json,
+    settings_for,
+)
+
+if TYPE_CHECKING:
+    from argot.service.moving.base_moving import Moved, Progress
+    from argot.settings import Settings
+
+_POSTGRESQL = ("postgresql://", "postgres://")
+
+
+def register(app: typer.Typer) -> None:
+    app.command(epilog=examples("argot move --to postgresql://argot@db.internal/argot", "argot move --to ./kb-again"))(
+        move
+    )
+
+
+def move(  # noqa: PLR0917
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to", help="Where to: postgresql://USER:PASSWORD@HOST:PORT/DATABASE, or a new folder.", metavar="TARGET"
+        ),
+    ],
+    schema: Annotated[
+        str | None,
+        typer.Option("--schema", help="The schema on PostgreSQL (else ARGOT_STORE_SCHEMA).", metavar="NAME"),
+    ] = None,
+    chroma: Annotated[
+        str | None,
+        typer.Option(
+            "--chroma",
+            help="The Chroma server for the vectors (else ARGOT_CHROMA_URL); '': none, they lie in the folder.",
+            metavar="URL",
+        ),
+    ] = None,
+    reindex: Annotated[
+        bool, typer.Option("--reindex", help="Leave the vectors behind, and make them anew at the target.")
+    ] = False,
+    json_: Json = False,
+    home: Home = None,
+) -> None:
+    """Carry the whole knowledge base over, from where the settings say it is; that one stays as it is.
+
+    Ids stay the same, and every row is compared afterwards. A move that was cut off goes on with the same command;
+    until it is whole, nothing opens the target. Stop every process of Argot on it before.
+    """
+    from argot.service.moving.base_moving import move_base
+
+    settings = settings_for(home)
+    target = _target(to, schema, chroma, settings)
+    source = (settings.home.expanduser().absolute(), settings)
+    with _watched() as progress:
+        moved = move_base(source, target, with_vectors=not reindex, progress=progress)
+    if json_:
+        say_json(moved)
+    else:
+        _summarise(moved, target[1])
+    if reindex:
+        _reindex(*target)
+
+
+def _target(to: str, schema: str | None, chroma: str | None, settings: Settings) -> tuple[Path, Settings]:
+    """The folder and settings of the target.
+
+    Raises:
+        InvalidInput
+    """
+    server = settings.chroma_url if chroma is None else chroma
+    changed = {"store": "", "chroma_url": server}
+    if to.startswith(_POSTGRESQL):
+        if settings.store and not server:
+            raise InvalidInput(
+                "From one PostgreSQL to another, the vectors go to a Chroma server: give its address with --chroma."
+            )
+        changed |= {"store": to, "store_schema": schema or settings.store_schema}
+        return settings.home.expanduser().absolute(), settings.model_copy(update=changed)
+    if "://" in to or not to:
+        raise InvalidInput(f"'{to.partition('://')[0]}' is no place to move to. Give postgresql://... or a folder.")
+    if schema:
+        raise InvalidInput(f"A folder has no schema: leave out --schema {schema}, or give postgresql://... with --to.")
+    folder = Path(to).expanduser().absolute()
+    return folder, settings.model_copy(update={**changed, "home": folder})
+
+
+@contextmanager
+def _watched() -> Iterator[Progress]:
+    """A bar with the rows done, of how many, and the time that is left."""
+    from rich import progress as rich
+
+    console = error_console()
+    columns = (progress_text(), rich.BarColumn(), rich.MofNCompleteColumn(), rich.TimeRemainingColumn())
+    with rich.Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        bar = progress.add_task("moving", total=None)
+
+        def show(done: int, total: int, what: str) -> None:
+            progress.update(bar, description=what[:40], completed=done, total=total)
+
+        yield show
+
+
+def _summarise(moved: Moved, target: Settings) -> None:
+    say(
+        f"Moved {counted(moved.rows, 'row')} of {len(moved.tables)} tables, {counted(moved.originals, 'original')}, "
+        f"{counted(moved.files, 'small file')} and {counted(moved.vectors or 0, 'vector')} from {moved.source} to "
+        f"{moved.target}. Each table has the same rows in both, byte for byte."
+    )
+    if target.store:
+        say(f"From now on set ARGOT_STORE to what you gave with --to, and ARGOT_STORE_SCHEMA={target.store_schema}.")
+    else:
+        say(f"From now on leave ARGOT_STORE empty, and give --home {moved.target}.")
+    if target.chroma_url:
+        say("Its vectors are on the Chroma server: ARGOT_CHROMA_URL has to name it.")
+    say(f"{moved.source} is as it was. Once you need it no more, remove it.")
+
+
+def _reindex(home: Path, settings: Settings) -> None:
+    from argot.service.transport.knowledge_base_client import connect
+    from argot.service.usecases.documents import reindex
+
+    with connect(home, settings) as client:
+        say(f"Indexed {counted(client.call(reindex).passages, 'passage')}.")

@@ -1,13 +1,13 @@
 """What the retrieval of a question takes among 10 thousand, 100 thousand and a million passages.
 
-    python bench/million.py --keep FOLDER [--counts 10000 100000 1000000] [--postgres URL] [--questions 100]
+    python bench/million.py --keep FOLDER [--counts 10000 100000 1000000] [--questions 100]
 
 What is not yet in the folder is made first (`bench/million_corpora.py`; a million takes an hour and 8 GB); from then on
 it is only measured. Asked is as the graph asks: `hybrid_search` over a `Corpus`, by somebody who sees all, by a member
 of one group, and by the former within a tag of half of the documents, a tag of a hundredth, a field of a twentieth, and
-one document. With `--postgres` all but vectors lies in that database, in a schema for each count.
+one document.
 
-Times are milliseconds. `work` is the processor time of this process, of PostgreSQL's and of Chroma's, which says more
+Times are milliseconds. `work` is the processor time of this process, which says more
 than the clock on a machine that has other work. `recall`: the share of the exact first ten that a search finds.
 """
 
@@ -67,7 +67,6 @@ def main() -> None:
     parser.add_argument("--counts", type=int, nargs="*", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--questions", type=int, default=100)
     parser.add_argument("--only", nargs="*", help=f"of the scopes: {', '.join(name for name, *_ in SCOPES)}")
-    parser.add_argument("--postgres", help="URL of a database that schemas may be made in")
     given = parser.parse_args()
     given.keep.mkdir(parents=True, exist_ok=True)
     draw, fingerprint = Draw(given.keep), embedder_fingerprint()
@@ -78,14 +77,8 @@ def main() -> None:
     asked = questions(given.questions)
     for count in given.counts:
         vectors = make_drawn_vectors(given.keep, count, draw)
-        if given.postgres:
-            from million_servers import on_servers
-
-            with on_servers(home_of(given.keep, count), given.postgres, count) as (corpus, helpers):
-                measure(f"{count:,}, PostgreSQL and a Chroma server", corpus, asked, vectors, given.only, helpers)
-        else:
-            with opened(home_of(given.keep, count)) as corpus:
-                measure(f"{count:,}, in a folder", corpus, asked, vectors, given.only, [])
+        with opened(home_of(given.keep, count)) as corpus:
+            measure(f"{count:,}, in a folder", corpus, asked, vectors, given.only)
 
 
 @contextmanager
@@ -102,20 +95,19 @@ def opened(home: Path) -> Iterator[Corpus]:
     corpus.close()
 
 
-def measure(  # noqa: PLR0917
+def measure(
     name: str,
     corpus: Corpus,
     asked: Sequence[str],
     vectors: Vectors,
     only: Sequence[str] | None,
-    helpers: Sequence[Callable[[], float]],
 ) -> None:
     print(f"{name}\n{'':16} {'p50':>7} {'p95':>7} {'work':>7}   median of the parts", flush=True)
     queries = corpus.embedder.embed_queries(asked)
     for scope in SCOPES:
         if only and scope[0] not in only:
             continue
-        took, work, parts = searched(corpus, asked, scope, helpers)
+        took, work, parts = searched(corpus, asked, scope)
         cuts = quantiles(took, n=20)
         said = ", ".join(f"{part} {median(times):.1f}" for part, times in parts.items() if times)
         recalled = recall(corpus, queries[:30], vectors, scope)
@@ -127,7 +119,7 @@ def measure(  # noqa: PLR0917
 
 
 def searched(
-    corpus: Corpus, asked: Sequence[str], scope: Asked, helpers: Sequence[Callable[[], float]]
+    corpus: Corpus, asked: Sequence[str], scope: Asked
 ) -> tuple[list[float], list[float], dict[str, list[float]]]:
     """Warm: each question was embedded before, and others were asked."""
     _, principal, narrowed, documents = scope
@@ -137,10 +129,10 @@ def searched(
         ask(text)
     with timed_parts(corpus) as parts:
         for text in asked[:-10]:
-            begin, before = time.perf_counter(), spent(helpers)
+            begin, before = time.perf_counter(), time.process_time()
             ask(text)
             took.append((time.perf_counter() - begin) * 1e3)
-            work.append((spent(helpers) - before) * 1e3)
+            work.append((time.process_time() - before) * 1e3)
     return took, work, parts
 
 
@@ -202,11 +194,6 @@ def recall(corpus: Corpus, queries: Vectors, vectors: Vectors, scope: Asked) -> 
         found_ids = {id_ for id_, _ in corpus.semantic_search(principal, "passage", query, 50, within)[:LIMIT]}
         shares.append(len(exact & found_ids) / len(exact))
     return mean(shares)
-
-
-def spent(helpers: Sequence[Callable[[], float]]) -> float:
-    """Seconds of the processor's time."""
-    return time.process_time() + sum(helper() for helper in helpers)
 
 
 def resident() -> int:

@@ -16,6 +16,7 @@ from graphlib import TopologicalSorter
 
 from argot.corpus import corpus_schema
 from argot.corpus.index.live_pointer import LIVE, SERVER_ID
+from argot.corpus.keyword_tables import RANKED_TABLES
 from argot.databases import PerEngine, StoreMigration
 from argot.jargon_db.store import schema as glossary_schema
 from argot.learn.store import pair_store

@@ -29,6 +29,8 @@ CONNECT_SECONDS = 5
 """How long one try to connect takes at most."""
 WAIT_SECONDS = 10.0
 """How long a statement waits for a connection: for a free one, or for a server that restarts."""
+RECONNECT_SECONDS = 2.0
+"""So long a lost connection is tried again, with ever longer pauses; later whoever needs one has it tried at once."""
 LOCK_SECONDS = 30
 """How long a statement waits for another writer."""
 STATEMENT_SECONDS = 120
@@ -88,6 +90,7 @@ class PostgresqlStores:
                 min_size=1,
                 max_size=most_connections,
                 timeout=WAIT_SECONDS,
+                reconnect_timeout=RECONNECT_SECONDS,
                 open=True,
                 configure=None if alone else self._attend,
                 name=f"argot {self.schema}",

@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 5.0
 """A connection on which nothing came for so long is asked whether it is still there."""
-PAUSES = (0.1, 0.3, 1.0, 3.0, 10.0)
+PAUSES = (0.1, 0.3, 1.0, 2.0)
 """Seconds between tries to connect; the last one again and again."""
 RESTART_SECONDS = 3.0
 MOST_BYTES = 7000

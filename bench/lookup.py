@@ -50,7 +50,8 @@ def main() -> None:
     text, terms = glossary_csv(given.senses, dice)
     if given.postgres:
         with on_postgresql(given.postgres) as glossary:
-            in_the_store(glossary, text, terms, dice)
+            take_in(glossary, text, terms)
+            ask_and_change(glossary, terms, dice)
             conflicts_and_roll_back(glossary)
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -58,10 +59,11 @@ def main() -> None:
         argot("init", "--home", home)
         path = home / "glossary.db"
         glossary = Glossary.open(path)
-        in_the_store(glossary, text, terms, dice)
+        take_in(glossary, text, terms)
         print(f"  {path.stat().st_size / 1e6:.0f} MB")
         exchange(glossary)
         timed("check and open", lambda: Glossary.open(path).close())
+        ask_and_change(glossary, terms, dice)
         if not given.no_service:
             glossary.close()
             search_box(home, terms, dice)
@@ -84,10 +86,13 @@ def on_postgresql(url: str) -> Iterator[Glossary]:
         connection.execute(f"DROP SCHEMA {schema} CASCADE")
 
 
-def in_the_store(glossary: Glossary, text: str, terms: list[str], dice: random.Random) -> None:
+def take_in(glossary: Glossary, text: str, terms: list[str]) -> None:
     report = timed("import", lambda: glossary.files.import_csv(text))
     print(f"  {report.added:,} senses, {len(terms):,} terms")
     timed("import again", lambda: glossary.files.import_csv(text))
+
+
+def ask_and_change(glossary: Glossary, terms: list[str], dice: random.Random) -> None:
     timed("build matcher", lambda: glossary.lookup.matcher(ASKER))
     ask(glossary, terms, dice)
     change(glossary)

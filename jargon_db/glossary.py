@@ -72,6 +72,14 @@ class Glossary:
 
         return cls(PostgresConnections(stores))
 
+    def copied(self, path: Path) -> Glossary:
+        """The glossary as it stands now, in a new SQLite file on whichever engine it is: to try changes in."""
+        self._connections.copy_to(path)
+        copy = Glossary.open(path)
+        if self._connections.dialect.engine != "sqlite":
+            copy.search.rebuild()
+        return copy
+
     def close(self) -> None:
         # First, since it waits for a view in the making, which still reads.
         self._views.close()

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import WRITES_IDX_MAP
+from langgraph.checkpoint.base import WRITES_IDX_MAP, CheckpointTuple
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from psycopg import AsyncConnection, AsyncCursor
@@ -19,7 +19,7 @@ from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool
 
 from argot.databases import Additive, PerEngine, StoreMigration
-from argot.postgresql import WAIT_SECONDS
+from argot.postgresql import RECONNECT_SECONDS, WAIT_SECONDS
 from argot.postgresql_errors import postgresql_named
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ async def open_saver(stores: PostgresqlStores, serde: SerializerProtocol) -> Pos
         min_size=_LEAST_CONNECTIONS,
         max_size=_MOST_CONNECTIONS,
         timeout=WAIT_SECONDS,
+        reconnect_timeout=RECONNECT_SECONDS,
         # A step of a question cannot be done twice: a connection that was lost is found before it is used.
         check=AsyncConnectionPool.check_connection,
         open=False,
@@ -63,6 +64,20 @@ async def open_saver(stores: PostgresqlStores, serde: SerializerProtocol) -> Pos
     )
     await pool.open()
     return PostgresqlTurnSaver(pool, stores.name, serde)
+
+
+def _no_earlier_than(checkpoint_id: str) -> None:
+    """Let this process give no id that would stand before this one.
+
+    The latest checkpoint of a thread is the one with the greatest id, and ids begin with the time of whichever process
+    made them. One whose clock is behind would go on in a thread, and what it writes would never be the latest.
+    """
+    from langgraph.checkpoint.base import id as checkpoint_ids
+
+    found = checkpoint_ids.UUID(checkpoint_id)
+    last = checkpoint_ids._last_v6_timestamp
+    if found.version == 6 and (last is None or last < found.time):
+        checkpoint_ids._last_v6_timestamp = found.time  # type: ignore[assignment]
 
 
 class PostgresqlTurnSaver(AsyncPostgresSaver):
@@ -79,6 +94,12 @@ class PostgresqlTurnSaver(AsyncPostgresSaver):
 
     async def close(self) -> None:
         await self.pool.close()
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        found = await super().aget_tuple(config)
+        if found is not None:
+            _no_earlier_than(str(found.checkpoint["id"]))
+        return found
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from typing import Any
 
 from argot.databases import Connection, Dialect
@@ -43,6 +44,12 @@ class Connections(ABC):
     @abstractmethod
     def scrub(self) -> bool:
         """Let nothing of what was deleted stay in the store's files, as far as we write them; whether that was done."""
+
+    @abstractmethod
+    def copy_to(self, path: Path) -> None:
+        """Write the glossary as it stands between two transactions into a new file of SQLite's. What the search box
+        finds may have to be indexed anew.
+        """
 
     @abstractmethod
     def close(self) -> None: ...

@@ -6,11 +6,13 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from argot.databases import POSTGRESQL, Connection, Cursor, Fetched
 from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.nul_texts import escaped, unescaped
+from argot.jargon_db.store.postgres_copy import copy_to_sqlite
 from argot.jargon_db.store.postgres_statements import in_postgresql
 from argot.jargon_db.store.rows import Row
 from argot.jargon_db.store.schema import MIGRATIONS
@@ -65,6 +67,10 @@ class PostgresConnections(Connections):
 
     def scrub(self) -> bool:
         return self._database.scrub()
+
+    def copy_to(self, path: Path) -> None:
+        with self._database.snapshot() as connection:
+            copy_to_sqlite(GlossaryConnection(connection), path)
 
     def close(self) -> None:
         self._database.close()

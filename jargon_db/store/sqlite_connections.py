@@ -59,6 +59,14 @@ class SqliteConnections(Connections):
         # Deleted rows stay readable in the log until it is cut to nothing. The first column is 1 if it could not be.
         return not self._writers.get().conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
 
+    def copy_to(self, path: Path) -> None:
+        with (
+            closing(open_connection(self.path, mode="ro")) as source,
+            closing(open_connection(path, mode="rwc")) as target,
+        ):
+            # SQLite's own backup: a copied file would lack what is still in the log.
+            source.backup(target)
+
     def close(self) -> None:
         self._readers.close()
         self._writers.close()

@@ -11,7 +11,6 @@ import secrets
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -30,8 +29,6 @@ from argot.service.glossary_review.impact_results import (
     TermReading,
 )
 from argot.service.glossary_review.occurrences import excerpt_of
-from argot.service.storage import home_folder as layout
-from argot.sqlite import open_connection
 from argot.types import Principal, Sense
 
 if TYPE_CHECKING:
@@ -162,11 +159,9 @@ async def _rows(
             "What a change does to questions is tried on a copy of the glossary, which one on PostgreSQL lacks."
         )
     corpus = await kb.load()
-    path = kb.home / layout.GLOSSARY
     with tempfile.TemporaryDirectory(prefix="argot-effects-") as folder:
-        copy = Path(folder) / "glossary.db"
-        await kb.blocking(_copied, path, copy)
-        glossary = await kb.blocking(_changed, copy, change)
+        # In a folder that only this user may read.
+        glossary = await kb.blocking(_changed, kb.glossary, Path(folder) / "glossary.db", change)
         try:
             before = _surroundings(kb, corpus, kb.glossary, principal)
             after = _surroundings(kb, corpus, glossary, principal)
@@ -183,17 +178,8 @@ async def _rows(
             await kb.blocking(glossary.close)
 
 
-def _copied(path: Path, copy: Path) -> None:
-    """The whole glossary as it stands between two transactions; only this user may read the copy."""
-    with closing(open_connection(path, mode="ro")) as source, closing(open_connection(copy, mode="rwc")) as target:
-        # SQLite's own backup: a copied file would lack what is still in the log.
-        source.backup(target)
-
-
-def _changed(copy: Path, change: Change) -> Glossary:
-    from argot.jargon_db.glossary import Glossary
-
-    glossary = Glossary.open(copy)
+def _changed(present: Glossary, path: Path, change: Change) -> Glossary:
+    glossary = present.copied(path)
     try:
         change.apply(glossary)
     except BaseException:

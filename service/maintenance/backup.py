@@ -44,7 +44,7 @@ FORMAT = 1
 MAX_MANIFEST = 256 * 1024 * 1024
 CHUNK = 1024 * 1024
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_COPIES = ".backup-"
+COPIES = ".backup-"
 _MEMBER = re.compile(
     rf"{'|'.join(map(re.escape, layout.DATABASES))}"
     r"|blobs/(?:[A-Za-z0-9_-]{1,128}/){0,3}[A-Za-z0-9_.-]{1,128}"
@@ -78,14 +78,28 @@ def write_backup(home: Path, path: Path) -> Backup:
         InvalidInput: the file cannot be written there, or that is the knowledge base's own folder.
         DamagedStore, StoreUnavailable: a store cannot be read, or its copy not be written.
     """
+    refuse_place(home, path)
+    return pack(home, path)
+
+
+def refuse_place(home: Path, path: Path) -> None:
+    """See that a backup may be written there, and remove what one that was killed left in `home`.
+
+    Raises:
+        InvalidInput
+    """
     if path.resolve().is_relative_to(home.resolve()):
         raise InvalidInput(f"{path} lies in the knowledge base itself, and would be lost with it. Give another folder.")
     if path.exists() and not path.is_file():
         raise InvalidInput(f"{path} is there and no file, so it is not replaced. Give another file.")
-    for left in home.glob(f"{_COPIES}*"):  # by a backup that was killed
+    for left in home.glob(f"{COPIES}*"):
         restore.remove_path(left)
+
+
+def pack(home: Path, path: Path) -> Backup:
+    """Write the stores of a folder and their files into one file. Raises as `write_backup` does."""
     try:
-        with tempfile.TemporaryDirectory(prefix=_COPIES, dir=home) as copies, replacing(path) as file:
+        with tempfile.TemporaryDirectory(prefix=COPIES, dir=home) as copies, replacing(path) as file:
             members = _write(home, Path(copies), file)
     except OSError as error:
         raise InvalidInput(f"The backup cannot be written to {path}: {error.strerror}. Give another file.") from error
@@ -168,8 +182,7 @@ def restore_backup(home: Path, path: Path, *, force: bool = False) -> Backup:
     try:
         scratch = restore.staging_folder(home)
         try:
-            members = _unpack(path, scratch)
-            _make_ready(path, scratch)
+            members = unpacked(path, scratch)
         except BaseException:
             restore.finish_restore(home)
             raise
@@ -178,6 +191,17 @@ def restore_backup(home: Path, path: Path, *, force: bool = False) -> Backup:
     finally:
         lock.release()
     return Backup(path, len(members), sum(member.size for member in members))
+
+
+def unpacked(path: Path, scratch: Path) -> list[Member]:
+    """Unpack a backup into an empty folder, checked, and its stores in the form that this Argot reads.
+
+    Raises:
+        InvalidInput, StoreUnavailable
+    """
+    members = _unpack(path, scratch)
+    _make_ready(path, scratch)
+    return members
 
 
 def _require_free(home: Path, *, force: bool) -> None:

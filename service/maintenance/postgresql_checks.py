@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -12,9 +13,10 @@ from argot.clock import timestamp
 from argot.errors import ArgotError
 from argot.postgresql import MOST_CONNECTIONS, PostgresqlStores
 from argot.postgresql_errors import postgresql_named
-from argot.remedies import UPDATE
+from argot.remedies import UPDATE, init_command
 from argot.service.maintenance.findings import Finding, bad, good
 from argot.service.moving.moved_stores import STORES
+from argot.service.storage.unfinished_move import refuse_unfinished
 
 NAME = "PostgreSQL"
 APART_SECONDS = 2.0
@@ -59,8 +61,12 @@ _ORPHANS = {
 """Large rows that belong to nothing: the table, and what each of its rows has to have."""
 
 
-def postgresql_findings(url: str, schema: str) -> Iterator[Finding]:
-    """One finding for each thing looked at; only the first where the server cannot be reached."""
+def postgresql_findings(url: str, schema: str, home: Path) -> Iterator[Finding]:
+    """One finding for each thing looked at; only the first where the server cannot be reached.
+
+    Args:
+        home: the folder of this process.
+    """
     try:
         stores = PostgresqlStores(url, schema, most_connections=2)
     except ArgotError as error:
@@ -69,8 +75,18 @@ def postgresql_findings(url: str, schema: str) -> Iterator[Finding]:
     try:
         for look in _LOOKS:
             yield from _looked(stores, look)
+        yield from _knowledge_base(stores, home)
     finally:
         stores.close()
+
+
+def _knowledge_base(stores: PostgresqlStores, home: Path) -> Iterator[Finding]:
+    try:
+        refuse_unfinished(home, stores, stores.name)
+        if not any(stores.holds(store.name) for store in STORES):
+            yield bad("knowledge base", f"none in {stores.name}", init_command(home))
+    except ArgotError as error:
+        yield bad("knowledge base", str(error), "see the message")
 
 
 Connected = psycopg.Connection[Any]

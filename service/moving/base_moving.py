@@ -78,6 +78,11 @@ def move_base(
         return _Move(here, there, move, progress).run()
 
 
+def copy_base(here: MovePlace, there: MovePlace) -> Moved:
+    """Everything but the vectors, into what is empty; locks and marks are the caller's."""
+    return _Move(here, there, UnfinishedMove(here.name, "", timestamp()), lambda *_: None).run()
+
+
 def _folders(source: tuple[Path, Settings], target: tuple[Path, Settings]) -> list[Path]:
     """The folders to be locked, in one order for everybody. That of the target is made where there is none.
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import sqlite3
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ BATCH_BYTES = 2 * 1024 * 1024
 """About so much is read and written at a time."""
 MOST_ROWS = 1000
 _FEW_ROWS = 16
+_cursors = itertools.count()
 
 
 class Rows(Protocol):
@@ -182,13 +184,14 @@ def fetched(connection: Connection, sql: str) -> Iterator[Any]:
         while rows := _some(cursor):
             yield from rows
         return
-    # It ends with the transaction, where it is not read to its end.
-    connection.execute(f"DECLARE moved NO SCROLL CURSOR FOR {sql}")
+    # One that is not read to its end goes with the transaction.
+    name = f"moved_{next(_cursors)}"
+    connection.execute(f"DECLARE {name} NO SCROLL CURSOR FOR {sql}")
     limit = _FEW_ROWS
-    while rows := connection.execute(f"FETCH {limit} FROM moved").fetchall():
+    while rows := connection.execute(f"FETCH {limit} FROM {name}").fetchall():
         yield from rows
         limit = min(MOST_ROWS, max(1, BATCH_BYTES * len(rows) // (1 + sum(map(size_of, rows)))))
-    connection.execute("CLOSE moved")
+    connection.execute(f"CLOSE {name}")
 
 
 def _some(cursor: sqlite3.Cursor) -> list[Any]:

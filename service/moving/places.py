@@ -59,6 +59,12 @@ class MovePlace:
             store.close()
 
 
+def folder_place(home: Path) -> MovePlace:
+    return MovePlace(
+        str(home), home, Settings(home=home, store="", chroma_url=""), SqliteStores(home), FolderSide(home)
+    )
+
+
 @contextmanager
 def opened_place(home: Path, settings: Settings, program: str) -> Iterator[MovePlace]:
     """The knowledge base of this folder and these settings, for this program alone.

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 from argot.corpus.keyword.keyword_index import keyword_index_of
 from argot.databases import Connection
@@ -18,6 +18,7 @@ from argot.sqlite import damage_named, one_state, open_connection, open_database
 
 if TYPE_CHECKING:
     from argot.postgresql import PostgresqlStores
+    from argot.postgresql_moment import MomentStores
 
 _UNHURRIED = """
 SELECT set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true),
@@ -122,7 +123,7 @@ class FolderSide:
 class SchemaSide:
     """All stores are tables of one schema."""
 
-    def __init__(self, stores: PostgresqlStores) -> None:
+    def __init__(self, stores: PostgresqlStores | MomentStores) -> None:
         self.stores = stores
 
     @property
@@ -170,7 +171,7 @@ class SchemaSide:
 
     def derive(self, store: MovedStore) -> None:
         if store.name == "glossary":
-            _rebuild_search(Glossary.on(self.stores))
+            _rebuild_search(Glossary.on(cast("PostgresqlStores", self.stores)))
         else:
             _rebuild_keywords(self, store)
 

@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from argot.errors import ArgotError, DamagedStore, InvalidSettings, KnowledgeBaseBusy
+from argot.errors import ArgotError, DamagedStore, InvalidSettings, KnowledgeBaseBusy, install_command
 from argot.learn.run_folder import RUN_KINDS, damaged_runs, run_folders
 from argot.profile import PROFILES
 from argot.profile_files import SavedProfiles
@@ -25,6 +25,8 @@ from argot.service.storage.home_lock import read_owner
 from argot.service.usecases.maintenance import check
 from argot.settings import Settings
 
+_KEEP_IT_SHUT = {layout.MARKER, *layout.DATABASES, "PostgreSQL", "knowledge base"}
+"""Findings with which a knowledge base does not open."""
 FREE_GB = 1.0
 """Less free space than this is a problem: an index is built beside the old one."""
 
@@ -37,18 +39,27 @@ def diagnose(home: Path, settings: Settings) -> list[Finding]:
     learnt = [*_adopted(home, settings)]
     in_force = with_adopted(home, settings) if all(one["ok"] for one in learnt) else settings
     findings = [*(_of_service(home) or findings_of_process(in_force)), _free_space(home), *restored, *learnt]
-    if not layout.is_knowledge_base(home):
+    if not settings.store and not layout.is_knowledge_base(home):
         return [*findings, bad("knowledge base", f"none in {home}", init_command(home))]
-    stores = [*_stores(home)]
+    stores = [*_on_postgresql(settings, home)] if settings.store else [*_stores(home)]
     embedder = next((one for one in findings if one["name"] == EMBEDDER), None)
     findings += [*stores, *_profiles(home)]
     # Opening a damaged store would only say the same in other words; and without the embedding model nothing can be
     # said of the vectors.
     if embedder is not None and not embedder["ok"]:
         return [*findings, good("index", "not looked at: it needs the embedding model")]
-    if all(finding["ok"] for finding in stores):
+    if not any(finding["name"] in _KEEP_IT_SHUT for finding in stores if not finding["ok"]):
         findings += _inside(home, settings)
     return findings
+
+
+def _on_postgresql(settings: Settings, home: Path) -> Iterator[Finding]:
+    try:
+        from argot.service.maintenance.postgresql_checks import postgresql_findings
+    except ImportError:
+        yield bad("PostgreSQL", "its packages are not installed", install_command("postgresql"))
+        return
+    yield from postgresql_findings(settings.store, settings.store_schema, home)
 
 
 def _of_service(home: Path) -> list[Finding]:

@@ -38,7 +38,7 @@ class SharedService:
     """
 
     def __init__(self, stores: PostgresqlStores) -> None:
-        self.name = stores.name
+        self.name, self.schema = stores.name, stores.schema
         self.database = stores.open("service", MIGRATIONS)
         self.listener = ProcessListener(stores)
         self.locks = SessionLocks(stores)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
@@ -14,6 +14,7 @@ from argot.service.replicas.holds import Hold
 if TYPE_CHECKING:
     from argot.service.replicas.shared_service import SharedService
 
+LOOK_SECONDS = 5.0
 STOP, OVER = "turn/stop", "turn/over"
 LOST = (
     "The connection to PostgreSQL was lost while this was answered, and somebody else may have gone on in this"
@@ -68,11 +69,26 @@ class Turns:
             return False
         return await self._shared.is_held(f"turn/{thread}")
 
-    def stop(self, thread: str) -> None:
-        """Stop what is answered in this thread, in whatever process."""
-        self._stop_here(thread)
-        if self._shared is not None:
-            self._shared.tell_soon(STOP, thread)
+    async def end_elsewhere(self, thread: str, *, stop: bool = False) -> None:
+        """Wait until no other process answers in this thread any more; with `stop` have it stop."""
+        ended = asyncio.Event()
+
+        def told(which: str) -> None:
+            if which == thread:
+                ended.set()
+
+        self.over.append(told)
+        try:
+            if stop and self._shared is not None:
+                self._shared.tell_soon(STOP, thread)
+            while await self.elsewhere(thread):
+                # The word may be missed, or nobody be left to say it.
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(LOOK_SECONDS):
+                        await ended.wait()
+                ended.clear()
+        finally:
+            self.over.remove(told)
 
     def _stop_here(self, thread: str) -> None:
         if hold := self._running.get(thread):

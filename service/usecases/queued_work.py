@@ -11,8 +11,6 @@ from argot.service.jobs.job_types import JobRecord, JobWanted
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Event, Finished, outcome
 
-WAITING = "Waiting for a worker to take it."
-
 
 async def queued(kb: KnowledgeBase, wanted: JobWanted) -> AsyncGenerator[Event | Finished[Any]]:
     """How far a job is, and last what came of it, as JSON. Closing this cancels it.
@@ -40,8 +38,8 @@ async def queued_outcome(kb: KnowledgeBase, wanted: JobWanted) -> Any:
 
 def _event(job: JobRecord) -> Event:
     far = {"done": job.done, "total": job.total}
-    if job.state == "waiting":
-        return {"kind": "waiting", "name": job.label, "detail": job.error or WAITING, **far}
+    if job.state == "waiting" and job.error:
+        return {"kind": "waiting", "name": job.label, "detail": job.error, **far}
     return {"kind": "progress", "name": job.doing, **far}
 
 

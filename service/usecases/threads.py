@@ -43,6 +43,18 @@ async def own_thread(kb: KnowledgeBase, principal: Principal, thread: str) -> Th
     return await (await kb.threads()).own(principal.name, thread)
 
 
+async def answered_elsewhere(kb: KnowledgeBase, principal: Principal, thread: str) -> bool:
+    """Whether another service on the same stores answers in this thread of one's own now."""
+    await own_thread(kb, principal, thread)
+    return await kb.threads_turns.elsewhere(thread)
+
+
+async def end_elsewhere(kb: KnowledgeBase, principal: Principal, thread: str, *, stop: bool = False) -> None:
+    """Wait until no other service answers in this thread of one's own any more; with `stop` have it stop."""
+    await own_thread(kb, principal, thread)
+    await kb.threads_turns.end_elsewhere(thread, stop=stop)
+
+
 async def thread_begun(kb: KnowledgeBase, principal: Principal, thread: str, question: str) -> str:
     """This thread's id, or a new thread's, begun with the question, if the caller does not own it."""
     threads = await kb.threads()

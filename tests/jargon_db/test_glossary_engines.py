@@ -113,6 +113,24 @@ def test_the_words_are_indexed_anew(glossaries, glossary):
     assert glossaries.indexed(glossary) == before
 
 
+def test_a_copy_holds_all_and_leaves_the_glossary_alone(glossary, tmp_path):
+    glossary.files.import_csv(GLOSSARY.read_text(encoding="utf-8"))
+    glossary.senses.add("a\0b", "NAND", "with a NUL", aliases=["\ufdd0"], audience=frozenset({"fab"}))
+    glossary.misses.record("XQZ", "oscar", "XQZ?", "t1")
+    glossary.proposals.add("mined", "NEW", "new thing", score=0.5)
+    glossary.usage.record([1])
+    copy = glossary.copied(tmp_path / "copy.db")
+    for part in (
+        lambda one: one.senses.find(ADMIN), lambda one: one.history.entries(ADMIN, limit=None),
+        lambda one: one.proposals.find(ADMIN), lambda one: one.misses.open(ADMIN), lambda one: one.usage.by_week(ADMIN),
+        lambda one: one.search.find(EVE, "with a nul"), lambda one: one.version(), lambda one: one.contexts.all(ADMIN),
+    ):  # fmt: skip
+        assert part(copy) == part(glossary)
+    copy.senses.add("ONLY", "there", "in the copy")
+    assert glossary.search.find(ADMIN, "ONLY") == []
+    copy.close()
+
+
 # -- one against the other --------------------------------------------------------------------------------------------
 
 

@@ -170,6 +170,7 @@ BESIDE_THE_USE_CASES = {
     "service.slack.slack_scopes": "on whose behalf Slack asks, before there is a principal",
     "service.maintenance.slack_check": "asks Slack about the app's settings; needs no knowledge base",
     "service.maintenance.backup": "restores a knowledge base, which is not open then",
+    "service.maintenance.shared_backup": "restores one on PostgreSQL, which is not open then",
     "service.moving.base_moving": "moves a knowledge base, which is not open then",
     "service.storage.home_folder": "whether there is a knowledge base to open",
     "service.storage.damage": "which store does not open or answer",

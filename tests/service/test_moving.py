@@ -10,16 +10,19 @@ from typing import Any
 
 import pytest
 from killing import killed, stepping
+from serving import run
 
 from argot.corpus.store.blobs import FolderBlobs
 from argot.corpus.store.database_blobs import DatabaseBlobs
-from argot.errors import StoreUnavailable
+from argot.errors import ArgotError, Conflict, InvalidInput, KnowledgeBaseBusy, NotFound, StoreUnavailable
+from argot.postgresql import PostgresqlStores
 from argot.service.identity.people import local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.moving import base_moving, store_copying
 from argot.service.moving.base_moving import Moved, move_base
 from argot.service.moving.checkpoint_rows import CheckpointRows, WaitingRows
 from argot.service.moving.moved_rows import RowsOfTable
+from argot.service.moving.moved_stores import STORES, moved_tables
 from argot.service.moving.sides import FolderSide, SchemaSide
 from argot.service.usecases import catalogue
 from argot.settings import Settings
@@ -103,7 +106,25 @@ async def test_there_and_back_everything_is_equal(home: Path, tmp_path: Path, po
     assert dumps(home) == dumps(tmp_path / "back")
     assert files_of(home) == files_of(tmp_path / "back")
     assert await answers(on(postgresql_url, home)) == asked
+    assert not await asyncio.to_thread(left_behind, postgresql_url)
     assert await answers(folder(tmp_path / "back")) == asked
+
+
+def left_behind(url: str) -> set[str]:
+    """Tables of a knowledge base in use that are neither carried over nor known not to be knowledge."""
+    stores = PostgresqlStores(url)
+    with stores.connection() as connection:
+        rows = connection.execute("SELECT CAST(tablename AS text) FROM pg_tables WHERE schemaname = 'argot'").fetchall()
+    stores.close()
+    carried = {store.on_postgresql.get(table.name, table.name) for store in STORES for table in moved_tables(store)}
+    carried |= {"checkpoints", "checkpoint_blobs", "checkpoint_writes", "blobs", "blob_pieces", "kept_files"}
+    # Derived of the rows; what was done to the schema; who shares work at the moment.
+    derived = {"keyword_totals", "sense_search", "store_migrations", "checkpoint_migrations", "unfinished_move"}
+    derived |= {
+        f"{one}_{end}" for one in ("passage", "derived", "triple") for end in ("vocabulary", "postings", "sequences")
+    }
+    of_work = ("service_", "job_", "procrastinate_")
+    return {name for (name,) in rows if name not in carried | derived and not name.startswith(of_work)}
 
 
 def compared(one: Moved) -> list[tuple[str, str, int, str]]:
@@ -174,3 +195,71 @@ async def test_a_move_that_is_killed_again_and_again_goes_on(
     async with KnowledgeBase.open(*place) as kb:
         said = await do(kb, LOCAL, "ask", question=QUESTIONS[0])
         assert said["status"] == "answered" and not await do(kb, LOCAL, "check")
+
+
+# -- refused ----------------------------------------------------------------------------------------------------------
+
+
+async def test_what_cannot_be_moved_is_refused_and_nothing_is_changed(
+    home: Path, tmp_path: Path, postgresql_url: str
+) -> None:
+    untouched = dumps(home)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "notes.txt").touch()
+    (tmp_path / "file").touch()
+    refusals: tuple[tuple[type[ArgotError], str, tuple[Path, Settings], tuple[Path, Settings]], ...] = (
+        (InvalidInput, "'notes.txt'", folder(home), folder(tmp_path / "full")),
+        (InvalidInput, "is a file", folder(home), folder(tmp_path / "file")),
+        (InvalidInput, "the knowledge base itself", folder(home), folder(home)),
+        (NotFound, "no knowledge base in", folder(tmp_path / "none"), on(postgresql_url, tmp_path / "none")),
+        (NotFound, "no knowledge base in", on(postgresql_url, home), folder(tmp_path / "back")),
+    )
+    for kind, words, source, target in refusals:
+        with pytest.raises(kind, match=words):
+            await asyncio.to_thread(moved, source, target)
+    # A service has it open, or another move.
+    async with KnowledgeBase.open(*folder(home)):
+        with pytest.raises(KnowledgeBaseBusy, match="in use by process"):
+            await asyncio.to_thread(moved, folder(home), on(postgresql_url, home))
+    other = PostgresqlStores(postgresql_url, alone="argot move")
+    with pytest.raises(KnowledgeBaseBusy, match="in use by 'argot move' on"):
+        await asyncio.to_thread(moved, folder(home), on(postgresql_url, home))
+    other.close()
+    assert dumps(home) == untouched
+
+    await asyncio.to_thread(moved, folder(home), on(postgresql_url, home))
+    with pytest.raises(Conflict, match="Name another schema with --schema"):
+        await asyncio.to_thread(moved, folder(home), on(postgresql_url, home))
+    async with KnowledgeBase.open(*on(postgresql_url, home)):
+        with pytest.raises(KnowledgeBaseBusy, match="in use by"):
+            await asyncio.to_thread(moved, on(postgresql_url, home), folder(tmp_path / "back"))
+
+
+async def test_what_the_source_changed_since_a_kill_is_copied_anew(
+    home: Path, tmp_path: Path, postgresql_url: str
+) -> None:
+    work = (move_in_steps, str(home), postgresql_url, "")
+    await asyncio.to_thread(killed, *work, share=0.9, steps=60)
+    async with KnowledgeBase.open(*folder(home)) as kb:
+        await do(kb, LOCAL, "user_add", name="aaron")
+        await do(kb, LOCAL, "remove", document="drive-tool.md")
+        kb.glossary.senses.add("AAA", "Tools", "first of all")
+    result = await asyncio.to_thread(moved, folder(home), on(postgresql_url, home))
+    assert result.vectors == 3  # a passage and what was said in it, less
+    async with KnowledgeBase.open(*on(postgresql_url, home)) as kb:
+        assert [user.name for user in kb.people.users()] == ["aaron", "ann"]
+        assert not await do(kb, LOCAL, "check")
+        # Numbers go on behind the highest.
+        added = kb.glossary.senses.add("AAB", "Tools", "second of all")
+        assert added.id == max(sense.id for sense in kb.glossary.senses.find(LOCAL))
+
+
+async def test_the_command_says_what_it_did_and_what_to_set(home: Path, postgresql_url: str, tmp_path: Path) -> None:
+    def move(*arguments: object) -> str:
+        done = run("move", "--home", home, *arguments)
+        return done.stdout + done.stderr
+
+    there = await asyncio.to_thread(move, "--to", postgresql_url, "--schema", "desk")
+    assert "5 vectors from" in there and "ARGOT_STORE_SCHEMA=desk" in there and "secret-of-tests" not in there
+    assert "is no place to move to" in await asyncio.to_thread(move, "--to", "mysql://x")
+    assert "leave out --schema x" in await asyncio.to_thread(move, "--to", tmp_path / "b", "--schema", "x")

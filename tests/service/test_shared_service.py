@@ -14,6 +14,7 @@ from argot.postgresql import PostgresqlStores
 from argot.service.admission_control import Gate, Limits
 from argot.service.identity.people import Ended, People
 from argot.service.identity.sign_in_attempts import LIMITS
+from argot.service.identity.slack_store import Noted
 from argot.service.replicas import shared_limits, shared_service
 from argot.service.replicas.shared_service import SharedService
 from argot.service.replicas.sharing import share
@@ -21,6 +22,8 @@ from argot.service.replicas.sole_holder import by_one
 from argot.service.replicas.turns import Turns
 from argot.settings import Settings
 from argot.types import Principal
+from argot.ui.slack.event_filter import SlackJob
+from argot.ui.slack.inbox import Inbox
 
 ANN, BOB = Principal("ann"), Principal("bob")
 
@@ -151,10 +154,11 @@ async def test_a_thread_is_answered_by_one_service_at_a_time_and_stopped_from_an
     next_turn = asyncio.create_task(answered(other, waiting))
     assert await other.turns.elsewhere("t1") and not await one.turns.elsewhere("t1")
     assert not await other.turns.elsewhere("t2") and not waiting.is_set()
-    other.turns.stop("t1")
+    stopping = asyncio.create_task(other.turns.end_elsewhere("t1", stop=True))
     with pytest.raises(AnswerStopped):
         await answering
     await waiting.wait()
+    await stopping
     await until(lambda: over == ["t1"])
     next_turn.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -251,3 +255,35 @@ async def test_a_server_that_does_not_answer_holds_nobody_up(
 
     with pytest.raises(StoreUnavailable, match=r"does not answer\. Start PostgreSQL"):
         await one.shared.look_up(asleep)
+
+
+async def test_what_slack_sends_to_any_service_is_dealt_with_once(replicas: Callable[..., Any]) -> None:
+    replicas_open = {name: await replicas() for name in ("one", "other")}
+    dealt: list[tuple[str, int]] = []
+    inboxes: dict[str, Inbox] = {}
+
+    def inbox(name: str) -> Inbox:
+        async def handle(noted: Noted) -> None:
+            dealt.append((name, noted.id))
+
+        opened = replicas_open[name]
+        return Inbox(opened.people.slack, handle, 2, opened.shared)
+
+    for name in replicas_open:
+        inboxes[name] = inbox(name)
+        inboxes[name].start()
+    # Each event is sent to both, as Slack does that got no answer in time.
+    for number in range(6):
+        job = SlackJob("message", "T1", "C1", "U1", f"{number}.0", f"{number}.0", "Hello!")
+        for one in inboxes.values():
+            await one.note(f"E{number}", job)
+    await until(lambda: len(dealt) >= 6)
+    assert len({number for _, number in dealt}) == len(dealt) == 6
+    first = dealt[0][0]
+    assert {name for name, _ in dealt} == {first}
+    other = inboxes[next(name for name in inboxes if name != first)]
+    await inboxes[first].stop()
+    await other.note("E7", SlackJob("message", "T1", "C1", "U1", "7.0", "7.0", "Hello!"))
+    await until(lambda: len(dealt) == 7)
+    assert dealt[-1][0] != first
+    await other.stop()

@@ -2,6 +2,8 @@
 
 with front("nginx", folder, service.port) as opened:
     opened.client().get("/health")
+
+With two ports it is the example with two services.
 """
 
 import shutil
@@ -20,6 +22,7 @@ NAME = "argot.example.com"
 ORIGIN = f"https://{NAME}"
 INSTALLED = [name for name in ("nginx", "caddy") if shutil.which(name)]
 PATIENCE = 120.0
+_BEFORE = {"nginx.conf": "server 127.0.0.1:", "Caddyfile": "reverse_proxy 127.0.0.1:"}
 AROUND_NGINX = """
 user root; daemon off; pid {folder}/pid; error_log stderr; worker_processes 1;
 events {{ }}
@@ -79,14 +82,27 @@ def put_in(text: str, changes: dict[str, str]) -> str:
     return text
 
 
-def nginx_example(folder: Path, port: int, opened: Front) -> str:
+def example(name: str, *ports: int) -> str:
+    """The text of an example, before services on these ports."""
+    if len(ports) == 1:
+        return put_in(
+            (ROOT / "deploy" / "proxy" / name).read_text("utf-8"),
+            {f"{_BEFORE[name]}8000": f"{_BEFORE[name]}{ports[0]}"},
+        )
+    text = (ROOT / "deploy" / "proxy" / "replicas" / name).read_text("utf-8")
+    for number, port in enumerate(ports):
+        assert text.count(f"192.0.2.1{number + 1}:8000") == 2
+        text = text.replace(f"192.0.2.1{number + 1}:8000", f"127.0.0.1:{port}")
+    return text
+
+
+def nginx_example(folder: Path, ports: tuple[int, ...], opened: Front) -> str:
     certificate, key = folder / "certificate.pem", folder / "key.pem"
     request = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={NAME}"]
     subprocess.run([*request, "-keyout", key, "-out", certificate], check=True, capture_output=True)
     return put_in(
-        (ROOT / "deploy" / "proxy" / "nginx.conf").read_text("utf-8"),
+        example("nginx.conf", *ports),
         {
-            "server 127.0.0.1:8000;": f"server 127.0.0.1:{port};",
             "listen 80;": f"listen 127.0.0.1:{opened.http};",
             "listen 443 ssl": f"listen 127.0.0.1:{opened.https} ssl",
             "/etc/ssl/argot/fullchain.pem": str(certificate),
@@ -95,15 +111,14 @@ def nginx_example(folder: Path, port: int, opened: Front) -> str:
     )
 
 
-def caddy_example(folder: Path, port: int, opened: Front) -> str:
-    example = put_in(
-        (ROOT / "deploy" / "proxy" / "Caddyfile").read_text("utf-8"),
+def caddy_example(folder: Path, ports: tuple[int, ...], opened: Front) -> str:
+    text = put_in(
+        example("Caddyfile", *ports),
         {
-            "reverse_proxy 127.0.0.1:8000": f"reverse_proxy 127.0.0.1:{port}",
             f"\n{NAME} {{\n": f"\n{NAME} {{\n\tbind 127.0.0.1\n\ttls internal\n",
         },
     )
-    return BEFORE_CADDY.format(folder=folder, http=opened.http, https=opened.https) + example
+    return BEFORE_CADDY.format(folder=folder, http=opened.http, https=opened.https) + text
 
 
 @contextmanager
@@ -134,13 +149,13 @@ def _caddy(folder: Path, config: str) -> Iterator["subprocess.Popen[bytes]"]:
 
 
 @contextmanager
-def front(program: str, folder: Path, port: int) -> Iterator[Front]:
-    """The example of this program before the service on `port`, once it answers."""
+def front(program: str, folder: Path, *ports: int) -> Iterator[Front]:
+    """The example of this program before the service on this port, or these services, once it answers."""
     opened = Front(*_free_ports())
     if program == "nginx":
-        running = nginx(folder, nginx_example(folder, port, opened))
+        running = nginx(folder, nginx_example(folder, ports, opened))
     else:
-        running = _caddy(folder, caddy_example(folder, port, opened))
+        running = _caddy(folder, caddy_example(folder, ports, opened))
     with running as process:
         while not _listens(opened.https):
             assert process.poll() is None, f"{program} ended"

@@ -26,6 +26,7 @@ from argot.service.usecases.term_corrections import other_senses, report_term
 from argot.service.usecases.threads import thread_follow_ups, thread_read
 from argot.types import Principal
 from argot.ui.chat.answer_settings import AnswerSettingsPanel
+from argot.ui.chat.answers_elsewhere import follow_elsewhere
 from argot.ui.chat.brand import NAME
 from argot.ui.chat.chat_threads import ensure_thread
 from argot.ui.chat.data_layer import ThreadsLayer, answer_id, run_id
@@ -340,8 +341,9 @@ class ChatWindow:
 
     async def _resume(self, thread: Any) -> None:
         await take_buttons_away()
-        under_way = self.windows.turns(thread["id"])
         read = await thread_read(self.kb, await current_principal(self.kb), thread=thread["id"])
+        await follow_elsewhere(self.kb, self.windows, thread["id"], read.turns)
+        under_way = self.windows.turns(thread["id"])
         turns = settled(read.turns, under_way)
         # Chainlit read the thread before this window's lock was held: an answer that ended since is missing in it.
         thread["steps"][:] = self.layer.steps(replace(read, turns=turns))

@@ -120,6 +120,28 @@ class Windows:
             for other in self._others(session, turn.thread):
                 self._refresh(other, turn)
 
+    async def follow(self, turn: SharedTurn, ended: Callable[[bool], Awaitable[None]]) -> None:
+        """An answer that another service gives in the conversation of the session at hand counts as one of ours.
+
+        Args:
+            ended: waits for its end; given True it has it stopped.
+        """
+        session = context.session
+
+        async def following() -> None:
+            async with self.giving(turn):
+                try:
+                    await ended(False)
+                except asyncio.CancelledError:  # the stop button
+                    await ended(True)
+                    raise
+            self._refresh(session, turn)
+
+        turn.task = asyncio.create_task(following())
+        self._tasks.add(turn.task)
+        turn.task.add_done_callback(self._tasks.discard)
+        await asyncio.sleep(0)  # from here on it is among the turns
+
     async def tell_resumed(self, thread: dict[str, Any], turns: list[SharedTurn]) -> None:
         """In a window that is being reopened: what is on its way, and the button that stops it."""
         for turn in turns:

@@ -76,7 +76,12 @@ def restore(
 
     settings = settings_for(home)
     # Not through the service: the whole folder is replaced, so nobody may have it open.
-    restored = restore_backup(settings.home, file.expanduser().absolute(), force=force)
+    if settings.store:
+        from argot.service.maintenance.shared_backup import restore_shared_backup
+
+        restored = restore_shared_backup(settings.home, settings, file.expanduser().absolute(), force=force)
+    else:
+        restored = restore_backup(settings.home, file.expanduser().absolute(), force=force)
     say(f"Restored {restored.files} files, {restored.bytes / 1e6:.1f} MB. Rebuilding the vectors.")
     with knowledge_base(home) as client:
         result = client.call(reindex)

@@ -10,11 +10,12 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.datastructures import UploadFile
 
-from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed
+from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.document_bulk import Change, document_change
 from argot.service.usecases.document_dustbin import document_restore, removed_erase, removed_list
 from argot.service.usecases.document_fetch import document_fetch
+from argot.service.usecases.queue_of_jobs import JobShown, job_list, job_retry
 from argot.service.usecases.uploads import MemberReport, UploadReport, upload
 from argot.service.usecases.usecase_registry import outcome
 from argot.ui.pages.document_list import CHOICES, STEP, documents_listed
@@ -124,6 +125,16 @@ def _list(router: APIRouter, pages: Pages) -> None:
         query = urlencode({**dict(request.query_params), "done": told}, quote_via=quote)
         return sent_to_address(f"{DOCUMENTS}?{query}")
 
+    @router.post("/jobs/{job}/retry")
+    @needs("manager")
+    async def retry(request: Request, who: Who, job: int) -> Response:
+        """Put a job back that was put aside."""
+        try:
+            await job_retry(pages.kb, who.principal, job=job)
+        except (InvalidInput, NotFound, Conflict) as error:
+            return await list_page(request, who, error=error)
+        return sent_to_address(DOCUMENTS)
+
     async def list_page(
         request: Request,
         who: Visitor,
@@ -141,8 +152,16 @@ def _list(router: APIRouter, pages: Pages) -> None:
             # An address may name what can be taken back, but holds no text that is shown.
             "removed": removed if _ID.fullmatch(removed) else "",
             "most_mb": pages.kb.settings.max_file_mb,
+            "aside": await _put_aside(pages, who),
         }
         return page("documents.html", request, who, error=error, **shown, **CHOICES)
+
+
+async def _put_aside(pages: Pages, who: Visitor) -> list[JobShown]:
+    """The jobs that failed so often that they are left alone."""
+    if not who.principal.manages_all:
+        return []
+    return [one for one in await job_list(pages.kb, who.principal) if one.state == "aside"]
 
 
 def _dustbin(router: APIRouter, pages: Pages) -> None:

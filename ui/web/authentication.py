@@ -59,7 +59,8 @@ class Authenticator:
 
     Args:
         kb: the knowledge base.
-        port: the port served on; it is part of the cookie's name, for browsers share cookies between ports.
+        port: the port served on; it is part of the cookie's name, for browsers share cookies between ports. Services
+            on one PostgreSQL have one cookie, whatever ports they are served on.
         secluded: whether only this machine can reach the window.
         key: a secret of this knowledge base, from which tokens against forgery are made.
         ticket, read_ticket: make, and read, the signed cookie of the person at this machine.
@@ -78,7 +79,8 @@ class Authenticator:
         self.kb = kb
         self.secure = kb.settings.public_url.startswith("https:")
         # Browsers take a cookie of this prefix from its own host over https only: no other subdomain can plant one.
-        self.cookie = f"__Host-argot_{port}" if self.secure else f"argot_{port}"
+        name = f"argot_{kb.shared.schema if kb.shared else port}"
+        self.cookie = f"__Host-{name}" if self.secure else name
         self.proxies = networks(kb.settings.trusted_proxies)
         self.ticket = ticket
         self._secluded = secluded

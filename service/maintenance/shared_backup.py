@@ -1,0 +1,110 @@
+"""Backup and restore of a knowledge base on PostgreSQL, by the same file as of one in a folder: either takes it.
+
+A backup is a copy of all stores as of one moment into a folder, row by row, which is then packed as any other. A
+restore unpacks and checks first, then copies into a schema beside, and puts that in the place of the present one in a
+single transaction.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, cast
+
+import psycopg
+from psycopg import sql
+
+from argot.databases import Stores
+from argot.errors import Conflict
+from argot.postgresql import PostgresqlStores
+from argot.postgresql_errors import postgresql_named
+from argot.postgresql_moment import one_moment
+from argot.remedies import restore_command
+from argot.service.maintenance.backup import COPIES, Backup, pack, refuse_place, unpacked
+from argot.service.moving.base_moving import copy_base
+from argot.service.moving.places import MovePlace, folder_place, locked
+from argot.service.moving.sides import SchemaSide
+from argot.service.storage import restore
+from argot.settings import Settings
+
+PROGRAM = "argot restore"
+
+
+def write_shared_backup(home: Path, settings: Settings, stores: Stores, path: Path) -> Backup:
+    """Others may go on writing: what is packed is of one moment. The copy takes room in `home` meanwhile.
+
+    Raises:
+        InvalidInput: the file cannot be written there.
+        DamagedStore, StoreUnavailable
+    """
+    refuse_place(home, path)
+    with tempfile.TemporaryDirectory(prefix=COPIES, dir=home) as copies:
+        with one_moment(cast(PostgresqlStores, stores)) as then:
+            copy_base(MovePlace(then.name, home, settings, then, SchemaSide(then)), folder_place(Path(copies)))
+        return pack(Path(copies), path)
+
+
+def restore_shared_backup(home: Path, settings: Settings, path: Path, *, force: bool = False) -> Backup:
+    """
+    Raises:
+        Conflict: there is a knowledge base, and `force` is not given.
+        KnowledgeBaseBusy: somebody has it open.
+        InvalidInput: the file is no backup, or not whole. Nothing was changed.
+        StoreUnavailable
+    """
+    home = home.expanduser().absolute()
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        stack.enter_context(locked(home))
+        there = PostgresqlStores(settings.store, settings.store_schema, alone=PROGRAM)
+        stack.callback(there.close)
+        side = MovePlace(there.name, home, settings, there, SchemaSide(there))
+        if side.is_begun and not force:
+            raise Conflict(f"There is a knowledge base in {there.name}. To replace it: {restore_command(home)}")
+        scratch = restore.staging_folder(home)
+        stack.callback(restore.remove_path, scratch)
+        members = unpacked(path, scratch)
+        _copy_beside(scratch, home, settings)
+        _exchange(there, _beside(settings))
+    return Backup(path, len(members), sum(member.size for member in members))
+
+
+def _beside(settings: Settings) -> str:
+    return f"{settings.store_schema[:36]}_restoring"
+
+
+def _copy_beside(scratch: Path, home: Path, settings: Settings) -> None:
+    """Into a schema of its own, which is empty."""
+    name = _beside(settings)
+    beside = PostgresqlStores(settings.store, name, alone=PROGRAM)
+    try:
+        _run(beside, sql.SQL("DROP SCHEMA {name} CASCADE; CREATE SCHEMA {name}").format(name=sql.Identifier(name)))
+    finally:
+        beside.close()
+    beside = PostgresqlStores(settings.store, name, alone=PROGRAM)
+    try:
+        copy_base(folder_place(scratch), MovePlace(beside.name, home, settings, beside, SchemaSide(beside)))
+    finally:
+        beside.close()
+
+
+def _exchange(there: PostgresqlStores, beside: str) -> None:
+    """In one transaction: from then on it is the restored one, with the id by which a Chroma server knows the base."""
+    names = {"old": sql.Identifier(there.schema), "new": sql.Identifier(beside)}
+    with (
+        postgresql_named(there.name),
+        psycopg.connect(there.conninfo, **there.options) as connection,
+        connection.transaction(),
+    ):
+        known = connection.execute("SELECT to_regclass('meta') IS NOT NULL AS there").fetchone()
+        if known and known["there"]:
+            keep = "INSERT INTO {new}.meta (key, value) SELECT key, value FROM {old}.meta WHERE key = 'server_id'"
+            connection.execute(sql.SQL(keep).format(**names))
+        connection.execute(sql.SQL("DROP SCHEMA {old} CASCADE").format(**names))
+        connection.execute(sql.SQL("ALTER SCHEMA {new} RENAME TO {old}").format(**names))
+
+
+def _run(stores: PostgresqlStores, statement: Any) -> None:
+    with postgresql_named(stores.name), stores.connection() as connection:
+        connection.execute(statement, prepare=False)

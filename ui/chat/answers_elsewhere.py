@@ -1,0 +1,39 @@
+"""Answers that another service on the same stores is giving, in conversations whose windows are open at this one.
+
+So it is where a window lost its connection, or was opened again, and its next one came to another service.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import chainlit as cl
+
+from argot.results import STOPPED, AskResult
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.threads import answered_elsewhere, end_elsewhere
+from argot.ui.chat.brand import NAME
+from argot.ui.chat.data_layer import answer_id, run_id
+from argot.ui.chat.shared_windows import AskedMessage, SharedTurn, Windows
+from argot.ui.web.asker_identity import current_principal
+
+
+async def follow_elsewhere(kb: KnowledgeBase, windows: Windows, thread: str, turns: Sequence[AskResult]) -> None:
+    """Watch an answer that another service is giving in this conversation: it is shown when it is there, and the stop
+    button of the window at hand stops it.
+    """
+    # A question under way is stored as stopped until its answer is there.
+    if windows.turns(thread) or not turns or turns[-1].answer != STOPPED:
+        return
+    principal = await current_principal(kb)
+    if not await answered_elsewhere(kb, principal, thread):
+        return
+    last = turns[-1]
+    base = run_id(thread, last.turn)
+    message = cl.Message(content="", author=NAME, id=answer_id(thread, last.turn))
+    turn = SharedTurn(thread, AskedMessage(f"{base}.question", last.question), base, message, begun=True)
+
+    async def ended(stop: bool) -> None:
+        await end_elsewhere(kb, principal, thread, stop=stop)
+
+    await windows.follow(turn, ended)

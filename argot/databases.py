@@ -64,6 +64,13 @@ class Connection(Protocol):
     def executemany(self, sql: str, parameters: Iterable[Any], /) -> Cursor: ...
 
 
+def bytes_read(connection: Connection, sql: str) -> Cursor:
+    """The rows of a statement that reads large values of bytes; as they are, also where bytes are else sent as text."""
+    execute = getattr(connection, "execute_binary", connection.execute)
+    found: Cursor = execute(sql)
+    return found
+
+
 class Fetched:
     """What a statement found, when its transaction may be over."""
 

@@ -32,9 +32,11 @@ from argot.corpus.database import SqliteCorpusDatabase
 from argot.corpus.keyword.fts5_index import Fts5Index
 from argot.corpus.keyword.index_terms import passage_words
 from argot.corpus.keyword.postgres_index import PostgresIndex
-from argot.corpus.keyword_tables import KEYWORD_TABLES
+from argot.corpus.keyword_tables import POSTGRES_TABLES
+from argot.corpus.postgres_schema import postgres_documents
 from argot.evaluate.beir import BeirSet, load_beir
 from argot.postgresql_connection import PostgresqlConnection, connection_options
+from argot.postgresql_translation import translated_schema
 
 DATASETS = Path(os.environ.get("ARGOT_DATASETS", "../shared/datasets"))
 IN_DOCUMENT = 20
@@ -138,7 +140,7 @@ def fill_sqlite(database: SqliteCorpusDatabase, coming: Iterable[tuple[Any, ...]
 
 def fill_postgres(connection: psycopg.Connection[Any], database: SqliteCorpusDatabase) -> None:
     connection.execute(ROWS)
-    connection.execute(KEYWORD_TABLES)
+    connection.execute(translated_schema(postgres_documents("") + POSTGRES_TABLES))
     with connection.cursor().copy(f"COPY passages ({', '.join(COLUMNS)}) FROM STDIN") as copy:
         for row in database.connection().execute(f"SELECT {', '.join(COLUMNS)} FROM passages ORDER BY n"):
             copy.write_row(row)

@@ -13,7 +13,7 @@ import numpy as np
 from argot.corpus.embedding.embedder import embedder_for
 from argot.corpus.embedding.embedding_process import BackgroundEmbedder, InLane
 from argot.corpus.index import outbox
-from argot.corpus.index.embedding_windows import vector_ids_of
+from argot.corpus.index.document_search import nearest_within
 from argot.corpus.index.soundness import vector_faults
 from argot.corpus.index.vector_index import IndexClosed, VectorIndex
 from argot.corpus.ingestion import document_changes, reindexing
@@ -250,12 +250,11 @@ class Corpus:
         limit: int,
         documents: Collection[str] | None,
     ) -> list[list[tuple[str, float]]]:
-        index, only = self.vectors, None
-        if documents is not None:
-            only = vector_ids_of(self.store.database.connection(), index.generation, kind, documents)
-            audiences = [one for one in audiences if one in only]
+        index, connection = self.vectors, self.store.database.connection()
         try:
-            return index.searches(kind, vectors, audiences, limit, only)
+            if documents is not None:
+                return nearest_within(connection, index, kind, vectors, audiences, limit, documents)
+            return index.searches(kind, vectors, audiences, limit)
         except VectorsUnavailable as error:
             if self._live.follow():  # another process has replaced it, and then deleted it
                 raise IndexClosed from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 
-from argot.corpus.keyword_tables import KEYWORD_TABLES
+from argot.corpus.keyword_tables import BLOCK_TABLES, POSTGRES_TABLES
 from argot.corpus.postgres_schema import ROW_SECURITY, postgres_documents, postgres_fields
 from argot.databases import PerEngine, StoreMigration
 from argot.sqlite import StepNames, run_script
@@ -352,10 +352,14 @@ ALTER TABLE source_items ADD COLUMN tried_stamp TEXT NOT NULL DEFAULT '';
 """
 
 
+# Of the passages there are already: the store builds them when it is opened.
+_BLOCKS_DUE = "INSERT INTO meta (key, value) SELECT 'words_to_index', 'due' WHERE EXISTS (SELECT 1 FROM passages);\n"
+
+
 MIGRATIONS: tuple[StoreMigration, ...] = (
     PerEngine(_DOCUMENTS, postgres_documents(_DOCUMENTS)),
     _DERIVED,
-    PerEngine(_WORDS, KEYWORD_TABLES + ROW_SECURITY),
+    PerEngine(_WORDS, POSTGRES_TABLES + ROW_SECURITY),
     _INGEST,
     _DERIVATIONS,
     _SKETCHES,
@@ -366,6 +370,7 @@ MIGRATIONS: tuple[StoreMigration, ...] = (
     PerEngine(put_fields, postgres_fields(_FIELDS)),
     _WARNINGS,
     _SOURCE_METADATA,
+    PerEngine(BLOCK_TABLES + _BLOCKS_DUE, ""),
 )
 NAMES = StepNames(
     "corpus",

@@ -1,37 +1,56 @@
-"""The tables of the keyword index on PostgreSQL, as a migration."""
+"""The tables of the keyword indexes: on both engines what rankings read, on PostgreSQL also what phrases need."""
 
 from __future__ import annotations
 
-# The covering index is read alone, without the rows of the table, so all that a score needs stands in it.
-_TABLES = """
+NAMES = ("passage", "derived", "triple")
+
+# `postings` are those of one word in one block of rows, 6 bytes each (`argot.corpus.keyword.posting_blocks`). The block
+# comes first in the key, so that what a document changes lies together. `audiences`: the number of each row's.
+_BLOCKS = """
 CREATE TABLE {name}_vocabulary (
-    id integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
-    token text COLLATE "C" NOT NULL UNIQUE,
-    rows integer NOT NULL
-) WITH (fillfactor = 70);
+    id INTEGER PRIMARY KEY,
+    token TEXT NOT NULL UNIQUE,
+    rows INTEGER NOT NULL
+);
 CREATE INDEX {name}_vocabulary_forgotten ON {name}_vocabulary (id) WHERE rows <= 0;
 
--- `counts`: how often the word stands in the title (the lowest 3 bits), and in headings, twice, and text. `length`:
--- tokens of the row. The rows are many, and as narrow as can be.
-CREATE TABLE {name}_postings (
-    word integer NOT NULL,
-    n integer NOT NULL,
-    audience integer NOT NULL,
-    counts smallint NOT NULL,
-    length smallint NOT NULL,
-    PRIMARY KEY (word, n) INCLUDE (audience, counts, length)
-);
+CREATE TABLE {name}_blocks (
+    block INTEGER NOT NULL,
+    word INTEGER NOT NULL,
+    postings BLOB NOT NULL,
+    PRIMARY KEY (block, word)
+) WITHOUT ROWID;
 
--- The ids of a row's tokens in their order, each between blanks. `length`: how many there are.
-CREATE TABLE {name}_sequences (
-    n integer PRIMARY KEY,
-    length integer NOT NULL,
-    title text NOT NULL,
-    heading text NOT NULL,
-    body text NOT NULL,
-    identifiers text NOT NULL
+CREATE TABLE {name}_readers (
+    block INTEGER PRIMARY KEY,
+    audiences BLOB NOT NULL
 );
 """
 
-KEYWORD_TABLES = "CREATE TABLE keyword_totals (name text PRIMARY KEY, rows bigint NOT NULL, tokens bigint NOT NULL);\n"
-KEYWORD_TABLES += "".join(_TABLES.format(name=name) for name in ("passage", "derived", "triple"))
+# Postings change with each document: a full page would move a row at every change. They do not compress.
+_ROOM = """
+ALTER TABLE {name}_blocks SET (fillfactor = 80, toast_tuple_target = 8160);
+ALTER TABLE {name}_blocks ALTER COLUMN postings SET STORAGE EXTERNAL;
+ALTER TABLE {name}_readers ALTER COLUMN audiences SET STORAGE EXTERNAL;
+"""
+
+# The ids of a row's tokens in their order, each between blanks.
+_SEQUENCES = """
+CREATE TABLE {name}_sequences (
+    n INTEGER PRIMARY KEY,
+    title TEXT NOT NULL,
+    heading TEXT NOT NULL,
+    body TEXT NOT NULL,
+    identifiers TEXT NOT NULL
+);
+"""
+
+_TOTALS = "CREATE TABLE keyword_totals (name TEXT PRIMARY KEY, rows INTEGER NOT NULL, tokens INTEGER NOT NULL);\n"
+
+RANKED_TABLES = frozenset(
+    {"keyword_totals", *(f"{name}_{table}" for name in NAMES for table in ("vocabulary", "blocks", "readers"))}
+)
+"""All of them that both engines have. They are built of the rows, and never carried from one engine to another."""
+
+BLOCK_TABLES = _TOTALS + "".join(_BLOCKS.format(name=name) for name in NAMES)
+POSTGRES_TABLES = BLOCK_TABLES + "".join((_ROOM + _SEQUENCES).format(name=name) for name in NAMES)

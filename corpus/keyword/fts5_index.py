@@ -4,18 +4,38 @@ Stemming is Porter's; k1 = 1.2 and b = 0.75 are FTS5's own. A document's title a
 as is usual for titles in a fielded BM25.
 """
 
+# ruff: noqa: S608  only our own names are put into SQL
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from argot.corpus.database import CorpusDatabase
-from argot.corpus.keyword.index_terms import (
-    exact_phrase,
-    match_expression,
-    question_phrases,
+from argot.corpus.keyword.block_ranking import (
+    Known,
+    Numbers,
+    PhraseScores,
+    Scope,
+    Scores,
+    count_held,
+    count_readable,
+    ranked,
+    tokens_of,
+)
+from argot.corpus.keyword.block_soundness import blocks_differ
+from argot.corpus.keyword.index_terms import SearchPhrase, exact_phrase, match_expression, question_phrases
+from argot.corpus.keyword.posting_blocks import INDEXES as BLOCKS
+from argot.corpus.keyword.posting_blocks import (
+    OF_DOCUMENT,
+    RowIndex,
+    delete_postings,
+    insert_postings,
+    of_ids,
+    rebuild_postings,
+    relabel_postings,
 )
 from argot.corpus.vector_ids import VectorKind
 from argot.databases import Connection
@@ -58,7 +78,7 @@ MERGED_PAGES = 500
 
 
 class Fts5Index:
-    """A `KeywordIndex`."""
+    """A `KeywordIndex`. Single words are ranked by blocks of our own, phrases are found by FTS5."""
 
     def search_keywords(  # noqa: PLR0917
         self,
@@ -69,54 +89,74 @@ class Fts5Index:
         limit: int,
         documents: Collection[str] | None = None,
     ) -> list[tuple[str, float]]:
-        expression = match_expression(question_phrases(query), columns=SEARCHED[kind])
-        return _ranked(connection, INDEXES[kind], expression, audiences, limit, documents)
+        scope = Scope(audiences, documents)
+        return ranked(connection, BLOCKS[kind], question_phrases(query), scope, limit, _phrase_scores(kind))
 
     def with_phrase(
         self, connection: Connection, phrase: str, audiences: Sequence[int] | None, limit: int
     ) -> list[tuple[str, float]]:
-        return _ranked(connection, INDEXES["passage"], _held_expression(phrase), audiences, limit)
+        wanted = exact_phrase(phrase)
+        phrases = [wanted] if wanted else []
+        found = _phrase_scores("passage", HOLDS)
+        return ranked(connection, BLOCKS["passage"], phrases, Scope(audiences), limit, found, held=True)
 
     def count_phrase(self, connection: Connection, phrase: str, audiences: Sequence[int] | None) -> int:
-        expression = _held_expression(phrase)
-        if expression is None:
+        wanted = exact_phrase(phrase)
+        tokens = tokens_of(wanted) if wanted else ()
+        if wanted is None or not tokens:
             return 0
-        # For someone who may read everything the index alone gives the count, without a join.
+        if len(tokens) == 1:
+            return count_held(connection, BLOCKS["passage"], tokens[0], audiences)
+        expression = match_expression([wanted], columns=HOLDS)
         if audiences is None:
             row = connection.execute("SELECT count(*) FROM passage_words WHERE passage_words MATCH ?", (expression,))
-        else:
-            row = connection.execute(_COUNT_READABLE, (expression, json.dumps(list(audiences))))
-        return int(row.fetchone()[0])
+            return int(row.fetchone()[0])
+        found = connection.execute("SELECT rowid FROM passage_words WHERE passage_words MATCH ?", (expression,))
+        numbers = np.array([n for (n,) in found], np.int64)
+        return count_readable(connection, BLOCKS["passage"], numbers, audiences)
 
     def insert_rows(self, connection: Connection, kind: VectorKind, document: str) -> None:
-        _insert(connection, INDEXES[kind], "r.document = ?", document)
+        self._insert(connection, kind, OF_DOCUMENT, document)
 
     def insert_some(self, connection: Connection, kind: VectorKind, ids: Iterable[str]) -> None:
-        _insert(connection, INDEXES[kind], _IDS, json.dumps(list(ids)))
+        self._insert(connection, kind, *of_ids(ids))
 
     def delete_rows(self, connection: Connection, kind: VectorKind, document: str) -> None:
-        _delete(connection, INDEXES[kind], "r.document = ?", document)
+        self._delete(connection, kind, OF_DOCUMENT, document)
 
     def delete_some(self, connection: Connection, kind: VectorKind, ids: Iterable[str]) -> None:
-        _delete(connection, INDEXES[kind], _IDS, json.dumps(list(ids)))
+        self._delete(connection, kind, *of_ids(ids))
 
     def relabel_rows(self, connection: Connection, kind: VectorKind, document: str) -> None:
-        """Nothing: readers stand in the indexed rows alone."""
+        relabel_postings(connection, BLOCKS[kind], document)
 
     def rebuild(self, connection: Connection) -> None:
         for index in INDEXES.values():
-            connection.execute(f"INSERT INTO {index.words}({index.words}) VALUES ('rebuild')")  # noqa: S608
+            connection.execute(f"INSERT INTO {index.words}({index.words}) VALUES ('rebuild')")
+        rebuild_postings(connection)
 
     def faults(self, connection: Connection) -> list[str]:
-        bad = []
-        for index in INDEXES.values():
-            # Rank 1 has FTS5 compare the index with the stored texts, and not only with itself.
-            command = f"INSERT INTO {index.words}({index.words}, rank) VALUES ('integrity-check', 1)"  # noqa: S608
-            try:
-                connection.execute(command)
-            except sqlite3.DatabaseError:
-                bad.append(index.words)
-        return bad
+        return [
+            index.words
+            for kind, index in INDEXES.items()
+            if _words_differ(connection, index) or blocks_differ(connection, BLOCKS[kind])
+        ]
+
+    def _insert(self, connection: Connection, kind: VectorKind, where: str, value: object) -> None:
+        index = INDEXES[kind]
+        connection.execute(
+            f"INSERT INTO {index.words}(rowid, {index.column_list}) {_texts_of(index, where)}", {"value": value}
+        )
+        insert_postings(connection, BLOCKS[kind], where, value)
+
+    def _delete(self, connection: Connection, kind: VectorKind, where: str, value: object) -> None:
+        index = INDEXES[kind]
+        # An FTS5 index with external content deletes by inserting 'delete' and the old texts.
+        selected = _texts_of(index, where).replace("SELECT ", "SELECT 'delete', ", 1)
+        connection.execute(
+            f"INSERT INTO {index.words}({index.words}, rowid, {index.column_list}) {selected}", {"value": value}
+        )
+        delete_postings(connection, BLOCKS[kind], where, value)
 
     def forget_deleted(self, database: CorpusDatabase, kind: VectorKind) -> None:
         """Merge an index into one piece, in small transactions: until then it keeps the words of rows taken out.
@@ -129,45 +169,28 @@ class Fts5Index:
         while not done:
             with database.writing() as connection:
                 before = _changes(connection)
-                connection.execute(f"INSERT INTO {index.words}({index.words}, rank) VALUES ('merge', ?)", (pages,))  # noqa: S608
+                connection.execute(f"INSERT INTO {index.words}({index.words}, rank) VALUES ('merge', ?)", (pages,))
                 done = pages > 0 and _changes(connection) - before < 2  # so SQLite says that nothing is left to do
             pages = MERGED_PAGES
 
 
-def _held_expression(phrase: str) -> str | None:
-    wanted = exact_phrase(phrase)
-    return match_expression([wanted], columns=HOLDS) if wanted else None
+def _phrase_scores(kind: VectorKind, columns: str = "") -> PhraseScores:
+    """Args:
+    columns: those that a phrase has to stand in; empty: all that are searched.
+    """
+    words, searched = INDEXES[kind], columns or SEARCHED[kind]
 
+    def scores(
+        connection: Connection, index: RowIndex, phrase: SearchPhrase, tokens: Sequence[str], known: Known
+    ) -> tuple[Numbers, Scores]:
+        # Asked for a phrase alone, FTS5 gives what it adds to a score. bm25() is smaller for better matches.
+        found = connection.execute(
+            f"SELECT rowid, -{words.rank} FROM {words.words} WHERE {words.words} MATCH ?",
+            (match_expression([phrase], columns=searched),),
+        ).fetchall()
+        return np.array([n for n, _ in found], np.int64), np.array([score for _, score in found], np.float64)
 
-_READABLE = "r.audience IN (SELECT value FROM json_each(?))"
-_COUNT_READABLE = f"""
-    SELECT count(*) FROM passage_words JOIN passages AS r ON r.n = passage_words.rowid
-    WHERE passage_words MATCH ? AND {_READABLE}"""  # noqa: S608
-
-
-def _ranked(  # noqa: PLR0917
-    connection: Connection,
-    index: WordIndex,
-    expression: str | None,
-    audiences: Sequence[int] | None,
-    limit: int,
-    documents: Collection[str] | None = None,
-) -> list[tuple[str, float]]:
-    if expression is None or limit < 1:
-        return []
-    narrowed = "" if audiences is None else f"AND {_READABLE}"
-    narrowing = [] if audiences is None else [json.dumps(list(audiences))]
-    if documents is not None:
-        # With a plus: by the words first, not by an index of the documents, which may be many.
-        narrowed += " AND +r.document IN (SELECT value FROM json_each(?))"
-        narrowing.append(json.dumps(list(documents)))
-    # bm25() is smaller for better matches, hence the minus; `r.n` breaks ties, so that the order is stable.
-    sql = f"""
-        SELECT r.id, -{index.rank} AS score
-        FROM {index.words} JOIN {index.rows} AS r ON r.n = {index.words}.rowid
-        WHERE {index.words} MATCH ? {narrowed}
-        ORDER BY score DESC, r.n LIMIT ?"""  # noqa: S608  only our own names are put in
-    return [(row_id, score) for row_id, score in connection.execute(sql, (expression, *narrowing, limit))]
+    return scores
 
 
 # -- upkeep, inside the caller's transaction ------------------------------------------------------------------------
@@ -177,25 +200,17 @@ def _changes(connection: Connection) -> int:
     return int(connection.execute("SELECT total_changes()").fetchone()[0])
 
 
-_IDS = "r.id IN (SELECT value FROM json_each(?))"
-
-
-def _insert(connection: Connection, index: WordIndex, which: str, value: str) -> None:
-    connection.execute(
-        f"INSERT INTO {index.words}(rowid, {index.column_list}) {_texts_of(index, which)}",
-        (value,),
-    )
-
-
-def _delete(connection: Connection, index: WordIndex, which: str, value: str) -> None:
-    # An FTS5 index with external content deletes by inserting 'delete' and the old texts.
-    selected = _texts_of(index, which).replace("SELECT ", "SELECT 'delete', ", 1)
-    connection.execute(f"INSERT INTO {index.words}({index.words}, rowid, {index.column_list}) {selected}", (value,))
+def _words_differ(connection: Connection, index: WordIndex) -> bool:
+    # Rank 1 has FTS5 compare the index with the stored texts, and not only with itself.
+    try:
+        connection.execute(f"INSERT INTO {index.words}({index.words}, rank) VALUES ('integrity-check', 1)")
+    except sqlite3.DatabaseError:
+        return True
+    return False
 
 
 def _texts_of(index: WordIndex, which: str) -> str:
     columns = ", ".join(f"t.{column}" for column in index.columns)
     return (
-        f"SELECT t.n, {columns} FROM {index.rows} AS r JOIN {index.texts} AS t ON t.n = r.n "  # noqa: S608
-        f"WHERE {which} ORDER BY t.n"
+        f"SELECT t.n, {columns} FROM {index.rows} AS r JOIN {index.texts} AS t ON t.n = r.n WHERE {which} ORDER BY t.n"
     )

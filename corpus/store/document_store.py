@@ -15,7 +15,7 @@ from typing import Any
 from argot.corpus.database import CorpusDatabase, SqliteCorpusDatabase
 from argot.corpus.document_ids import content_hash
 from argot.corpus.fifo_cache import SizedCache
-from argot.corpus.keyword.keyword_index import WORDS_TO_FORGET, keyword_index_of
+from argot.corpus.keyword.keyword_index import WORDS_TO_FORGET, build_missing_blocks, keyword_index_of
 from argot.corpus.store import document_fields
 from argot.corpus.store.blobs import Blobs, FolderBlobs
 from argot.corpus.store.row_mapping import (
@@ -54,6 +54,7 @@ class CorpusStore:
         # The larger an entry, the fewer: a ranking of at least 50 ids, a single number, a short tuple.
         self._searches = SizedCache(100)
         self._counts = SizedCache(20_000)
+        self._scopes = SizedCache(10)  # each may name all documents
         self._cache_keys = SizedCache(1_000)
 
     @classmethod
@@ -71,7 +72,10 @@ class CorpusStore:
         if not exists and read_only:
             raise NotFound(f"There is no knowledge base in {path.parent}. Make one with: {init_command(path.parent)}")
         path.parent.mkdir(parents=True, exist_ok=True)
-        return cls(SqliteCorpusDatabase(path, read_only=read_only), FolderBlobs(path.parent / "blobs"))
+        database = SqliteCorpusDatabase(path, read_only=read_only)
+        if not read_only:
+            build_missing_blocks(database)
+        return cls(database, FolderBlobs(path.parent / "blobs"))
 
     def close(self) -> None:
         self.database.close()
@@ -194,7 +198,11 @@ class CorpusStore:
     def documents_within(self, principal: Principal, scope: QuestionScope) -> frozenset[str]:
         """Ids of the documents in the scope that this principal may read, and of those of the conversation at hand."""
         with self._readable(principal) as (connection, audiences):
-            found = document_fields.documents_within(connection, scope, audiences)
+            key = (*_cache_key(connection, audiences), scope)
+            found: frozenset[str] | None = self._scopes.get(key)
+            if found is None:
+                found = document_fields.documents_within(connection, scope, audiences)
+                self._scopes.put(key, found)
         return found | {one.id for one in self.documents_of_conversation(principal)}
 
     def field_names(self, principal: Principal) -> list[str]:

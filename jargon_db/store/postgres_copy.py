@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from argot.databases import Connection
 from argot.jargon_db.store.sqlite_connections import SqliteConnections, prepare
-
-if TYPE_CHECKING:
-    from argot.jargon_db.store.postgres_connections import GlossaryConnection
 
 _TABLES = (
     "contexts", "terms", "senses", "aliases", "changes", "history", "accepted_conflicts", "misses", "miss_questions",
@@ -18,7 +15,7 @@ _TABLES = (
 """In an order in which each row finds those it refers to."""
 
 
-def copy_to_sqlite(source: GlossaryConnection, path: Path) -> None:
+def copy_to_sqlite(source: Connection, path: Path) -> None:
     """Copy all rows that a transaction sees into a new file; what the search box finds is derived, and left out."""
     prepare(path)
     with closing(SqliteConnections(path)) as target, target.writing() as connection:

@@ -16,6 +16,7 @@ from graphlib import TopologicalSorter
 
 from argot.corpus import corpus_schema
 from argot.corpus.index.live_pointer import LIVE, SERVER_ID
+from argot.corpus.keyword_tables import RANKED_TABLES
 from argot.databases import PerEngine, StoreMigration
 from argot.jargon_db.store import schema as glossary_schema
 from argot.learn.store import pair_store
@@ -97,7 +98,7 @@ def moved_tables(store: MovedStore) -> tuple[MovedTable, ...]:
 def _names(connection: sqlite3.Connection) -> list[str]:
     # 'table' alone: virtual tables, and those they are made of ('shadow'), are the indexes of words.
     rows = connection.execute("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'")
-    return sorted(name for (name,) in rows if not name.startswith(_OF_SQLITE))
+    return sorted(name for (name,) in rows if not name.startswith(_OF_SQLITE) and name not in RANKED_TABLES)
 
 
 def _numbered(store: MovedStore) -> set[str]:

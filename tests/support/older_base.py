@@ -14,6 +14,8 @@ TABLES = (
     "document_sketches",
     "document_bands",
     "citation_counts",
+    "keyword_totals",
+    *(f"{kind}_{what}" for kind in ("passage", "derived", "triple") for what in ("vocabulary", "blocks", "readers")),
 )
 
 

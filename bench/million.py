@@ -1,0 +1,204 @@
+"""What the retrieval of a question takes among 10 thousand, 100 thousand and a million passages.
+
+    python bench/million.py --keep FOLDER [--counts 10000 100000 1000000] [--questions 100]
+
+What is not yet in the folder is made first (`bench/million_corpora.py`; a million takes an hour and 8 GB); from then on
+it is only measured. Asked is as the graph asks: `hybrid_search` over a `Corpus`, by somebody who sees all, by a member
+of one group, and by the former within a tag of half of the documents, a tag of a hundredth, a field of a twentieth, and
+one document.
+
+Times are milliseconds. `work` is the processor time of this process, which says more
+than the clock on a machine that has other work. `recall`: the share of the exact first ten that a search finds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import mean, median, quantiles
+from typing import Any
+
+import numpy as np
+from keyword_engines import questions
+from million_corpora import (
+    AUDIENCES,
+    GROUP_NAMES,
+    IN_DOCUMENT,
+    Draw,
+    audience_of,
+    embedder_fingerprint,
+    hashed,
+    home_of,
+    make_drawn_vectors,
+    make_rows,
+    make_vectors,
+    make_words,
+)
+
+from argot.corpus.corpus import Corpus
+from argot.profile import Profile
+from argot.protocols import Vectors
+from argot.settings import Settings
+from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
+from argot.types import ALL_DOCUMENTS, DocumentField, Principal, QuestionScope
+
+ROOT = Principal("root", sees_all=True)
+MEMBER = Principal("mia", frozenset({GROUP_NAMES[2]}))
+LIMIT = 10
+Asked = tuple[str, Principal, QuestionScope, Sequence[str]]
+SCOPES: tuple[Asked, ...] = (
+    ("all", ROOT, ALL_DOCUMENTS, ()),
+    ("one group", MEMBER, ALL_DOCUMENTS, ()),
+    ("tag of a half", ROOT, QuestionScope(tags=("half",)), ()),
+    ("tag of 1 %", ROOT, QuestionScope(tags=("percent",)), ()),
+    ("field of 5 %", ROOT, QuestionScope(fields=(DocumentField("product", "product 3"),)), ()),
+    ("one document", ROOT, ALL_DOCUMENTS, (hashed("d", 7),)),
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--keep", type=Path, required=True, help="the folder of the corpora")
+    parser.add_argument("--counts", type=int, nargs="*", default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--questions", type=int, default=100)
+    parser.add_argument("--only", nargs="*", help=f"of the scopes: {', '.join(name for name, *_ in SCOPES)}")
+    given = parser.parse_args()
+    given.keep.mkdir(parents=True, exist_ok=True)
+    draw, fingerprint = Draw(given.keep), embedder_fingerprint()
+    for count in given.counts:
+        make_rows(given.keep, count, draw, fingerprint)
+        make_words(given.keep, count)
+        make_vectors(given.keep, count, draw, fingerprint)
+    asked = questions(given.questions)
+    for count in given.counts:
+        vectors = make_drawn_vectors(given.keep, count, draw)
+        with opened(home_of(given.keep, count)) as corpus:
+            measure(f"{count:,}, in a folder", corpus, asked, vectors, given.only)
+
+
+@contextmanager
+def opened(home: Path) -> Iterator[Corpus]:
+    began, before = time.perf_counter(), resident()
+    corpus = Corpus.open(home, Settings(home=home))
+    size = sum(file.stat().st_size for file in home.rglob("*") if file.is_file())
+    print(
+        f"\n{home.name}: {size / 1e6:,.0f} MB on disk, opened in {time.perf_counter() - began:.1f} s, which took"
+        f" {(resident() - before) / 1e6:,.0f} MB of memory",
+        flush=True,
+    )
+    yield corpus
+    corpus.close()
+
+
+def measure(
+    name: str,
+    corpus: Corpus,
+    asked: Sequence[str],
+    vectors: Vectors,
+    only: Sequence[str] | None,
+) -> None:
+    print(f"{name}\n{'':16} {'p50':>7} {'p95':>7} {'work':>7}   median of the parts", flush=True)
+    queries = corpus.embedder.embed_queries(asked)
+    for scope in SCOPES:
+        if only and scope[0] not in only:
+            continue
+        took, work, parts = searched(corpus, asked, scope)
+        cuts = quantiles(took, n=20)
+        said = ", ".join(f"{part} {median(times):.1f}" for part, times in parts.items() if times)
+        recalled = recall(corpus, queries[:30], vectors, scope)
+        print(
+            f"{scope[0]:16} {cuts[9]:7.1f} {cuts[18]:7.1f} {mean(work):7.1f}   {said}; recall {recalled:.3f}",
+            flush=True,
+        )
+    print(f"memory {resident() / 1e6:,.0f} MB", flush=True)
+
+
+def searched(
+    corpus: Corpus, asked: Sequence[str], scope: Asked
+) -> tuple[list[float], list[float], dict[str, list[float]]]:
+    """Warm: each question was embedded before, and others were asked."""
+    _, principal, narrowed, documents = scope
+    took, work = [], []
+    ask = lambda text: hybrid_search(corpus, principal, [WeightedQuery(text)], Profile(), narrowed, documents)  # noqa: E731
+    for text in asked[-10:]:
+        ask(text)
+    with timed_parts(corpus) as parts:
+        for text in asked[:-10]:
+            begin, before = time.perf_counter(), time.process_time()
+            ask(text)
+            took.append((time.perf_counter() - begin) * 1e3)
+            work.append((time.process_time() - before) * 1e3)
+    return took, work, parts
+
+
+@contextmanager
+def timed_parts(corpus: Corpus) -> Iterator[dict[str, list[float]]]:
+    """The times of what a search calls, in milliseconds."""
+    store: Any = corpus.store
+    of_corpus: Any = corpus
+    parts: dict[str, list[float]] = {}
+    changed = []
+    for owner, method, name in (
+        (store, "documents_within", "scope"),
+        (store, "keyword_search", "words"),
+        (of_corpus, "semantic_search", "meaning"),
+        (store, "passages", "rows"),
+    ):
+        times = parts.setdefault(name, [])
+        changed.append((owner, method))
+        setattr(owner, method, _timed(getattr(owner, method), times))
+    yield parts
+    for owner, method in changed:
+        delattr(owner, method)
+
+
+def _timed(call: Callable[..., Any], times: list[float]) -> Callable[..., Any]:
+    def timed(*arguments: Any) -> Any:
+        begin = time.perf_counter()
+        try:
+            return call(*arguments)
+        finally:
+            times.append((time.perf_counter() - begin) * 1e3)
+
+    return timed
+
+
+def recall(corpus: Corpus, queries: Vectors, vectors: Vectors, scope: Asked) -> float:
+    _, principal, narrowed, documents = scope
+    within = frozenset(documents) or (corpus.store.documents_within(principal, narrowed) if narrowed else None)
+    readers = [n for n, audience in enumerate(AUDIENCES) if principal.may_read(audience)]
+    fit = np.array(
+        [
+            audience_of(document) in readers and (within is None or hashed("d", document) in within)
+            for document in range(-(-len(vectors) // IN_DOCUMENT))
+        ]
+    )
+    allowed = np.repeat(fit, IN_DOCUMENT)[: len(vectors)]
+    best: list[list[tuple[float, int]]] = [[] for _ in queries]
+    for start in range(0, len(vectors), 50_000):
+        numbers = np.flatnonzero(allowed[start : start + 50_000]) + start
+        if not len(numbers):
+            continue
+        near = queries @ np.asarray(vectors[numbers]).T
+        for found, row in zip(best, near, strict=True):
+            top = np.argsort(-row)[:LIMIT]
+            found.extend((float(row[place]), int(numbers[place])) for place in top)
+    shares = []
+    for query, known in zip(queries, best, strict=True):
+        exact = {hashed("p", number) for _, number in sorted(known, reverse=True)[:LIMIT]}
+        found_ids = {id_ for id_, _ in corpus.semantic_search(principal, "passage", query, 50, within)[:LIMIT]}
+        shares.append(len(exact & found_ids) / len(exact))
+    return mean(shares)
+
+
+def resident() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

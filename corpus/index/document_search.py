@@ -1,0 +1,58 @@
+"""A search by meaning within some documents only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+
+from argot.corpus.index.embedding_windows import vector_ids_of
+from argot.corpus.index.vector_index import VectorIndex
+from argot.corpus.vector_ids import VectorKind
+from argot.databases import Connection
+from argot.protocols import Vectors
+from argot.types import Audience
+
+FEW_DOCUMENTS = 200
+"""Up to so many their vectors are named to the index, which then looks at no others."""
+MOST_LOOKED_AT = 2_000
+"""Items of all documents among which those of the documents are looked for."""
+MARGIN = 2
+"""Times as many are looked at as should be enough: documents of a scope stand nearer to some questions than others."""
+
+_TABLES = {"passage": "passages", "derived": "derived", "triple": "triples"}
+Found = list[list[tuple[str, float]]]
+
+
+def nearest_within(  # noqa: PLR0917
+    connection: Connection,
+    index: VectorIndex,
+    kind: VectorKind,
+    vectors: Vectors,
+    audiences: Sequence[Audience],
+    limit: int,
+    documents: Collection[str],
+) -> Found:
+    """`VectorIndex.searches` within these documents (ids).
+
+    Where they are many, naming all their vectors takes longer than looking for them among the nearest of all.
+    """
+    if len(documents) > FEW_DOCUMENTS:
+        (total,) = connection.execute("SELECT count(*) FROM documents").fetchone()
+        wanted = MARGIN * limit * total // len(documents)
+        if wanted <= MOST_LOOKED_AT:
+            found = index.searches(kind, vectors, audiences, wanted)
+            kept = _kept(connection, kind, found, frozenset(documents))
+            if all(len(some) >= limit or len(every) < wanted for some, every in zip(kept, found, strict=True)):
+                return [some[:limit] for some in kept]
+    only = vector_ids_of(connection, index.generation, kind, documents)
+    return index.searches(kind, vectors, [one for one in audiences if one in only], limit, only)
+
+
+def _kept(connection: Connection, kind: VectorKind, found: Found, documents: frozenset[str]) -> Found:
+    ids = json.dumps(list({id_ for ranked in found for id_, _ in ranked}))
+    rows = connection.execute(
+        f"SELECT id, document FROM {_TABLES[kind]} WHERE id IN (SELECT value FROM json_each(?))",  # noqa: S608
+        (ids,),
+    )
+    within = {id_ for id_, document in rows if document in documents}
+    return [[pair for pair in ranked if pair[0] in within] for ranked in found]

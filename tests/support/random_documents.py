@@ -1,0 +1,33 @@
+"""Documents of few words, drawn at random, for what has to hold of any."""
+
+import random
+
+from argot.corpus.document_ids import content_hash, document_id, passage_id, revision_id
+from argot.corpus.store import row_writes
+from argot.corpus.store.document_store import CorpusStore
+from argot.corpus.store.row_writes import NewRevision
+from argot.types import Document, Passage, Principal
+
+ROOT = Principal("root", sees_all=True)
+_LIST = "valve valves pump pumping NX-4410B C++ Straße flow of the tank 10.2.3 boards nx 4410 controller café"
+WORDS = _LIST.split()
+"""Few, so that some stand in most rows and many scores are equal; of one stem, of several tokens, and names."""
+
+
+def write(store: CorpusStore, dice: random.Random, name: str) -> None:
+    """A document of some passages, with other words each time."""
+    document = document_id(name)
+    texts = [" ".join(dice.choices(WORDS, k=dice.randint(1, 12))) for _ in range(dice.randint(1, 30))]
+    content = content_hash("".join(texts).encode())
+    revision = revision_id(document, content)
+    title = " ".join(dice.choices(WORDS, k=2))
+    audience = frozenset({"inside"}) if dice.random() < 0.4 else frozenset[str]()
+    passages = [
+        Passage(
+            passage_id(revision, n, n + 1), document, revision, n, n, n + 1, text, title, tuple(dice.choices(WORDS))
+        )
+        for n, text in enumerate(texts)
+    ]
+    row = Document(document, name, title, "text/plain", revision, content, "", audience=audience)
+    with store.database.writing() as connection:
+        row_writes.put_revision(connection, NewRevision(row, "", passages))

@@ -1,4 +1,4 @@
-"""Profiles as TOML: to be read, edited and kept. Those saved in a knowledge base lie in its folder `profiles`.
+"""Profiles as TOML: to be read, edited and kept. Those saved in a knowledge base are its files `profiles/NAME.toml`.
 
 A file names only what differs from a built-in profile, so that a saved one follows the defaults of later versions in
 everything it says nothing about.
@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from pathlib import Path, PurePosixPath
 
 from argot.errors import Conflict, InvalidSettings, NotFound
-from argot.files import read_bytes, write_atomically
+from argot.files import read_bytes
+from argot.kept_files import FolderFiles, KeptFiles
 from argot.profile import PROFILES, SWITCHES, Profile, changed_profile, changed_switches, changes_of, profile_named
 
 FOLDER = "profiles"
@@ -31,10 +32,14 @@ _HEAD = """\
 
 
 class SavedProfiles:
-    """The profiles kept in a folder, one file each, beside the built-in ones."""
+    """The profiles kept with a knowledge base, one file each, beside the built-in ones.
 
-    def __init__(self, home: Path) -> None:
-        self.folder = home / FOLDER
+    Args:
+        kept: what keeps its files; or its folder.
+    """
+
+    def __init__(self, kept: Path | KeptFiles) -> None:
+        self._kept = FolderFiles(kept) if isinstance(kept, Path) else kept
 
     def names(self) -> list[str]:
         """Of those saved here, in order."""
@@ -42,7 +47,7 @@ class SavedProfiles:
 
     def passed_over(self) -> list[Path]:
         """Files here that are never read: a built-in profile has their name, or no profile can."""
-        return [path for path in self._files() if not _can_be_saved(path.stem)]
+        return [Path(self._kept.shown(str(path))) for path in self._files() if not _can_be_saved(path.stem)]
 
     def named(self, name: str) -> Profile:
         """The profile of this name, built in or saved.
@@ -55,7 +60,9 @@ class SavedProfiles:
         if name not in self.names():
             there = ", ".join([*sorted(PROFILES), *self.names()])
             raise InvalidSettings(f"Unknown profile '{name}'. Profiles: {there}.{_file_hint(name)}")
-        return profile_in_file(self._path(name)).model_copy(update={"name": name})
+        file = self._file(name)
+        found = _profile_read(lambda: self._kept.read(file, LONGEST_FILE + 1), self._kept.shown(file), name)
+        return found.model_copy(update={"name": name})
 
     def save(self, name: str, profile: Profile, *, replace: bool = False) -> Profile:
         """Keep a profile under this name.
@@ -66,8 +73,7 @@ class SavedProfiles:
         """
         self.require_free(name, replace=replace)
         saved = profile.model_copy(update={"name": name})
-        self.folder.mkdir(mode=0o700, exist_ok=True)
-        write_atomically(self._path(name), profile_toml(saved))
+        self._kept.write(self._file(name), profile_toml(saved).encode())
         return saved
 
     def require_free(self, name: str, *, replace: bool = False) -> None:
@@ -91,20 +97,21 @@ class SavedProfiles:
             raise InvalidSettings(f"'{name}' is a built-in profile, and cannot be removed.")
         if name not in self.names():
             raise NotFound(f"No profile '{name}' is saved here. Saved: {', '.join(self.names()) or 'none'}.")
-        self._path(name).unlink()
+        self._kept.remove(self._file(name))
 
-    def _files(self) -> list[Path]:
-        return sorted(self.folder.glob(f"*{SUFFIX}"))
+    def _files(self) -> list[PurePosixPath]:
+        return [PurePosixPath(name) for name in self._kept.names(FOLDER, SUFFIX)]
 
-    def _path(self, name: str) -> Path:
-        return self.folder / f"{name}{SUFFIX}"
+    def _file(self, name: str) -> str:
+        return f"{FOLDER}/{name}{SUFFIX}"
 
 
-def profile_from(name_or_file: str, changes: Sequence[str] = (), home: Path | None = None) -> Profile:
+def profile_from(name_or_file: str, changes: Sequence[str] = (), home: Path | KeptFiles | None = None) -> Profile:
     """A profile by its name, or of a TOML file, with single switches changed ("rerank=off").
 
     Args:
-        home: the knowledge base whose saved profiles count beside the built-in ones.
+        home: the knowledge base whose saved profiles count beside the built-in ones: its folder, or what keeps its
+            files.
 
     Raises:
         InvalidSettings: there is no such profile, file, switch or value; the message names it and what there is.
@@ -130,19 +137,23 @@ def profile_in_file(path: Path) -> Profile:
     Raises:
         InvalidSettings: it cannot be read, or says something that no profile can.
     """
+    return _profile_read(lambda: read_bytes(path, LONGEST_FILE + 1), str(path), path.stem)
+
+
+def _profile_read(read: Callable[[], bytes], shown: str, name: str) -> Profile:
     try:
-        text = read_bytes(path, LONGEST_FILE + 1)
+        text = read()
         if len(text) > LONGEST_FILE:
             raise InvalidSettings(f"It is longer than {LONGEST_FILE} bytes.")
-        return read_profile(text.decode("utf-8-sig"), path.stem)
+        return read_profile(text.decode("utf-8-sig"), name)
     except OSError as error:
-        raise InvalidSettings(f"The profile {path} cannot be read: {error.strerror}.") from error
+        raise InvalidSettings(f"The profile {shown} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
         raise InvalidSettings(
-            f"The profile {path} cannot be read: byte {error.start + 1} is not UTF-8 text."
+            f"The profile {shown} cannot be read: byte {error.start + 1} is not UTF-8 text."
         ) from error
     except InvalidSettings as error:
-        raise InvalidSettings(f"The profile {path} cannot be used. {error}") from error
+        raise InvalidSettings(f"The profile {shown} cannot be used. {error}") from error
 
 
 def read_profile(text: str, name: str) -> Profile:

@@ -73,6 +73,11 @@ class Settings(BaseSettings):
     store_schema: str = Field(
         "argot", description="its schema for this knowledge base: several share a database, each in one of its own"
     )
+    blob_url: str = Field(
+        "",
+        repr=False,
+        description="where original files are kept, as s3://BUCKET/PREFIX or file:///FOLDER; empty: in that PostgreSQL",
+    )
     model_url: str = Field("", description="the language model server, as http://HOST:PORT/v1; empty: none is used")
     model: str = Field("", description="the model to ask for by name; empty: the one the server serves")
     model_key: SecretStr = Field(SecretStr(""), description="the key the model server wants; empty: none")
@@ -314,6 +319,8 @@ def _checked(settings: Settings) -> Settings:
             "The setting 'store' is no address of PostgreSQL."
             " Give it as postgresql://USER:PASSWORD@HOST:PORT/DATABASE, or leave it empty."
         )
+    if settings.blob_url and not settings.store:
+        raise InvalidSettings("The setting 'blob_url' is for a knowledge base on PostgreSQL: it needs 'store' as well.")
     return settings
 
 

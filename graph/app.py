@@ -19,11 +19,16 @@ WORKBENCH = Principal("workbench", sees_all=True)
 def surroundings() -> RunContext:
     # Imported here: LangGraph's tooling imports this module to draw the graph, which needs no store and no model.
     from argot.corpus.corpus import Corpus
+    from argot.errors import InvalidSettings
     from argot.jargon_db.glossary import Glossary
     from argot.profile_files import SavedProfiles
     from argot.settings import load_settings
 
     settings = load_settings()
+    if settings.store:
+        raise InvalidSettings(
+            "LangGraph's tooling opens a knowledge base in a folder alone. Leave the setting 'store' empty for it."
+        )
     corpus = Corpus.open(settings.home, settings)
     glossary = Glossary.open(settings.home / "glossary.db")
     profile = SavedProfiles(settings.home).named(settings.profile)

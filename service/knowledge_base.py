@@ -32,7 +32,7 @@ from argot.service.storage import restore
 from argot.service.storage.adopted_models import settle_adopted, with_adopted
 from argot.service.storage.damage import check_database
 from argot.service.storage.home_lock import HomeLock, read_owner
-from argot.service.storage.opened_stores import corpus_store_of, kept_by, owner_of, stores_of
+from argot.service.storage.opened_stores import corpus_store_of, kept_by, kept_files_of, owner_of, stores_of
 from argot.service.storage.store_location import place_home, refuse_if_elsewhere
 from argot.service.storage.unfinished_move import refuse_unfinished
 from argot.service.threads.thread_store import Threads
@@ -86,7 +86,6 @@ class KnowledgeBase:
         """Where questions wait for their turn, and where they are turned away."""
         self.attachments = Gate(Limits.of_attachments(settings), name="file")
         """The same for files that people put into their conversations."""
-        self.profiles = SavedProfiles(home)
         self.answers: Answers = AnswersHere(self)
         """What does the jobs that questions come to."""
         self.metrics: Metrics | None = None
@@ -94,7 +93,8 @@ class KnowledgeBase:
         self.tracing: TraceExport | None = None
         """Where traces of questions are sent; None: nowhere."""
         self.stores: Stores = stores or SqliteStores(home)
-        """What keeps people, ratings, training pairs and threads."""
+        """What keeps people, ratings, training pairs and threads; on PostgreSQL, everything but the vectors."""
+        self.profiles = SavedProfiles(kept_files_of(home, settings, self.stores))
         self._owner: StoreOwner | None = None
         """Says who may have it open beside this process; None: only this one may, or it is another's."""
         self.shared: SharedService | None = None

@@ -274,7 +274,7 @@ def application(kb: KnowledgeBase, authenticator: Authenticator) -> FastAPI:
         """The stores answer too, and new questions are taken on."""
         kb.gate.require_open()
         try:
-            await kb.blocking(require_readable, kb.home)
+            await kb.blocking(require_readable, kb.home, kb.stores)
         except ArgotError as error:
             logger.error("a store does not answer: %s", error)
             raise HTTPException(503, OfThisMachine.elsewhere) from error

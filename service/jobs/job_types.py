@@ -172,6 +172,10 @@ class Jobs(Protocol):
         """
         ...
 
+    async def forget(self, name: str) -> None:
+        """Forget the jobs that this person has put, but for those that run: those fail, where the person is gone."""
+        ...
+
     async def close(self) -> None:
         """Stop what runs in this process, and wait for its end."""
         ...

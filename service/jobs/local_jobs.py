@@ -114,6 +114,10 @@ class LocalJobs:
         one.task = asyncio.create_task(self._worked(one))
         return one.job
 
+    async def forget(self, name: str) -> None:
+        for one in [one for one in self._jobs.values() if one.job.asked_by == name and not one.job.is_under_way]:
+            self._forget(one.job.id)
+
     async def close(self) -> None:
         tasks = [one.task for one in self._jobs.values() if one.task is not None]
         for task in tasks:

@@ -119,6 +119,9 @@ class QueueJobs:
         await self._asked(self.store.retry, number)
         return await self.job(number)
 
+    async def forget(self, name: str) -> None:
+        await self._asked(self.store.forget_person, name)
+
     async def close(self) -> None:
         await self._local.close()
         await self._asked(self.locks.close)

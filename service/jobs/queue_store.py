@@ -286,6 +286,16 @@ class QueueStore:
             )
         return [_job(row) for row in rows]
 
+    def forget_person(self, name: str) -> None:
+        """Delete what somebody has put, but for what runs."""
+        if not self._stores.holds(NOTES_STORE):
+            return
+        self._database.write(
+            "DELETE FROM procrastinate_jobs WHERE id IN (SELECT job FROM job_notes WHERE asked_by = ?)"
+            " AND status <> 'doing'",
+            name,
+        )
+
     def forget_old(self) -> None:
         """Delete what ended long ago."""
         self._database.write(

@@ -16,6 +16,7 @@ from datetime import datetime
 from typing import Any
 
 import procrastinate
+import psycopg
 from procrastinate import JobContext, PsycopgConnector
 from procrastinate.exceptions import ConnectorException, JobAborted
 from procrastinate.job_context import AbortReason
@@ -116,8 +117,14 @@ class QueueWorker:
             try:
                 await self._worker(queues)
                 logger.info("the worker for %s jobs begins anew", lane)
-            except ConnectorException as error:
+            except (ConnectorException, psycopg.Error) as error:
                 logger.warning("no %s jobs are taken for %.0f s: %s", lane, rest, error.__cause__ or error)
+            # One failure must not end it for as long as this process runs.
+            except Exception:
+                logger.exception("no %s jobs are taken for %.0f s", lane, rest)
+            # An error on the way to a stop must not keep it from its end.
+            if (task := asyncio.current_task()) and task.cancelling():
+                raise asyncio.CancelledError
             lasted = asyncio.get_running_loop().time() - began
             rest = 1.0 if lasted > 60 else min(rest * 2, 30.0)
             await asyncio.sleep(rest)
@@ -263,10 +270,15 @@ logging.getLogger("procrastinate.worker").addFilter(_is_news)
 
 
 class _AsToldByUs(BaseRetryStrategy):
-    """What becomes of a job that failed was decided and noted before (`tries.verdict`)."""
+    """What becomes of a job that failed was decided and noted before (`tries.verdict`).
+
+    Where it could not be, as when PostgreSQL went away just then, nothing is lost: it is begun again.
+    """
 
     def get_retry_decision(self, *, exception: BaseException, job: QueuedJob) -> RetryDecision | None:
-        return RetryDecision(retry_at=exception.at) if isinstance(exception, _Again) else None
+        if isinstance(exception, _NoMore | JobAborted):
+            return None
+        return RetryDecision(retry_at=exception.at if isinstance(exception, _Again) else None)
 
 
 class _Telling:

@@ -84,8 +84,11 @@ def _settings(settings: Settings) -> Iterator[Finding]:
     for name, field in Settings.model_fields.items():
         value = getattr(settings, name)
         # The output gets passed on. Secret settings show as stars by themselves, but a URL may hold a password.
-        if name in ("model_url", "chroma_url", "store", "trace_endpoint", "metric_endpoint"):
+        if name in ("model_url", "chroma_url", "trace_endpoint", "metric_endpoint"):
             value = without_password(value)
+        elif name in ("store", "blob_url"):
+            # What is no address may have a password anywhere before the last @, and PostgreSQL's also in its query.
+            value = re.sub(r"//.*@", "//***@", value).partition("?")[0]
         if value != field.default:
             yield good(f"setting {name}", f"{value} ({_source(name, value, written)})")
     yield good("settings", "the others are at their defaults")

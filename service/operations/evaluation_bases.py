@@ -18,7 +18,7 @@ from argot.files import read_text
 from argot.profile import Profile
 from argot.remedies import derive_command
 from argot.service.storage.adopted_models import with_adopted
-from argot.service.storage.home_folder import is_knowledge_base, require, write_marker
+from argot.service.storage.home_folder import is_knowledge_base, noted_place, require, write_marker
 from argot.service.storage.home_lock import HomeLock
 from argot.settings import Settings
 from argot.types import DerivedKind
@@ -50,6 +50,11 @@ def measured_base(home: Path | None, settings: Settings, fill: Fill | None = Non
     if fill and not is_knowledge_base(home):
         _make(home, settings, fill)
     require(home)
+    if place := noted_place(home):
+        raise InvalidInput(
+            f"The knowledge base of {home} is kept by {place}, and only one in a folder can be measured. Carry it into "
+            "an empty folder with argot move, and give that one as --home."
+        )
     lock = HomeLock(home)
     try:
         # As it answers: with the models that it has adopted.

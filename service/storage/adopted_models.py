@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from argot.clock import timestamp
 from argot.corpus.index.generations import CURRENT
-from argot.errors import DamagedStore
+from argot.errors import Conflict, DamagedStore
 from argot.files import write_atomically
 from argot.learn.run_folder import RUN_KINDS, RunFolder, RunKind
 from argot.service.storage.home_folder import CORPUS, LEARNING_FOLDER, VECTORS
@@ -167,7 +167,12 @@ def live_fingerprint(home: Path) -> str:
 
 
 def with_adopted(home: Path, settings: Settings) -> Settings:
-    """The settings with adopted models in place of defaults. What was set explicitly wins."""
+    """The settings with adopted models in place of defaults. What was set explicitly wins.
+
+    On PostgreSQL none are in force (`require_adoptable`).
+    """
+    if settings.store:
+        return settings
     adopted = read_adopted(home)
     found: dict[str, str] = {
         setting: str(model_path(home, model))
@@ -175,6 +180,19 @@ def with_adopted(home: Path, settings: Settings) -> Settings:
         if (model := adopted.in_force(kind)) and setting not in settings.model_fields_set
     }
     return settings.model_copy(update=found) if found else settings
+
+
+def require_adoptable(settings: Settings) -> None:
+    """
+    Raises:
+        Conflict: the knowledge base is on PostgreSQL, where each process would need a model that lies in one's folder.
+    """
+    if settings.store:
+        raise Conflict(
+            "A knowledge base on PostgreSQL adopts no models: its processes do not share the folder that they lie in. "
+            "Copy the model's folder to each machine, name it in ARGOT_EMBEDDER or ARGOT_RERANKER for every process, "
+            "and after another embedder rebuild the vectors with: argot reindex"
+        )
 
 
 def model_path(home: Path, model: AdoptedModel) -> Path:

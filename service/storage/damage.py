@@ -6,6 +6,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from argot.databases import Stores
 from argot.errors import ArgotError, StoreUnavailable
 from argot.remedies import damaged_store, remedy_for
 from argot.service.storage import home_folder as layout
@@ -72,12 +73,13 @@ def store_at_fault(home: Path, error: sqlite3.DatabaseError) -> ArgotError | Non
     return StoreUnavailable(f"A store in {home} cannot be used: {error}. {remedy}, and try again.")
 
 
-def require_readable(home: Path) -> None:
+def require_readable(home: Path, stores: Stores) -> None:
     """See that each store there is can be opened and read, as somebody who comes anew finds it.
 
     Raises:
         DamagedStore, StoreUnavailable
     """
+    stores.holds("corpus")  # asks PostgreSQL, where that keeps them
     for path in (home / name for name in layout.DATABASES):
         if path.exists():
             # On a new connection: one that is open already may go on from its cache.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from argot.corpus.store.blobs import Blobs, FolderBlobs
 from argot.databases import Stores
 from argot.errors import MissingExtra
+from argot.kept_files import DatabaseFiles, FolderFiles, KeptFiles
 from argot.service.storage import home_folder as layout
 from argot.settings import Settings
 from argot.sqlite_database import SqliteStores
@@ -70,13 +71,25 @@ def corpus_store_of(
     return CorpusStore(database, blobs_of(home, settings, stores))
 
 
+def kept_files_of(home: Path, settings: Settings, stores: Stores) -> KeptFiles:
+    """
+    Raises:
+        DamagedStore, StoreUnavailable
+    """
+    return DatabaseFiles(stores) if settings.store else FolderFiles(home)
+
+
 def blobs_of(home: Path, settings: Settings, stores: Stores) -> Blobs:
     """
     Raises:
-        StoreUnavailable
+        InvalidSettings: 'blob_url' is no address. MissingExtra, StoreUnavailable
     """
     if not settings.store:
         return FolderBlobs(home / layout.BLOBS)
+    if settings.blob_url:
+        from argot.corpus.store.filesystem_blobs import blobs_at
+
+        return blobs_at(settings.blob_url)
     from argot.corpus.store.database_blobs import DatabaseBlobs
 
     return DatabaseBlobs(stores)

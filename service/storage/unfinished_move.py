@@ -49,7 +49,7 @@ def unfinished_move(home: Path, stores: Stores) -> UnfinishedMove | None:
 def _in_folder(home: Path) -> UnfinishedMove | None:
     try:
         return UnfinishedMove(**json.loads((home / FILE).read_text("utf-8")))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError, TypeError) as error:
         raise DamagedStore(

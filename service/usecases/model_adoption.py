@@ -132,6 +132,7 @@ async def model_verdict(kb: KnowledgeBase, principal: Principal, *, run: RunId) 
 
 
 def _judged(kb: KnowledgeBase, run: RunFolder, *, for_everybody: bool) -> Gain:
+    store.require_adoptable(kb.settings)
     kind = run.request.kind
     gain = rules.require_better(run)
     rules.require_open_to_all(run.request, for_everybody=for_everybody)

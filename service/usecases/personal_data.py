@@ -138,6 +138,8 @@ async def user_erase(kb: KnowledgeBase, principal: Principal, *, name: Text) -> 
     questions = await kb.blocking(kb.glossary.privacy.erase_person, names)
     rows = await kb.blocking(kb.people.erase, names)
     ratings = await kb.blocking(kb.ratings.erase, names)
+    for each in names:
+        await kb.jobs.forget(each)
     if await kb.blocking(kb.stores.holds, "learning"):
         questions += await kb.blocking(kb.learning.erase_person, names, ERASED)
     if not (conversations or files or questions or rows or ratings):

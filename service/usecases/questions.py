@@ -237,7 +237,10 @@ async def run_context(
     context = await _own_context(kb, principal, manner.context, kept.context)
     if thread is not None:
         principal = in_thread(principal, thread.id)
-    run = run_context_for(corpus, kb.glossary, principal, chosen, kb.settings, context, kb.model_server)
+    # The glossary may have changed since it was last read, which on PostgreSQL is asked of a server.
+    run = await kb.look_up(
+        run_context_for, corpus, kb.glossary, principal, chosen, kb.settings, context, kb.model_server
+    )
     if manner.fields:
         await kb.blocking(_require_fields, corpus, principal, manner.fields)
     fields = tuple(DocumentField(name, value) for name, value in manner.fields or kept.fields)

@@ -126,8 +126,8 @@ def test_changes_are_read_as_they_are_written() -> None:
 
 def test_a_built_in_profile_is_not_listed_as_saved_too(tmp_path: Path) -> None:
     saved = SavedProfiles(tmp_path)
-    saved.folder.mkdir()
-    (saved.folder / "default.toml").write_text("passages = 3\n")
+    (tmp_path / "profiles").mkdir()
+    ((tmp_path / "profiles") / "default.toml").write_text("passages = 3\n")
     assert saved.names() == []
     assert [path.name for path in saved.passed_over()] == ["default.toml"]
 

@@ -216,6 +216,14 @@ async def test_one_of_the_key_that_is_under_way_is_not_put_back(jobs: Jobs, scri
     assert (await ended(jobs, new.id)).state == "done"
 
 
+async def test_who_is_erased_leaves_no_job_behind(jobs: Jobs, scripted: Scripted) -> None:
+    job = await ended(jobs, (await jobs.put(wanted("of mine"))).id)
+    await jobs.forget("somebody else")
+    assert [one.id for one in await jobs.listed()] == [job.id]
+    await jobs.forget(ME.name)
+    assert await jobs.listed() == []
+
+
 async def test_long_jobs_keep_nobody_waiting(jobs: Jobs, scripted: Scripted) -> None:
     scripted.gate = asyncio.Event()
     long = [await jobs.put(wanted(kind="scripted_long")) for _ in range(5)]

@@ -141,8 +141,8 @@ def account_pages(
 ) -> APIRouter:
     router = APIRouter(prefix=ACCOUNT)
 
-    def account(who: Visitor, status: int = 200, **said: str) -> Response:
-        found = account_of(kb, who.name)
+    async def account(who: Visitor, status: int = 200, **said: str) -> Response:
+        found = await kb.look_up(account_of, kb, who.name)
         sessions = [session_shown(one) for one in found.sessions]
         values: dict[str, Any] = {"who": who, "user": found.user, "keys": found.keys, "sessions": sessions}
         values["new_key"] = ""
@@ -152,7 +152,7 @@ def account_pages(
     @router.get("")
     @needs("asker")
     async def show(who: Who, changed: bool = False) -> Response:
-        return account(who, done=CHANGED if changed else "")
+        return await account(who, done=CHANGED if changed else "")
 
     @router.get("/data")
     @needs("asker")
@@ -166,14 +166,14 @@ def account_pages(
     @needs("asker")
     async def password(request: Request, who: Who, old: Field = "", new: Field = "", again: Field = "") -> Response:
         if new != again:
-            return account(who, 400, error=DIFFERENT)
+            return await account(who, 400, error=DIFFERENT)
         address = authenticator.address(request.scope, request.headers)
         try:
             await sign_in.change_password(who.name, old, new, address)
         except SignInRefused as refusal:
-            return account(who, refusal.status, error=str(refusal))
+            return await account(who, refusal.status, error=str(refusal))
         except InvalidInput as error:
-            return account(who, 400, error=str(error))
+            return await account(who, 400, error=str(error))
         # Every session ended with the old password, this one too: the browser gets another.
         agent = request.headers.get("user-agent", "")
         token = await begin_session(kb, who.name, address, agent)
@@ -187,10 +187,10 @@ def account_pages(
             # The answer shows the key, without a redirect: only its digest is kept, so no other page could.
             made = await key_add(kb, who.principal, name=name, days=_days(days))
         except SignInRefused as refusal:
-            return account(who, refusal.status, error=str(refusal))
+            return await account(who, refusal.status, error=str(refusal))
         except InvalidInput as error:
-            return account(who, 400, error=str(error))
-        return account(who, new_key=made.key)
+            return await account(who, 400, error=str(error))
+        return await account(who, new_key=made.key)
 
     @router.post("/keys/{key}/revoke")
     @needs("asker")

@@ -121,9 +121,8 @@ def left_behind(url: str) -> set[str]:
     carried |= {"checkpoints", "checkpoint_blobs", "checkpoint_writes", "blobs", "blob_pieces", "kept_files"}
     # Derived of the rows; what was done to the schema; who shares work at the moment.
     derived = {"keyword_totals", "sense_search", "store_migrations", "checkpoint_migrations", "unfinished_move"}
-    derived |= {
-        f"{one}_{end}" for one in ("passage", "derived", "triple") for end in ("vocabulary", "postings", "sequences")
-    }
+    ends = ("vocabulary", "postings", "sequences", "blocks", "readers")
+    derived |= {f"{kind}_{end}" for kind in ("passage", "derived", "triple") for end in ends}
     of_work = ("service_", "job_", "procrastinate_")
     return {name for (name,) in rows if name not in carried | derived and not name.startswith(of_work)}
 

@@ -16,7 +16,7 @@ about, or finds no answer for, are left out.
 - rounds: model calls one after the other before the first word, the answer's own included.
 - own: wall time less the time in model calls, which counts two side by side once. `ahead` is the part of it before the
   first word, with the wait until the beginning of an answer is known not to be a refusal.
-- work: this process's processor time a question, the model's client included. It says more than the clock on a
+- work: this process's processor time a question, the model's client included; without that of answer workers. It says more than the clock on a
   machine that has other work.
 
 Times are in milliseconds.
@@ -43,6 +43,7 @@ from typing import Any
 
 from argot.errors import ArgotError
 from argot.prompts.loader import prompt
+from argot.service.answering.worker_pool import answering
 from argot.service.identity.people import local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability.process_memory import freeze_start_up
@@ -88,6 +89,9 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=16, help="for each row of the table")
     parser.add_argument("--at-once", type=int, nargs="+", default=[1, 8], help="questions under way together")
     parser.add_argument("--profile", default="default")
+    parser.add_argument(
+        "--workers", type=int, default=0, help="answer workers; plain RAG runs in this process all the same"
+    )
     parser.add_argument("--answer-tokens", type=int, default=48, help="longest answer: the first word is what counts")
     parser.add_argument("--home", type=Path, help="a folder with the sample knowledge base; without: a temporary one")
     parser.add_argument("--json", action="store_true", help="every single time, too")
@@ -110,7 +114,12 @@ def measure(arguments: argparse.Namespace) -> None:
         home = arguments.home or Path(scratch) / "kb"
         say(f"sample knowledge base: {build(home, load_settings(home=home))}")
         questions = chosen(home, arguments.questions * len(arguments.at_once))
-        settings = load_settings(home=home, product=line_of("pipeline"), model_answer_tokens=arguments.answer_tokens)
+        settings = load_settings(
+            home=home,
+            product=line_of("pipeline"),
+            model_answer_tokens=arguments.answer_tokens,
+            workers=arguments.workers,
+        )
         report = asyncio.run(Bench(settings, arguments.profile).run(questions, arguments.at_once))
     print(json.dumps(report, indent=2) if arguments.json else table(report))
 
@@ -179,7 +188,8 @@ class Bench:
 
     async def run(self, questions: Sequence[Question], at_once: Sequence[int]) -> dict[str, Any]:
         rows = []
-        async with KnowledgeBase.open(self.settings.home, self.settings, patience=30) as kb:
+        async with KnowledgeBase.open(self.settings.home, self.settings, patience=30) as kb, answering(kb):
+            await kb.answers.warm()
             await self._warm(kb)
             freeze_start_up()  # as `argot serve` does
             for jargon in (False, True):

@@ -16,8 +16,8 @@ about, or finds no answer for, are left out.
 - rounds: model calls one after the other before the first word, the answer's own included.
 - own: wall time less the time in model calls, which counts two side by side once. `ahead` is the part of it before the
   first word, with the wait until the beginning of an answer is known not to be a refusal.
-- work: this process's processor time a question, the model's client included; without that of answer workers. It says more than the clock on a
-  machine that has other work.
+- work: this process's processor time a question, the model's client included; without that of answer workers. It says more
+  than the clock on a machine that has other work.
 
 Times are in milliseconds.
 """
@@ -89,9 +89,7 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=16, help="for each row of the table")
     parser.add_argument("--at-once", type=int, nargs="+", default=[1, 8], help="questions under way together")
     parser.add_argument("--profile", default="default")
-    parser.add_argument(
-        "--workers", type=int, default=0, help="answer workers; plain RAG runs in this process all the same"
-    )
+    parser.add_argument("--workers", type=int, default=0, help="answer workers; plain RAG has none")
     parser.add_argument("--answer-tokens", type=int, default=48, help="longest answer: the first word is what counts")
     parser.add_argument("--home", type=Path, help="a folder with the sample knowledge base; without: a temporary one")
     parser.add_argument("--json", action="store_true", help="every single time, too")

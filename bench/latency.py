@@ -16,8 +16,8 @@ about, or finds no answer for, are left out.
 - rounds: model calls one after the other before the first word, the answer's own included.
 - own: wall time less the time in model calls, which counts two side by side once. `ahead` is the part of it before the
   first word, with the wait until the beginning of an answer is known not to be a refusal.
-- work: this process's processor time a question, the model's client included; without that of answer workers. It says more
-  than the clock on a machine that has other work.
+- work: this process's processor time a question, the model's client included, without that of answer workers. It
+  says more than the clock on a machine that has other work.
 
 Times are in milliseconds.
 """

@@ -70,7 +70,7 @@ class PhraseScores(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class RankedScope:
     """`audiences` and `documents` as `KeywordIndex.search_keywords` has them."""
 
     audiences: Sequence[int] | None
@@ -85,11 +85,11 @@ class Scope:
 # -- ranking ---------------------------------------------------------------------------------------------------------
 
 
-def ranked(  # noqa: PLR0917
+def ranked_rows(  # noqa: PLR0917
     connection: Connection,
     index: RowIndex,
     phrases: Sequence[SearchPhrase],
-    scope: Scope,
+    scope: RankedScope,
     limit: int,
     of_phrase: PhraseScores,
     *,
@@ -100,14 +100,14 @@ def ranked(  # noqa: PLR0917
     Args:
         held: a single word has to stand in headings or text, not only in the title.
     """
-    sequences = {phrase: tokens for phrase in phrases if (tokens := tokens_of(phrase))}
+    sequences = {phrase: tokens for phrase in phrases if (tokens := tokens_of_phrase(phrase))}
     known = known_words(connection, index, {token for tokens in sequences.values() for token in tokens})
     sequences = {one: tokens for one, tokens in sequences.items() if all(token in known.words for token in tokens)}
     if limit < 1 or not sequences:
         return []
     singles = {known.words[tokens[0]].id for tokens in sequences.values() if len(tokens) == 1}
     postings = read_postings(connection, index, singles)
-    rows = Rows.of(connection, index)
+    rows = BlockRows.of(connection, index)
     places, scores = [], []
     # In the order of the phrases, in which FTS5 adds them up: sums of floats depend on it.
     for phrase, tokens in sequences.items():
@@ -135,8 +135,8 @@ def count_held(connection: Connection, index: RowIndex, token: str, audiences: S
 
 
 def count_readable(connection: Connection, index: RowIndex, numbers: Numbers, audiences: Sequence[int]) -> int:
-    rows = Rows.of(connection, index)
-    allowed = rows.within(connection, index, Scope(audiences))
+    rows = BlockRows.of(connection, index)
+    allowed = rows.within(connection, index, RankedScope(audiences))
     assert allowed is not None
     return int(np.count_nonzero(allowed[rows.places(numbers)]))
 
@@ -152,7 +152,7 @@ def _best(summed: Scores, limit: int) -> tuple[NDArray[np.intp], Scores]:
 
 
 def _first(  # noqa: PLR0917
-    connection: Connection, index: RowIndex, rows: Rows, summed: Scores, scope: Scope, limit: int
+    connection: Connection, index: RowIndex, rows: BlockRows, summed: Scores, scope: RankedScope, limit: int
 ) -> list[tuple[str, float]]:
     """(id, score) of the best. Of many documents the best rows are looked through, until enough are in them."""
     wanted = 4 * limit if scope.is_of_many else limit
@@ -174,7 +174,7 @@ def _first(  # noqa: PLR0917
 # -- words -----------------------------------------------------------------------------------------------------------
 
 
-def tokens_of(phrase: SearchPhrase) -> tuple[str, ...]:
+def tokens_of_phrase(phrase: SearchPhrase) -> tuple[str, ...]:
     tokens = phrase_tokens(phrase.words)
     return tuple(map(identifier_of, tokens)) if phrase.is_identifier else tokens
 
@@ -191,7 +191,7 @@ def known_words(connection: Connection, index: RowIndex, tokens: Collection[str]
     return Known(found[0][0], found[0][1] / found[0][0], words)
 
 
-def idf(rows: int, frequency: int) -> float:
+def inverse_frequency(rows: int, frequency: int) -> float:
     found = math.log((rows - frequency + 0.5) / (frequency + 0.5))
     return found if found > 0 else LEAST_IDF
 
@@ -234,7 +234,7 @@ class Postings:
             numbers, frequency, length, rows = numbers[some], frequency[some], length[some], int(some.sum())
         else:
             frequency = frequency + 2 * (counts & MOST_IN_TITLE)
-        return numbers, bm25(idf(known.rows, rows), frequency, length, known.mean)
+        return numbers, bm25(inverse_frequency(known.rows, rows), frequency, length, known.mean)
 
     def held_numbers(self) -> Numbers:
         numbers, counts, _ = self.arrays()
@@ -260,13 +260,13 @@ def read_postings(connection: Connection, index: RowIndex, words: Collection[int
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class BlockRows:
     """The blocks there are, in their order: each row has a place in an array of `size`."""
 
     blocks: Numbers
 
     @classmethod
-    def of(cls, connection: Connection, index: RowIndex) -> Rows:
+    def of(cls, connection: Connection, index: RowIndex) -> BlockRows:
         found = connection.execute(f"SELECT block FROM {index.name}_readers ORDER BY block")
         return cls(np.array([block for (block,) in found], np.int64))
 
@@ -285,7 +285,7 @@ class Rows:
         found: Numbers = (self.blocks[places >> BLOCK_BITS] << BLOCK_BITS) + (places & IN_BLOCK - 1)
         return found
 
-    def within(self, connection: Connection, index: RowIndex, scope: Scope) -> NDArray[np.bool_] | None:
+    def within(self, connection: Connection, index: RowIndex, scope: RankedScope) -> NDArray[np.bool_] | None:
         """Whether each row may be found; None: all may."""
         allowed = None
         if scope.audiences is not None:

@@ -18,12 +18,12 @@ from argot.corpus.keyword.block_ranking import (
     Known,
     Numbers,
     PhraseScores,
-    Scope,
+    RankedScope,
     Scores,
     count_held,
     count_readable,
-    ranked,
-    tokens_of,
+    ranked_rows,
+    tokens_of_phrase,
 )
 from argot.corpus.keyword.block_soundness import blocks_differ
 from argot.corpus.keyword.index_terms import SearchPhrase, exact_phrase, match_expression, question_phrases
@@ -89,8 +89,8 @@ class Fts5Index:
         limit: int,
         documents: Collection[str] | None = None,
     ) -> list[tuple[str, float]]:
-        scope = Scope(audiences, documents)
-        return ranked(connection, BLOCKS[kind], question_phrases(query), scope, limit, _phrase_scores(kind))
+        scope = RankedScope(audiences, documents)
+        return ranked_rows(connection, BLOCKS[kind], question_phrases(query), scope, limit, _phrase_scores(kind))
 
     def with_phrase(
         self, connection: Connection, phrase: str, audiences: Sequence[int] | None, limit: int
@@ -98,11 +98,11 @@ class Fts5Index:
         wanted = exact_phrase(phrase)
         phrases = [wanted] if wanted else []
         found = _phrase_scores("passage", HOLDS)
-        return ranked(connection, BLOCKS["passage"], phrases, Scope(audiences), limit, found, held=True)
+        return ranked_rows(connection, BLOCKS["passage"], phrases, RankedScope(audiences), limit, found, held=True)
 
     def count_phrase(self, connection: Connection, phrase: str, audiences: Sequence[int] | None) -> int:
         wanted = exact_phrase(phrase)
-        tokens = tokens_of(wanted) if wanted else ()
+        tokens = tokens_of_phrase(wanted) if wanted else ()
         if wanted is None or not tokens:
             return 0
         if len(tokens) == 1:

@@ -16,16 +16,16 @@ from argot.corpus.keyword.block_ranking import (
     Known,
     Numbers,
     PhraseScores,
-    Scope,
+    RankedScope,
     Scores,
     bm25,
     count_held,
     count_readable,
-    idf,
+    inverse_frequency,
     known_words,
-    ranked,
+    ranked_rows,
     read_postings,
-    tokens_of,
+    tokens_of_phrase,
 )
 from argot.corpus.keyword.block_soundness import blocks_differ
 from argot.corpus.keyword.bulk_rows import insert_many
@@ -61,19 +61,21 @@ class PostgresIndex:
         limit: int,
         documents: Collection[str] | None = None,
     ) -> list[tuple[str, float]]:
-        scope = Scope(audiences, documents)
-        return ranked(connection, INDEXES[kind], question_phrases(query), scope, limit, _phrase_scores(held=False))
+        scope = RankedScope(audiences, documents)
+        return ranked_rows(connection, INDEXES[kind], question_phrases(query), scope, limit, _phrase_scores(held=False))
 
     def with_phrase(
         self, connection: Connection, phrase: str, audiences: Sequence[int] | None, limit: int
     ) -> list[tuple[str, float]]:
         wanted = exact_phrase(phrase)
         phrases, index = [wanted] if wanted else [], INDEXES["passage"]
-        return ranked(connection, index, phrases, Scope(audiences), limit, _phrase_scores(held=True), held=True)
+        return ranked_rows(
+            connection, index, phrases, RankedScope(audiences), limit, _phrase_scores(held=True), held=True
+        )
 
     def count_phrase(self, connection: Connection, phrase: str, audiences: Sequence[int] | None) -> int:
         wanted, index = exact_phrase(phrase), INDEXES["passage"]
-        tokens = tokens_of(wanted) if wanted else ()
+        tokens = tokens_of_phrase(wanted) if wanted else ()
         if not tokens:
             return 0
         if len(tokens) == 1:
@@ -127,7 +129,7 @@ def _phrase_scores(*, held: bool) -> PhraseScores:
         words = [known.words[token].id for token in tokens]
         numbers, frequency, length = _rows_with(connection, index, words, held=held)
         # Its weight depends on all rows that hold it, whoever may read them.
-        return numbers, bm25(idf(known.rows, len(numbers)), frequency, length, known.mean)
+        return numbers, bm25(inverse_frequency(known.rows, len(numbers)), frequency, length, known.mean)
 
     return scores
 

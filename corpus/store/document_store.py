@@ -176,6 +176,11 @@ class CorpusStore:
                 found[row[0]] = (passage_of(row[:12]), document)
         return {id_: found[id_] for id_ in dict.fromkeys(ids) if id_ in found}
 
+    def passage_ids(self, limit: int) -> list[str]:
+        """So many ids of passages, whoever may read them."""
+        rows = self._connection.execute("SELECT id FROM passages ORDER BY id LIMIT ?", (limit,))
+        return [id_ for (id_,) in rows]
+
     def live(self, ids: Iterable[str]) -> set[str]:
         """Those of these ids that are passages, whoever may read them."""
         listed = json.dumps(list(ids))

@@ -37,6 +37,7 @@ from argot.service.answering.messages import (
     Renew,
     Renewed,
 )
+from argot.service.answering.reading_ahead import read_ahead
 from argot.service.answering.vector_channel import VectorClient
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability import logs, process_memory
@@ -69,14 +70,15 @@ class AnswerWorker:
 
     async def run(self) -> None:
         """Until the service says that it is enough, or is gone."""
-        alive = asyncio.create_task(self._say_alive())
+        beside = [asyncio.create_task(self._say_alive())]
         try:
             await self._warm()
             process_memory.freeze_start_up()
             await self._link.send(Ready())
+            beside.append(asyncio.create_task(read_ahead(self._kb, lambda: bool(self._under_way))))
             await self._listen()
         finally:
-            tasks = [alive, *self._renewing, *(one.task for one in self._under_way.values())]
+            tasks = [*beside, *self._renewing, *(one.task for one in self._under_way.values())]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)

@@ -21,6 +21,7 @@ from argot.errors import AnswerLost, Later
 from argot.results import AskEvent
 from argot.service.answer_jobs import AnswerJob, AnswersHere
 from argot.service.answering.messages import Job
+from argot.service.answering.reading_ahead import read_ahead
 from argot.service.answering.worker_process import WorkerGone, WorkerProcess
 from argot.service.knowledge_base import KnowledgeBase
 from argot.settings import Settings
@@ -76,7 +77,12 @@ async def answering(kb: KnowledgeBase) -> AsyncIterator[None]:
     """Within it, questions are answered by as many workers as the settings say; by this process if that is none."""
     count = workers_for(kb.settings)
     if not count:
-        yield
+        # Answer workers read for themselves.
+        reading = kb.beside(read_ahead(kb, lambda: bool(kb.gate.running)))
+        try:
+            yield
+        finally:
+            reading.cancel()
         return
     pool = WorkerPool(kb, count)
     kb.answers = pool

@@ -18,7 +18,6 @@ from weakref import WeakKeyDictionary
 
 from cachetools import TTLCache
 
-from argot.errors import Conflict
 from argot.results import AskResult
 from argot.service.glossary_review.impact_results import (
     Impact,
@@ -154,10 +153,6 @@ async def _rows(
 
     from argot.graph.build import build_graph
 
-    if kb.settings.store:
-        raise Conflict(
-            "What a change does to questions is tried on a copy of the glossary, which one on PostgreSQL lacks."
-        )
     corpus = await kb.load()
     with tempfile.TemporaryDirectory(prefix="argot-effects-") as folder:
         # In a folder that only this user may read.

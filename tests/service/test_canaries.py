@@ -7,9 +7,7 @@ them: what is asked may be said again.
 import asyncio
 import base64
 import json
-import shutil
-import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,14 +16,15 @@ from typing import Any
 import httpx
 import pytest
 import pytest_asyncio
+from base_engines import ENGINES, Places, made_tiny, places_on
 from fastapi import FastAPI
 
+from argot.corpus.corpus import Source
 from argot.errors import ArgotError, NotAllowed, NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.transport.knowledge_base_client import SocketClient
 from argot.service.transport.local_socket import serving
 from argot.service.usecases import catalogue
-from argot.settings import Settings
 from argot.types import DerivedText, Principal
 from argot.ui.pages.source_pages import sources
 from argot.ui.web.asker_identity import asker
@@ -108,36 +107,34 @@ class QuestionDeriver:
 # -- the knowledge base -----------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def guarded_home(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The small knowledge base with a document, a context, senses and a miss of every audience."""
-    from argot.corpus.corpus import Corpus, Source
-    from argot.jargon_db.glossary import Glossary
-
-    home = Path(shutil.copytree(tiny_home, tmp_path_factory.mktemp("guarded") / "kb"))
-    corpus, glossary = Corpus.open(home, Settings(home=home)), Glossary.open(home / "glossary.db")
-    for one in CANARIES:
-        audience = frozenset({one.reader})
-        source = Source(f"test:///{one.document}", one.document, one.text.encode)
-        events = list(corpus.add([source], deriver=QuestionDeriver(), audience=audience, tags=[one.word]))
-        assert [event.kind for event in events] == ["found", "added", "done"], events
-        glossary.contexts.add(one.context, f"what {one.word} does", f"{one.word}@example.com", audience)
-        glossary.senses.add(one.abbreviation, one.context, f"guarded {one.word} by its context")
-        glossary.senses.add(one.word.upper(), "Tools", "a hidden tool", f"of {one.word}", audience=audience)
-        # One more meaning of a term that everybody knows, and as common as can be in its readers' documents.
-        glossary.senses.add("PUC", "Tools", f"{one.word} plan", f"for {one.word}", audience=audience)
-        glossary.misses.record(f"{one.abbreviation}Q", one.reader.strip("@"), f"what does {one.word} mean?", "t1")
-    corpus.close()
-    glossary.close()
-    return home
+@pytest.fixture(scope="module", params=ENGINES)
+def places(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Places]:
+    with places_on(request.param, tmp_path_factory.mktemp(request.param), request) as opened:
+        yield opened
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def kb(guarded_home: Path) -> AsyncIterator[KnowledgeBase]:
-    async with KnowledgeBase.open(guarded_home, Settings(home=guarded_home, questions_per_minute=0)) as opened:
+async def kb(places: Places) -> AsyncIterator[KnowledgeBase]:
+    """The small knowledge base with a document, a context, senses and a miss of every audience."""
+    async with made_tiny(places("guarded", questions_per_minute=0)) as opened:
+        for canary in CANARIES:
+            put_in(opened, canary)
         for principal in USERS:
             opened.people.add(principal.name, tuple(principal.groups))
         yield opened
+
+
+def put_in(kb: KnowledgeBase, one: Canary) -> None:
+    audience, glossary = frozenset({one.reader}), kb.glossary
+    source = Source(f"test:///{one.document}", one.document, one.text.encode)
+    events = list(kb.corpus.add([source], deriver=QuestionDeriver(), audience=audience, tags=[one.word]))
+    assert [event.kind for event in events] == ["found", "added", "done"], events
+    glossary.contexts.add(one.context, f"what {one.word} does", f"{one.word}@example.com", audience)
+    glossary.senses.add(one.abbreviation, one.context, f"guarded {one.word} by its context")
+    glossary.senses.add(one.word.upper(), "Tools", "a hidden tool", f"of {one.word}", audience=audience)
+    # One more meaning of a term that everybody knows, and as common as can be in its readers' documents.
+    glossary.senses.add("PUC", "Tools", f"{one.word} plan", f"for {one.word}", audience=audience)
+    glossary.misses.record(f"{one.abbreviation}Q", one.reader.strip("@"), f"what does {one.word} mean?", "t1")
 
 
 async def call(kb: KnowledgeBase, principal: Principal, name: str, /, **parameters: Any) -> Any:
@@ -406,17 +403,14 @@ async def test_everyone_walks_to_a_canary_of_somebody_else() -> None:
     assert {canary.reader for p, canary in WALKS if may(p, canary) and not p.sees_all} == {c.reader for c in CANARIES}
 
 
-async def test_what_is_hidden_changes_nothing_for_who_may_not_see_it(
-    kb: KnowledgeBase, tiny_home: Path, tmp_path: Path
-) -> None:
+async def test_what_is_hidden_changes_nothing_for_who_may_not_see_it(kb: KnowledgeBase, places: Places) -> None:
     """The same questions to a knowledge base without any canary: every word and number of the result is the same."""
-    without = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
     questions = (
         "What is PUC?", "What is the WL voltage during a read?", "Who runs the BRAMBLTON?", "What is BTX?",
         "How long does the winterfeast holiday last?", "calibrate winterfeast valve", "How do I trim a drive?",
         "What does the works do in March?",
     )  # fmt: skip
-    async with KnowledgeBase.open(without, Settings(home=without)) as other:
+    async with made_tiny(places("without")) as other:
         for question in questions:
             with_canaries, alone = [await call(base, OUTSIDER, "ask", question=question) for base in (kb, other)]
             for result in (with_canaries, alone):
@@ -568,8 +562,7 @@ async def test_a_conversation_is_its_owners_alone(kb: KnowledgeBase, thief: Prin
             await call(kb, thief, name, thread=thread, **parameters)
     assert thread not in await told(call(kb, thief, "thread_list"))
     assert await call(kb, HR, "thread_read", thread=thread) == before
-    with sqlite3.connect(kb.home / "threads.db") as connection:
-        assert connection.execute("SELECT count(*) FROM feedback WHERE thread = ?", (thread,)).fetchone() == (0,)
+    assert await (await kb.threads()).feedback(HR.name, thread) == []
 
 
 async def test_the_windows_history_is_its_owners_alone(kb: KnowledgeBase) -> None:

@@ -88,6 +88,11 @@ def make_tiny(home: Path) -> None:
 
     load_scorer(Settings())  # so that no test is the one that waits until the reader is made
     base = open_base(home)
+    fill_tiny(base)
+    close_base(base)
+
+
+def fill_tiny(base: TinyBase) -> None:
     for name, description, contact in TINY_CONTEXTS:
         base.glossary.contexts.add(name, description, contact)
     for sense in TINY_SENSES:
@@ -96,7 +101,6 @@ def make_tiny(home: Path) -> None:
     for name, text in TINY_DOCUMENTS.items():
         base.add(name, text)
     base.add("vault-handbook.md", TINY_SECRET, audience=frozenset({"vault"}))
-    close_base(base)
 
 
 def open_base(folder: Path) -> TinyBase:

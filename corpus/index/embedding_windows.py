@@ -128,10 +128,11 @@ def vector_ids_of(
     connection: Connection, generation: str, kind: VectorKind, documents: Collection[str]
 ) -> dict[Audience, list[str]]:
     """The ids of the vectors of these documents, by their readers."""
+    # `|| ''` keeps SQLite from the primary key, by which it would read the whole generation, to the few documents.
     rows = connection.execute(
         """SELECT a.tokens, v.item, v.windows
         FROM vectors AS v JOIN documents AS d ON d.id = v.document JOIN audiences AS a ON a.n = d.audience
-        WHERE v.document IN (SELECT value FROM json_each(?)) AND v.generation = ? AND v.kind = ?""",
+        WHERE v.document IN (SELECT value FROM json_each(?)) AND v.generation || '' = ? AND v.kind = ?""",
         (json.dumps(list(documents)), generation, kind),
     )
     found: dict[Audience, list[str]] = {}

@@ -26,7 +26,7 @@ from argot.corpus.ingestion.source import Source
 from argot.corpus.ingestion.sources import sources_in
 from argot.corpus.keyword.keyword_index import keyword_index_of, rebuild_words
 from argot.corpus.read_limits import Lane, ReadLimits
-from argot.corpus.store import document_fields, dustbin, row_writes
+from argot.corpus.store import document_fields, dustbin
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.vector_ids import VectorKind
 from argot.errors import DamagedStore, VectorsUnavailable
@@ -339,7 +339,6 @@ class Corpus:
             if fields is not None:
                 with self.store.database.writing() as connection:
                     document_fields.put_given(connection, found.id, fields)
-                    row_writes.touch(connection)
                 found = self.store.document(principal, found.id)
             if (readers, labels) != (found.audience, found.tags):
                 document_changes.relabel(parts, found, readers, labels)

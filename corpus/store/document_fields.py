@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
+from argot.corpus.store.change_counter import count_change
 from argot.databases import Connection
 from argot.types import TAG, Document, DocumentField, QuestionScope
 
@@ -51,6 +52,7 @@ def put_given(connection: Connection, document: str, fields: Sequence[DocumentFi
         (document, names),
     )
     _insert(connection, document, fields, "given")
+    count_change(connection)
 
 
 def _insert(connection: Connection, document: str, fields: Iterable[DocumentField], origin: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from argot.corpus.keyword.keyword_index import WORDS_TO_FORGET, keyword_index_of
 from argot.corpus.store import document_fields, sketches
+from argot.corpus.store.change_counter import count_change
 from argot.corpus.store.row_mapping import audience_text, derived_row, passage_row, triple_row
 from argot.corpus.store.source_metadata import NO_METADATA, SourceMetadata, put_metadata
 from argot.corpus.vector_ids import KINDS
@@ -147,10 +148,7 @@ def touch(connection: Connection) -> None:
     """Forget audiences that no document has any more, and count the change: what is cached by version is stale now."""
     # A freed number may be given to other readers, hence reads by number share one state (`_readable`).
     connection.execute("DELETE FROM audiences WHERE n NOT IN (SELECT audience FROM documents)")
-    connection.execute(
-        "INSERT INTO meta (key, value) VALUES ('version', '1') "
-        "ON CONFLICT (key) DO UPDATE SET value = CAST(CAST(meta.value AS INTEGER) + 1 AS TEXT)"
-    )
+    count_change(connection)
 
 
 def _put_revision(connection: Connection, new: NewRevision) -> None:

@@ -1,6 +1,6 @@
 """Prints what Argot and these of its extras stand on, so that they are installed before its source is copied.
 
-requirements.py chat,slack,sso
+requirements.py chat,slack,sso,postgresql
 """
 
 import sys

@@ -15,19 +15,19 @@ from argot.service.identity.people import local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.tools.retrieval.reader_scorer import ReaderScorer
 from argot.tools.retrieval.scorer_choice import load_scorer
-from argot.tools.retrieval.token_vectors import BATCH_TEXTS, REMEMBERED
+from argot.tools.retrieval.token_vectors import REMEMBERED
 
 logger = logging.getLogger(__name__)
 
 FIRST_SECONDS = 3.0
 """After a start: whoever comes first is not to wait for it."""
 PAUSE_SECONDS = 0.03
-"""Between two readings, about as long as one takes: half a processor is left to others."""
+"""Between two readings, about twice as long as one takes: the processor is left to others."""
 BUSY_SECONDS = 0.5
 
 
 async def read_ahead(kb: KnowledgeBase, busy: Callable[[], bool]) -> None:
-    """Read all passages, a few at a time and never beside a question, if there are no more than the reader remembers.
+    """Read all passages, one at a time and never beside a question, if there are no more than the reader remembers.
 
     Args:
         busy: whether questions are being answered in this process.
@@ -53,7 +53,6 @@ async def _read_all(kb: KnowledgeBase, busy: Callable[[], bool]) -> None:
         if busy():
             await asyncio.sleep(BUSY_SECONDS)
             continue
-        some, texts = texts[:BATCH_TEXTS], texts[BATCH_TEXTS:]
-        await kb.blocking(scorer.read, some)
+        await kb.blocking(scorer.read, [texts.pop()])
         await asyncio.sleep(PAUSE_SECONDS)
     logger.info("%d passages were read ahead", len(found))

@@ -90,13 +90,11 @@ async def answers_in_a_folder(home: Path, documents: Path) -> list[dict[str, Any
 
 
 def plain(told: Any) -> Any:
-    """An answer as far as it must not depend on where things are kept: ids, citations, texts; no times, no threads, and
-    no scores. The reader computes in 8-bit integers, scaled by all texts that it reads together, and keeps what it has
-    read: a score differs by some thousandths between a process asked for the first time and one asked before, on either
-    engine. In one process they are the same on both (test_same_on_engines.py).
+    """An answer as far as it must not depend on where things are kept: ids, citations, texts, scores; no times, threads
+    and places.
     """
     if isinstance(told, dict):
-        apart = {"thread", "timings", "score", "uri"}
+        apart = {"thread", "timings", "uri"}
         return {name: plain(value) for name, value in told.items() if name not in apart}
     return [plain(one) for one in told] if isinstance(told, list | tuple) else told
 

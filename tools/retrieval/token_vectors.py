@@ -20,8 +20,6 @@ Floats = NDArray[np.float32]
 
 MODEL_FILES = ("model.onnx", "tokenizer.json", CARD_FILE)
 MOST_TOKENS = 256
-BATCH_TEXTS = 2
-"""Read together. Eight take a quarter more of the processor: what they need does not fit its caches."""
 REMEMBERED = 1000
 """Texts whose vectors are kept: some 75 kB for a passage of 150 words."""
 
@@ -92,25 +90,18 @@ class TokenReader:
         return [found[text] for text in texts]
 
     def _vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Texts of like length together, so that little is padded."""
-        encodings = self._tokenizer.encode_batch(list(texts))
-        order = sorted(range(len(texts)), key=lambda number: len(encodings[number].ids))
-        found: dict[int, TokenVectors] = {}
-        for first in range(0, len(order), BATCH_TEXTS):
-            rows = order[first : first + BATCH_TEXTS]
-            longest = len(encodings[rows[-1]].ids)
-            ids = np.zeros((len(rows), longest), dtype=np.int64)
-            mask = np.zeros_like(ids)
-            for row, number in enumerate(rows):
-                length = len(encodings[number].ids)
-                ids[row, :length], mask[row, :length] = encodings[number].ids, 1
-            vectors, weights = self._run(ids, mask)
-            for row, number in enumerate(rows):
-                # without the model's own first and last token
-                own = slice(1, len(encodings[number].ids) - 1)
-                spans = np.array(encodings[number].offsets[own]).reshape(-1, 2)
-                found[number] = TokenVectors.of(vectors[row, own], weights[row, own], spans, ids[row, own])
-        return [found[number] for number in range(len(texts))]
+        """Each text by itself: in 8 bits, texts that are read together share a scale, and each would come out otherwise
+        beside another one.
+        """
+        return [self._read_alone(encoding) for encoding in self._tokenizer.encode_batch(list(texts))]
+
+    def _read_alone(self, encoding: Any) -> TokenVectors:
+        ids = np.array([encoding.ids], dtype=np.int64)
+        vectors, weights = self._run(ids, np.ones_like(ids))
+        # without the model's own first and last token
+        own = slice(1, len(encoding.ids) - 1)
+        spans = np.array(encoding.offsets[own]).reshape(-1, 2)
+        return TokenVectors.of(vectors[0, own], weights[0, own], spans, ids[0, own])
 
     def _run(self, ids: Any, mask: Any) -> tuple[Any, Any]:
         vectors, *weights = self._session.run(None, {"input_ids": ids, "attention_mask": mask})

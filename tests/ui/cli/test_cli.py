@@ -40,7 +40,8 @@ def commands() -> Iterator[tuple[str, Any]]:
     """Every command with its full name."""
 
     def below(name: str, command: Any) -> Iterator[tuple[str, Any]]:
-        if not hasattr(command, "commands"):
+        # A group that does something without a further word (`argot jobs`) is a command, too.
+        if not hasattr(command, "commands") or (command.invoke_without_command and command.callback):
             yield name, command
         for part, sub in getattr(command, "commands", {}).items():
             yield from below(f"{name} {part}", sub)

@@ -193,8 +193,10 @@ def measured(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
             server = PostgresqlServer(folder / "postgresql", durable=True)
             server.start()
             stack.callback(server.stop)
-            server.execute("CREATE DATABASE argot")
-            settings["ARGOT_STORE"] = server.url("argot")
+            # An ordinary user, for whom the policies of rows hold.
+            server.execute("CREATE ROLE keeper LOGIN")
+            server.execute("CREATE DATABASE argot OWNER keeper")
+            settings["ARGOT_STORE"] = server.url("argot").replace("argot:secret-of-tests@", "keeper@")
             targets["PostgreSQL"] = (server.stop, server.start)
         services, people = _services(folder, settings, given, stack)
         for number, service in enumerate(services):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from argot.corpus.index import generations
-from argot.corpus.index.chroma_index import CONFIGURATION, ChromaIndex
+from argot.corpus.index.chroma_index import CONFIGURATION, ChromaIndex, breadth_for
 from argot.corpus.index.live_pointer import FolderPointer, LivePointer
 from argot.corpus.index.vector_graphs import check_graphs, saved_elements
 from argot.errors import DamagedStore
@@ -53,6 +53,21 @@ class EmbeddedIndex(ChromaIndex):
             name, embedding_function=None, configuration=cast(Any, CONFIGURATION)
         )
 
+    def fit_breadth(self) -> bool:
+        """Search collections that have grown more broadly from now on; whether any has.
+
+        Chroma goes by it once it has opened them again.
+        """
+        changed = False
+        for name, count in self.counts().items():
+            found, wanted = self._collections[name], breadth_for(count)
+            hnsw = found.configuration_json.get("hnsw") or {}
+            if hnsw.get("ef_search") != wanted:
+                with self._errors_named():
+                    found.modify(configuration=cast(Any, {"hnsw": {"ef_search": wanted}}))
+                changed = True
+        return changed
+
     def _close(self) -> None:
         cast(Any, self._client).close()
 
@@ -90,6 +105,9 @@ class FolderGenerations:
         check_graphs(self.root, generation)
         index = EmbeddedIndex(self.root, generation, fingerprint)
         try:
+            if index.fit_breadth():
+                index.close()
+                index = EmbeddedIndex(self.root, generation, fingerprint)
             # Chroma keeps deleted elements in its graphs and does not say how many.
             index.gone = max(0, saved_elements(self.root, generation) - sum(index.counts().values()))
         except BaseException:

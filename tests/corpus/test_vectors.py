@@ -13,6 +13,7 @@ import pytest
 from chromadb.api.models.Collection import Collection
 from chromadb.errors import InternalError
 
+from argot.corpus.index import chroma_index
 from argot.corpus.index.embedded_index import EmbeddedIndex, FolderGenerations
 from argot.corpus.index.generations import (
     check_pages,
@@ -227,6 +228,28 @@ def test_a_graph_never_saved_is_no_damage(tmp_path: Path) -> None:
     make_current(tmp_path, "g000001")
     assert not list(tmp_path.rglob("index_metadata.pickle"))
     _open_and_probe(tmp_path)
+
+
+def test_a_collection_that_has_grown_is_searched_more_broadly(
+    large_index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = Path(shutil.copytree(large_index, tmp_path / "vectors"))
+    assert [chroma_index.breadth_for(count) for count in (0, 30_000, 30_001, 500_000, 9_000_000)] == [
+        *(200, 200, 400, 3_200, 3_200)
+    ]
+    monkeypatch.setattr(chroma_index, "VECTORS_OF_BREADTH", 2)
+    generations, (query, *_) = FolderGenerations(root), random_vectors(2500).values()
+    with closing(EmbeddedIndex(root, "g000001", "f")) as before:
+        found = before.search("passage", query, [EVERYONE], 10)
+    with closing(generations.open("g000001", "f")) as wider:
+        (collection,) = wider._collections.values()
+        assert collection.configuration_json["hnsw"]["ef_search"] == 1_600
+        assert not wider.fit_breadth()
+        ranked = wider.search("passage", query, [EVERYONE], 10)
+    assert ranked[0] == found[0] and {item for item, _ in ranked} >= {item for item, _ in found[:5]}
+    rows = np.stack([*random_vectors(2500).values()])
+    exact = [f"p{place}" for place in np.argsort(-(rows @ query))[:10]]
+    assert [item for item, _ in ranked] == exact
 
 
 def test_an_unharmed_index_passes(large_index: Path) -> None:

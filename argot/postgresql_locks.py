@@ -90,8 +90,11 @@ class SessionLocks:
     def close(self) -> None:
         """Give back all that is held."""
         self._closed.set()
-        if self._watch is not None:
-            self._watch.join()
+        # Whoever makes the connection at this moment has begun the watch when the guard is free.
+        with self._guard:
+            watch = self._watch
+        if watch is not None:
+            watch.join()
         with self._guard:
             self._held.clear()
             if self._connection is not None:

@@ -1,6 +1,7 @@
 """What a small knowledge base has in passages is read before anybody asks; no question waits for it."""
 
 import asyncio
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,11 @@ from argot.tools.retrieval.token_vectors import TokenReader
 
 
 @pytest.fixture
+def home(tiny_home: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(tiny_home, tmp_path / "kb"))
+
+
+@pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The texts that the reader has read anew, in their order."""
     texts: list[str] = []
@@ -32,8 +38,8 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return texts
 
 
-async def test_a_question_finds_every_passage_read(tiny_home: Path, read: list[str]) -> None:
-    async with KnowledgeBase.open(tiny_home, Settings(home=tiny_home)) as kb:
+async def test_a_question_finds_every_passage_read(home: Path, read: list[str]) -> None:
+    async with KnowledgeBase.open(home, Settings(home=home)) as kb:
         load_scorer(kb.settings).load()._remembered.clear()  # type: ignore[attr-defined]
         await read_ahead(kb, lambda: False)
         assert len(read) == len(set(read)) > 3
@@ -44,8 +50,8 @@ async def test_a_question_finds_every_passage_read(tiny_home: Path, read: list[s
     assert not [text for text in read[len(before) :] if "\n" in text]
 
 
-async def test_nothing_is_read_beside_a_question(tiny_home: Path, read: list[str]) -> None:
-    async with KnowledgeBase.open(tiny_home, Settings(home=tiny_home)) as kb:
+async def test_nothing_is_read_beside_a_question(home: Path, read: list[str]) -> None:
+    async with KnowledgeBase.open(home, Settings(home=home)) as kb:
         load_scorer(kb.settings).load()._remembered.clear()  # type: ignore[attr-defined]
         reading = asyncio.create_task(read_ahead(kb, lambda: True))
         await asyncio.sleep(0.3)
@@ -55,9 +61,9 @@ async def test_nothing_is_read_beside_a_question(tiny_home: Path, read: list[str
 
 
 async def test_a_base_that_the_reader_cannot_remember_is_not_read(
-    tiny_home: Path, read: list[str], monkeypatch: pytest.MonkeyPatch
+    home: Path, read: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading_ahead, "REMEMBERED", 3)
-    async with KnowledgeBase.open(tiny_home, Settings(home=tiny_home)) as kb:
+    async with KnowledgeBase.open(home, Settings(home=home)) as kb:
         await read_ahead(kb, lambda: False)
     assert not read

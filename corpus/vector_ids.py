@@ -6,6 +6,8 @@ from typing import Literal
 
 VectorKind = Literal["passage", "derived", "triple"]
 KINDS: tuple[VectorKind, ...] = ("passage", "derived", "triple")
+TABLES: dict[VectorKind, str] = {"passage": "passages", "derived": "derived", "triple": "triples"}
+"""Where the items of each kind are stored."""
 
 
 def vector_id(item: str, window: int) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from argot.corpus.index.embedding_windows import vector_ids_of
 from argot.corpus.index.vector_index import VectorIndex
-from argot.corpus.vector_ids import VectorKind
+from argot.corpus.vector_ids import TABLES, VectorKind
 from argot.databases import Connection
 from argot.protocols import Vectors
 from argot.types import Audience
@@ -19,7 +19,6 @@ MOST_LOOKED_AT = 2_000
 MARGIN = 2
 """Times as many are looked at as should be enough: documents of a scope stand nearer to some questions than others."""
 
-_TABLES = {"passage": "passages", "derived": "derived", "triple": "triples"}
 Found = list[list[tuple[str, float]]]
 
 
@@ -51,7 +50,7 @@ def nearest_within(  # noqa: PLR0917
 def _kept(connection: Connection, kind: VectorKind, found: Found, documents: frozenset[str]) -> Found:
     ids = json.dumps(list({id_ for ranked in found for id_, _ in ranked}))
     rows = connection.execute(
-        f"SELECT id, document FROM {_TABLES[kind]} WHERE id IN (SELECT value FROM json_each(?))",  # noqa: S608
+        f"SELECT id, document FROM {TABLES[kind]} WHERE id IN (SELECT value FROM json_each(?))",  # noqa: S608
         (ids,),
     )
     within = {id_ for id_, document in rows if document in documents}

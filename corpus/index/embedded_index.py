@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -53,13 +53,13 @@ class EmbeddedIndex(ChromaIndex):
             name, embedding_function=None, configuration=cast(Any, CONFIGURATION)
         )
 
-    def fit_breadth(self) -> bool:
+    def fit_breadth(self, counts: Mapping[str, int]) -> bool:
         """Search collections that have grown more broadly from now on; whether any has.
 
         Chroma goes by it once it has opened them again.
         """
         changed = False
-        for name, count in self.counts().items():
+        for name, count in counts.items():
             found, wanted = self._collections[name], breadth_for(count)
             hnsw = found.configuration_json.get("hnsw") or {}
             if hnsw.get("ef_search") != wanted:
@@ -105,11 +105,12 @@ class FolderGenerations:
         check_graphs(self.root, generation)
         index = EmbeddedIndex(self.root, generation, fingerprint)
         try:
-            if index.fit_breadth():
+            counts = index.counts()
+            if index.fit_breadth(counts):
                 index.close()
                 index = EmbeddedIndex(self.root, generation, fingerprint)
             # Chroma keeps deleted elements in its graphs and does not say how many.
-            index.gone = max(0, saved_elements(self.root, generation) - sum(index.counts().values()))
+            index.gone = max(0, saved_elements(self.root, generation) - sum(counts.values()))
         except BaseException:
             index.close()
             raise

@@ -27,7 +27,7 @@ from argot.corpus.store.row_mapping import (
     passage_of,
     stored_audience,
 )
-from argot.corpus.vector_ids import KINDS, VectorKind
+from argot.corpus.vector_ids import KINDS, TABLES, VectorKind
 from argot.databases import Connection
 from argot.errors import InvalidInput, NotFound
 from argot.remedies import damaged_store, init_command
@@ -41,8 +41,6 @@ CacheKey = tuple[int, tuple[int, ...] | None]
 
 Documents = Collection[str] | None
 """Ids of those that alone are searched; None: all."""
-
-_TABLES = {"passage": "passages", "derived": "derived", "triple": "triples"}
 
 
 class CorpusStore:
@@ -265,7 +263,7 @@ class CorpusStore:
         rows = self.database.rows_for(
             principal,
             f"""SELECT t.id, a.tokens
-            FROM {_TABLES[kind]} AS t JOIN documents AS d ON d.id = t.document JOIN audiences AS a ON a.n = d.audience
+            FROM {TABLES[kind]} AS t JOIN documents AS d ON d.id = t.document JOIN audiences AS a ON a.n = d.audience
             WHERE t.id IN (SELECT value FROM json_each(?))""",  # noqa: S608
             (json.dumps(list(ids)),),
         )

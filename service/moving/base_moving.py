@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from argot.clock import timestamp
-from argot.corpus.document_ids import content_hash
 from argot.corpus.index.vector_index import Generations, VectorIndex
 from argot.errors import Conflict, DamagedStore, InvalidInput, NotFound, VectorsUnavailable
 from argot.remedies import init_command, shell_quoted
@@ -20,7 +19,7 @@ from argot.service.knowledge_base import finish_cut_off
 from argot.service.moving.moved_stores import CORPUS, STORES
 from argot.service.moving.places import MovePlace, kept_contents, locked, opened_place, put_kept
 from argot.service.moving.store_copying import ComparedTable, Copying, count_rows
-from argot.service.moving.vector_copying import compare_vectors, copy_vectors, wanted_vectors
+from argot.service.moving.vector_copying import compare_vectors, copy_vectors
 from argot.service.storage import home_folder as layout
 from argot.service.storage.store_location import refuse_if_elsewhere
 from argot.service.storage.unfinished_move import (
@@ -226,7 +225,7 @@ class _Move:
         for one in there:
             if one not in here:  # of a move that was cut off, and removed since
                 there.remove(one)
-            elif content_hash(there.get(one)) != content_hash(here.get(one)):
+            elif there.get(one) != here.get(one):
                 raise DamagedStore(f"The original {one} is not the same in {there.place} as in {here.place}.")
             copied += 1
             self._told("checking originals", 1)
@@ -247,7 +246,7 @@ class _Move:
             there = _opened_or_made(theirs, generation, live.fingerprint)
             opened.callback(there.close)
             with self.there.side.reading(CORPUS) as connection:
-                copy_vectors(wanted_vectors(connection, generation, there), here, there, self._told)
+                copy_vectors(connection, here, there, self._told)
                 self._told("checking vectors", 0)
                 compare_vectors(connection, there)
             theirs.make_current(generation)

@@ -5,10 +5,8 @@ What is there already is not read again, so that a killed copy goes on where it 
 
 from __future__ import annotations
 
-from argot.corpus.index.soundness import vector_faults
+from argot.corpus.index.soundness import expected_vectors, vector_faults
 from argot.corpus.index.vector_index import VectorIndex
-from argot.corpus.store.row_mapping import stored_audience
-from argot.corpus.vector_ids import vector_id
 from argot.databases import Connection
 from argot.errors import DamagedStore
 from argot.service.moving.store_copying import Told
@@ -18,26 +16,15 @@ AT_ONCE = 500
 WHAT = "vectors"
 
 
-def wanted_vectors(connection: Connection, generation: str, index: VectorIndex) -> dict[str, list[str]]:
-    """The ids of all live vectors, by collection."""
-    rows = connection.execute(
-        """SELECT v.item, v.kind, v.windows, a.tokens
-        FROM vectors AS v JOIN documents AS d ON d.id = v.document JOIN audiences AS a ON a.n = d.audience
-        WHERE v.generation = ? ORDER BY v.item""",
-        (generation,),
-    )
-    found: dict[str, list[str]] = {}
-    for item, kind, windows, tokens in rows:
-        ids = found.setdefault(index.collection_name(kind, stored_audience(tokens)), [])
-        ids += [vector_id(item, window) for window in range(windows)]
-    return found
-
-
-def copy_vectors(wanted: dict[str, list[str]], here: VectorIndex, there: VectorIndex, told: Told) -> None:
+def copy_vectors(connection: Connection, here: VectorIndex, there: VectorIndex, told: Told) -> None:
     """
+    Args:
+        connection: reads the rows of the other side, which name its vectors.
+
     Raises:
         DamagedStore: some are missing where they come from.
     """
+    wanted = {name: sorted(ids) for name, ids in expected_vectors(connection, there).items()}
     for collection in there.counts():  # of a move that was cut off, and removed since
         there.delete(collection, sorted(set(there.ids(collection)) - set(wanted.get(collection, ()))))
     for collection, ids in wanted.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from argot.errors import ArgotError
@@ -93,3 +94,10 @@ class Hold:
     def _require(self) -> None:
         if self.over is not None:
             raise self.over
+
+
+def call_in(loop: asyncio.AbstractEventLoop, function: Callable[[], object]) -> None:
+    """Call a function in this event loop soon, from whatever thread."""
+    # A loop that is closed by now has nothing to be told.
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(function)

@@ -14,7 +14,7 @@ from argot.errors import ArgotError, StoreUnavailable
 from argot.postgresql import PostgresqlStores
 from argot.postgresql_listener import ProcessListener
 from argot.postgresql_locks import HeldLock, SessionLocks
-from argot.service.replicas.holds import Hold
+from argot.service.replicas.holds import Hold, call_in
 from argot.service.replicas.shared_limits import RENEW_SECONDS, SharedAttempts, SharedPlaces
 from argot.service.replicas.shared_schema import MIGRATIONS
 
@@ -91,8 +91,8 @@ class SharedService:
     def on_word(self, topic: str, told: Callable[[], None]) -> None:
         """Call this in the event loop at hand when others say something about a topic, or may have said something."""
         loop = asyncio.get_running_loop()
-        self.listener.listen(topic, lambda _: _in(loop, told))
-        self.listener.on_gap(lambda: _in(loop, told))
+        self.listener.listen(topic, lambda _: call_in(loop, told))
+        self.listener.on_gap(lambda: call_in(loop, told))
 
     def on_gap(self, look_anew: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Do this in the event loop at hand whenever something may have been missed of what others tell."""
@@ -104,7 +104,7 @@ class SharedService:
             except ArgotError as error:
                 logger.warning("what may have been missed is not looked at: %s", error)
 
-        self.listener.on_gap(lambda: _in(loop, lambda: self._keep(asyncio.ensure_future(logged()))))
+        self.listener.on_gap(lambda: call_in(loop, lambda: self._keep(asyncio.ensure_future(logged()))))
 
     def tell(self, topic: str, text: str = "") -> None:
         """Tell the other processes, in whatever thread; where PostgreSQL is gone they look at everything anew later."""
@@ -149,9 +149,7 @@ class SharedService:
         hold = Hold(lambda: self.run(self.locks.still_held, held))
 
         def told() -> None:
-            # Not within the loop that is closing by then.
-            with suppress(RuntimeError):
-                loop.call_soon_threadsafe(hold.end, lost)
+            call_in(loop, lambda: hold.end(lost))
 
         held = await self._taken(name, told, pause)
         try:
@@ -205,9 +203,3 @@ class SharedService:
         # The event loop holds tasks weakly: without this one could be collected before it is done.
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-def _in(loop: asyncio.AbstractEventLoop, function: Callable[[], None]) -> None:
-    # A loop that is closed by now has nothing to be told.
-    with suppress(RuntimeError):
-        loop.call_soon_threadsafe(function)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from argot.errors import AnswerLost, AnswerStopped
-from argot.service.replicas.holds import Hold
+from argot.service.replicas.holds import Hold, call_in
 
 if TYPE_CHECKING:
     from argot.service.replicas.shared_service import SharedService
@@ -37,8 +37,8 @@ class Turns:
         """From now on keep out other processes too, and stop what they want stopped. Within the event loop."""
         self._shared = shared
         loop = asyncio.get_running_loop()
-        shared.listener.listen(STOP, lambda thread: _in(loop, lambda: self._stop_here(thread)))
-        shared.listener.listen(OVER, lambda thread: _in(loop, lambda: self._tell_over(thread)))
+        shared.listener.listen(STOP, lambda thread: call_in(loop, lambda: self._stop_here(thread)))
+        shared.listener.listen(OVER, lambda thread: call_in(loop, lambda: self._tell_over(thread)))
 
     @asynccontextmanager
     async def of(self, thread: str) -> AsyncIterator[Hold]:
@@ -97,7 +97,3 @@ class Turns:
     def _tell_over(self, thread: str) -> None:
         for told in list(self.over):
             told(thread)
-
-
-def _in(loop: asyncio.AbstractEventLoop, function: Callable[[], None]) -> None:
-    loop.call_soon_threadsafe(function)

@@ -244,7 +244,7 @@ def test_a_collection_that_has_grown_is_searched_more_broadly(
     with closing(generations.open("g000001", "f")) as wider:
         (collection,) = wider._collections.values()
         assert collection.configuration_json["hnsw"]["ef_search"] == 1_600
-        assert not wider.fit_breadth()
+        assert not wider.fit_breadth(wider.counts())
         ranked = wider.search("passage", query, [EVERYONE], 10)
     assert ranked[0] == found[0] and {item for item, _ in ranked} >= {item for item, _ in found[:5]}
     rows = np.stack([*random_vectors(2500).values()])

@@ -37,6 +37,8 @@ STATEMENT_SECONDS = 120
 """The longest that one statement may take."""
 IDLE_SECONDS = 600
 """How long a transaction may go without a statement before PostgreSQL takes its locks away."""
+KEEP_ALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
+"""Seconds until a silent connection is tried, and between tries; and after how many it is given up, on both ends."""
 MOST_CONNECTIONS = 10
 OLDEST_SERVER = 130_000
 DEFAULT_SCHEMA = "argot"
@@ -336,9 +338,11 @@ def _address(url: str, schema: str) -> tuple[str, str]:
         "lock_timeout": f"{LOCK_SECONDS}s",
         "statement_timeout": f"{STATEMENT_SECONDS}s",
         "idle_in_transaction_session_timeout": f"{IDLE_SECONDS}s",
+        # Whoever vanishes with its machine must not hold its locks for the hours that TCP would wait.
+        **{f"tcp_{name}": str(number) for name, number in KEEP_ALIVE.items()},
     }
     options = " ".join([*(f"-c {name}={value}" for name, value in limits.items()), str(given.get("options") or "")])
-    ours = {"application_name": "argot", "connect_timeout": CONNECT_SECONDS, "tcp_user_timeout": 30_000}
+    ours = {"application_name": "argot", "connect_timeout": CONNECT_SECONDS, "tcp_user_timeout": 30_000, **KEEP_ALIVE}
     # What somebody says in the address wins over ours, but for the schema.
     said: dict[str, Any] = {**ours, **given, "options": options.strip(), "client_encoding": "UTF8"}
     conninfo = make_conninfo(**said)

@@ -139,13 +139,7 @@ class SessionLocks:
         if self._closed.is_set():
             raise StoreUnavailable(f"{self._stores.name} cannot be used: the store is closed.")
         if self._connection is None:
-            # Whoever vanishes with its machine must not hold its locks for the hours that TCP would wait.
-            keep_alive: dict[str, Any] = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
-            self._connection = psycopg.connect(self._stores.conninfo, **self._stores.options, **keep_alive)
-            self._connection.execute(
-                "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3",
-                prepare=False,
-            )
+            self._connection = psycopg.connect(self._stores.conninfo, **self._stores.options)
         if self._watch is None:
             self._watch = threading.Thread(target=self._look, name="argot-locks", daemon=True)
             self._watch.start()

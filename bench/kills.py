@@ -31,19 +31,14 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx
 from kills_people import WORDS, Acknowledged, People, faults
-from load_applications import ARGOT, HERE, prepared
-
-# How the tests start a PostgreSQL and a Chroma server of their own.
-sys.path.append(str(HERE.parent / "tests" / "support"))
-from chroma_server import ChromaRun
-from postgresql_server import PostgresqlServer
+from load_applications import ARGOT, chroma_server, model_server, postgresql, prepared
 
 PEOPLE = 4
 START_SECONDS = 120.0
@@ -168,9 +163,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    # In a folder that PostgreSQL's own user may enter, as it does not run as root.
     with tempfile.TemporaryDirectory() as name:
-        Path(name).chmod(0o755)
         report = measured(Path(name), given)
     print(json.dumps(report, indent=2) if given.json else shown(report))
     sys.exit(1 if any(report["faults"].values()) else 0)
@@ -178,11 +171,11 @@ def main() -> None:
 
 def measured(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
     with contextlib.ExitStack() as stack:
-        model = stack.enter_context(_model())
-        chroma = stack.enter_context(ChromaRun(_made(folder / "chroma")))
+        model = stack.enter_context(model_server(0.2, 0.15, 60, WORDS))
+        chroma, vectors = stack.enter_context(chroma_server(folder))
         settings = {
             "ARGOT_MODEL_URL": model,
-            "ARGOT_CHROMA_URL": chroma.url,
+            **vectors,
             "ARGOT_DERIVE_IN_BACKGROUND": "off",
             "ARGOT_QUESTIONS_PER_MINUTE": "0",
             "ARGOT_QUESTIONS_AT_ONCE": "0",
@@ -190,13 +183,8 @@ def measured(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
         }
         targets: dict[str, tuple[Callable[[], None], Callable[[], None]]] = {"Chroma": (chroma.stop, chroma.start)}
         if given.engine == "postgresql":
-            server = PostgresqlServer(folder / "postgresql", durable=True)
-            server.start()
-            stack.callback(server.stop)
-            # An ordinary user, for whom the policies of rows hold.
-            server.execute("CREATE ROLE keeper LOGIN")
-            server.execute("CREATE DATABASE argot OWNER keeper")
-            settings["ARGOT_STORE"] = server.url("argot").replace("argot:secret-of-tests@", "keeper@")
+            server, store = stack.enter_context(postgresql(folder))
+            settings |= store
             targets["PostgreSQL"] = (server.stop, server.start)
         services, people = _services(folder, settings, given, stack)
         for number, service in enumerate(services):
@@ -248,17 +236,6 @@ def _await(services: list[Service]) -> None:
             time.sleep(0.3)
         else:
             raise SystemExit(f"{service.url} is not ready again:\n{''.join(service.said[-30:])}")
-
-
-@contextlib.contextmanager
-def _model() -> Iterator[str]:
-    command = [sys.executable, str(HERE / "model_stub.py"), "--first", "0.2", "--speed", "60", "--tokens", str(WORDS)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout
-        try:
-            yield process.stdout.readline().strip()
-        finally:
-            process.kill()
 
 
 def _made(folder: Path) -> Path:

@@ -15,9 +15,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 HERE = Path(__file__).parent
+# How the tests start servers of their own.
+sys.path.append(str(HERE.parent / "tests" / "support"))
+if TYPE_CHECKING:
+    from chroma_server import ChromaRun
+    from postgresql_server import PostgresqlServer
 ARGOT = (sys.executable, "-c", "from argot.ui.cli.main import main; main()")
 ARGOT_NAME = "argot"
 START_SECONDS = 180.0
@@ -137,21 +142,35 @@ def argot_service(
 
 
 @contextmanager
-def argot_services(scratch: Path, model: str, people: int, count: int) -> Iterator[Application]:
-    """So many services on one PostgreSQL and one Chroma server, which this starts."""
-    # How the tests start them.
-    sys.path.append(str(HERE.parent / "tests" / "support"))
-    from chroma_server import ChromaRun
+def postgresql(scratch: Path) -> Iterator[tuple[PostgresqlServer, dict[str, str]]]:
+    """A running one, and the setting that names its database, as an ordinary user: policies of rows hold for that."""
     from postgresql_server import running
 
-    # PostgreSQL's own user has to enter it, as it does not run as root.
+    # Its own user has to enter the folder, as it does not run as root.
     scratch.chmod(0o755)
+    with running(scratch / "postgresql", durable=True) as server:
+        server.execute("CREATE ROLE keeper LOGIN")
+        server.execute("CREATE DATABASE argot OWNER keeper")
+        yield server, {"ARGOT_STORE": server.url("argot").replace("argot:secret-of-tests@", "keeper@")}
+
+
+@contextmanager
+def chroma_server(scratch: Path) -> Iterator[tuple[ChromaRun, dict[str, str]]]:
+    """A running one, and the setting that names it."""
+    from chroma_server import ChromaRun
+
+    (scratch / "chroma").mkdir()
+    with ChromaRun(scratch / "chroma") as server:
+        yield server, {"ARGOT_CHROMA_URL": server.url}
+
+
+@contextmanager
+def argot_services(scratch: Path, model: str, people: int, count: int) -> Iterator[Application]:
+    """So many services on one PostgreSQL and one Chroma server, which this starts."""
     with ExitStack() as stack:
-        server = stack.enter_context(running(scratch / "postgresql", durable=True))
-        server.execute("CREATE DATABASE argot")
-        (scratch / "chroma").mkdir()
-        chroma = stack.enter_context(ChromaRun(scratch / "chroma"))
-        stores = {"ARGOT_STORE": server.url("argot"), "ARGOT_CHROMA_URL": chroma.url}
+        _, store = stack.enter_context(postgresql(scratch))
+        _, vectors = stack.enter_context(chroma_server(scratch))
+        stores = {**store, **vectors}
         homes = [scratch / f"service-{number}" for number in range(count)]
         known = prepared(homes[0], people, stores)
         settings = {**UNBOUNDED, **stores, "ARGOT_MODEL_URL": model, "ARGOT_WORKERS": "0"}

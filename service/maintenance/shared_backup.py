@@ -10,23 +10,26 @@ from __future__ import annotations
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg import sql
 
 from argot.databases import Stores
 from argot.errors import Conflict
-from argot.postgresql import PostgresqlStores
 from argot.postgresql_errors import postgresql_named
 from argot.postgresql_moment import one_moment
 from argot.remedies import restore_command
 from argot.service.maintenance.backup import COPIES, Backup, pack, refuse_place, unpacked
 from argot.service.moving.base_moving import copy_base
-from argot.service.moving.places import MovePlace, folder_place, locked
+from argot.service.moving.places import MovePlace, folder_place, locked, opened_place
 from argot.service.moving.sides import SchemaSide
 from argot.service.storage import restore
+from argot.service.storage.opened_stores import postgresql_of
 from argot.settings import Settings
+
+if TYPE_CHECKING:
+    from argot.postgresql import PostgresqlStores
 
 PROGRAM = "argot restore"
 
@@ -40,7 +43,7 @@ def write_shared_backup(home: Path, settings: Settings, stores: Stores, path: Pa
     """
     refuse_place(home, path)
     with tempfile.TemporaryDirectory(prefix=COPIES, dir=home) as copies:
-        with one_moment(cast(PostgresqlStores, stores)) as then:
+        with one_moment(postgresql_of(stores)) as then:
             copy_base(MovePlace(then.name, home, settings, then, SchemaSide(then)), folder_place(Path(copies)))
         return pack(Path(copies), path)
 
@@ -57,36 +60,27 @@ def restore_shared_backup(home: Path, settings: Settings, path: Path, *, force: 
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     with ExitStack() as stack:
         stack.enter_context(locked(home))
-        there = PostgresqlStores(settings.store, settings.store_schema, alone=PROGRAM)
-        stack.callback(there.close)
-        side = MovePlace(there.name, home, settings, there, SchemaSide(there))
-        if side.is_begun and not force:
+        there = stack.enter_context(opened_place(home, settings, PROGRAM))
+        if there.is_begun and not force:
             raise Conflict(f"There is a knowledge base in {there.name}. To replace it: {restore_command(home)}")
         scratch = restore.staging_folder(home)
         stack.callback(restore.remove_path, scratch)
         members = unpacked(path, scratch)
-        _copy_beside(scratch, home, settings)
-        _exchange(there, _beside(settings))
+        beside = settings.model_copy(update={"store_schema": f"{settings.store_schema[:36]}_restoring"})
+        _copy_beside(scratch, home, beside)
+        _exchange(postgresql_of(there.stores), beside.store_schema)
     return Backup(path, len(members), sum(member.size for member in members))
 
 
-def _beside(settings: Settings) -> str:
-    return f"{settings.store_schema[:36]}_restoring"
-
-
 def _copy_beside(scratch: Path, home: Path, settings: Settings) -> None:
-    """Into a schema of its own, which is empty."""
-    name = _beside(settings)
-    beside = PostgresqlStores(settings.store, name, alone=PROGRAM)
-    try:
-        _run(beside, sql.SQL("DROP SCHEMA {name} CASCADE; CREATE SCHEMA {name}").format(name=sql.Identifier(name)))
-    finally:
-        beside.close()
-    beside = PostgresqlStores(settings.store, name, alone=PROGRAM)
-    try:
-        copy_base(folder_place(scratch), MovePlace(beside.name, home, settings, beside, SchemaSide(beside)))
-    finally:
-        beside.close()
+    """Into a schema of its own, which is emptied first."""
+    with opened_place(home, settings, PROGRAM) as beside:
+        name = sql.Identifier(settings.store_schema)
+        anew = sql.SQL("DROP SCHEMA {name} CASCADE; CREATE SCHEMA {name}").format(name=name)
+        _run(postgresql_of(beside.stores), anew)
+    # Opened again: what notes the steps of each store went with the schema.
+    with opened_place(home, settings, PROGRAM) as beside:
+        copy_base(folder_place(scratch), beside)
 
 
 def _exchange(there: PostgresqlStores, beside: str) -> None:

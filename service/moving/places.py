@@ -11,13 +11,12 @@ from argot.corpus.index.vector_index import Generations
 from argot.corpus.ingestion.opened_vectors import generations_of
 from argot.corpus.store.blobs import Blobs
 from argot.databases import Stores
-from argot.errors import MissingExtra
 from argot.files import write_atomically
 from argot.service.knowledge_base import take_lock
 from argot.service.moving.moved_stores import STORES
 from argot.service.moving.sides import FolderSide, SchemaSide, Side
 from argot.service.storage.kept_members import kept_members
-from argot.service.storage.opened_stores import blobs_of, corpus_store_of
+from argot.service.storage.opened_stores import blobs_of, corpus_store_of, postgresql_of, stores_of
 from argot.settings import Settings
 from argot.sqlite_database import SqliteStores
 
@@ -73,16 +72,10 @@ def opened_place(home: Path, settings: Settings, program: str) -> Iterator[MoveP
         KnowledgeBaseBusy: somebody has it open.
         StoreUnavailable, InvalidSettings, MissingExtra
     """
-    if not settings.store:
-        yield MovePlace(str(home), home, settings, SqliteStores(home), FolderSide(home))
-        return
+    stores = stores_of(home, settings, alone=program)
     try:
-        from argot.postgresql import PostgresqlStores
-    except ImportError as error:
-        raise MissingExtra("A knowledge base on PostgreSQL", "postgresql") from error
-    stores = PostgresqlStores(settings.store, settings.store_schema, alone=program)
-    try:
-        yield MovePlace(stores.name, home, settings, stores, SchemaSide(stores))
+        side = SchemaSide(postgresql_of(stores)) if settings.store else FolderSide(home)
+        yield MovePlace(side.name, home, settings, stores, side)
     finally:
         stores.close()
 

@@ -20,11 +20,15 @@ if TYPE_CHECKING:
     from argot.service.storage.store_owner import StoreOwner
 
 
-def stores_of(home: Path, settings: Settings) -> Stores:
+def stores_of(home: Path, settings: Settings, *, alone: str = "") -> Stores:
     """
+    Args:
+        alone: the program that nobody else may have PostgreSQL's open beside, as for `PostgresqlStores`.
+
     Raises:
         InvalidSettings: 'store' or 'store_schema' cannot be used. MissingExtra: PostgreSQL's packages are missing.
         StoreUnavailable: PostgreSQL does not answer, or does not let its user in.
+        KnowledgeBaseBusy: somebody has it alone; or, where `alone` is given, has it open.
     """
     if not settings.store:
         return SqliteStores(home)
@@ -32,7 +36,7 @@ def stores_of(home: Path, settings: Settings) -> Stores:
         from argot.postgresql import PostgresqlStores
     except ImportError as error:
         raise MissingExtra("A knowledge base on PostgreSQL (setting 'store')", "postgresql") from error
-    return PostgresqlStores(settings.store, settings.store_schema)
+    return PostgresqlStores(settings.store, settings.store_schema, alone=alone)
 
 
 def kept_by(stores: Stores) -> str:
@@ -43,7 +47,7 @@ def kept_by(stores: Stores) -> str:
 def owner_of(stores: Stores, settings: Settings) -> StoreOwner:
     from argot.service.storage.store_owner import StoreOwner
 
-    return StoreOwner(_postgresql(stores), alone=not settings.chroma_url)
+    return StoreOwner(postgresql_of(stores), alone=not settings.chroma_url)
 
 
 def corpus_store_of(
@@ -67,7 +71,7 @@ def corpus_store_of(
         return CorpusStore.open(home / layout.CORPUS, read_only=read_only)
     from argot.corpus.postgres_database import PostgresCorpusDatabase
 
-    database = PostgresCorpusDatabase(_postgresql(stores), read_only=read_only, before_changes=before_changes)
+    database = PostgresCorpusDatabase(postgresql_of(stores), read_only=read_only, before_changes=before_changes)
     return CorpusStore(database, blobs_of(home, settings, stores))
 
 
@@ -95,7 +99,7 @@ def blobs_of(home: Path, settings: Settings, stores: Stores) -> Blobs:
     return DatabaseBlobs(stores)
 
 
-def _postgresql(stores: Stores) -> PostgresqlStores:
+def postgresql_of(stores: Stores) -> PostgresqlStores:
     from argot.postgresql import PostgresqlStores
 
     if not isinstance(stores, PostgresqlStores):

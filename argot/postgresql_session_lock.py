@@ -15,15 +15,11 @@ import psycopg
 from argot.databases import Connection
 from argot.postgresql import PostgresqlStores
 from argot.postgresql_errors import postgresql_named
+from argot.postgresql_presence import HOLDS
 
 _WAIT = "5s"
 """So long one statement waits for the lock, before another one goes on waiting."""
-_HELD = """
-    SELECT 1 FROM pg_locks
-    WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND pid = ?
-        AND CAST(classid AS bigint) = ? AND CAST(objid AS bigint) = ?
-        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-"""
+_HELD = f"SELECT 1 FROM pg_locks AS l WHERE l.pid = ? AND {HOLDS} CAST(? AS bigint)"  # noqa: S608
 
 
 class SessionLock:
@@ -63,9 +59,8 @@ class SessionLock:
         """
         if self._connection is None or self._connection.closed:
             return False
-        high, low = (self._number >> 32) & 0xFFFFFFFF, self._number & 0xFFFFFFFF
         pid = self._connection.info.backend_pid
-        return connection.execute(_HELD, (pid, high, low)).fetchone() is not None
+        return connection.execute(_HELD, (pid, self._number)).fetchone() is not None
 
     def answers(self) -> bool:
         """Whether the connection is still there: as long as it is, what was acquired is held."""

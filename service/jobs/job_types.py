@@ -11,12 +11,14 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, TypeAlias, get_args
 
+from argot.errors import Conflict, NotFound
 from argot.types import Principal
 
 JobState: TypeAlias = Literal["waiting", "running", "done", "failed", "aside", "cancelled"]
 """failed: what it was given cannot be used, so it is not tried again. aside: tried so often that it is left alone."""
 STATES: tuple[JobState, ...] = get_args(JobState)
 UNDER_WAY: frozenset[JobState] = frozenset({"waiting", "running"})
+PUT_BACK: frozenset[JobState] = frozenset({"failed", "aside", "cancelled"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,22 @@ class JobRecord:
 
     def without_outcome(self) -> JobRecord:
         return replace(self, outcome=None)
+
+    def require_put_back(self) -> None:
+        """
+        Raises:
+            Conflict: it has not failed, and so cannot be put back.
+        """
+        if self.state not in PUT_BACK:
+            raise Conflict(f"Job {self.id} is {self.state}. What failed, was put aside or cancelled can be put back.")
+
+    def ended(self) -> Conflict:
+        """That it has ended, for who wants to cancel it."""
+        return Conflict(f"Job {self.id} is {self.state} already.")
+
+
+def no_job(number: int) -> NotFound:
+    return NotFound(f"There is no job {number}. See which there are: argot jobs")
 
 
 class TellProgress(Protocol):

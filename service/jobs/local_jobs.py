@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import Any
 
 from argot.clock import timestamp, utc_now, utc_text
-from argot.errors import Conflict, NotFound
+from argot.errors import Conflict
 from argot.service.jobs.job_kinds import KINDS, busy_words
-from argot.service.jobs.job_types import JobRecord, JobRun, JobState, JobWanted, TellProgress
+from argot.service.jobs.job_types import JobRecord, JobRun, JobState, JobWanted, TellProgress, no_job
 from argot.service.jobs.tries import error_words, log_try, verdict
 
 logger = logging.getLogger(__name__)
@@ -93,7 +93,7 @@ class LocalJobs:
     async def cancel(self, number: int) -> JobRecord:
         one = self._named(number)
         if not one.job.is_under_way:
-            raise Conflict(f"Job {number} is {one.job.state} already.")
+            raise one.job.ended()
         if one.task is None:
             raise Conflict(f"Job {number} is done by whoever asked for it, and can be stopped only there.")
         one.task.cancel()
@@ -105,8 +105,7 @@ class LocalJobs:
 
     async def retry(self, number: int) -> JobRecord:
         one = self._named(number)
-        if one.job.state not in ("failed", "aside", "cancelled"):
-            raise Conflict(f"Job {number} is {one.job.state}. What failed, was put aside or cancelled can be put back.")
+        one.job.require_put_back()
         self._require_free(one.wanted)
         self._ended.remove(number)
         one.put_off = 0
@@ -177,7 +176,7 @@ class LocalJobs:
 
     def _named(self, number: int) -> _LocalJob:
         if number not in self._jobs:
-            raise NotFound(f"There is no job {number}. See which there are: argot jobs")
+            raise no_job(number)
         return self._jobs[number]
 
     def _end(self, one: _LocalJob, state: JobState, **said: Any) -> None:

@@ -15,9 +15,9 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from argot.clock import utc_now, utc_text
-from argot.errors import Conflict, NotFound
+from argot.errors import Conflict
 from argot.service.jobs.job_kinds import busy_words
-from argot.service.jobs.job_types import JobRecord, JobState, JobWanted
+from argot.service.jobs.job_types import JobRecord, JobState, JobWanted, no_job
 from argot.service.jobs.queue_schema import NOTES, NOTES_STORE, QUEUE_STORE, queue_migrations
 from argot.service.jobs.tries import MOST_TRIES, TryOutcome, wait_after
 
@@ -148,7 +148,7 @@ class QueueStore:
         """
         rows = self._database.rows(_ONE, number)
         if not rows:
-            raise NotFound(f"There is no job {number}. See which there are: argot jobs")
+            raise no_job(number)
         return _job(rows[0])
 
     def workers(self, seconds: float) -> dict[str, list[str]]:
@@ -178,7 +178,7 @@ class QueueStore:
                     (number,),
                 )
                 return
-        raise Conflict(f"Job {number} is {self.job(number).state} already.")
+        raise self.job(number).ended()
 
     def retry(self, number: int) -> None:
         """
@@ -187,8 +187,7 @@ class QueueStore:
             Conflict: it has not failed, or another one with its key is under way.
         """
         found = self.job(number)
-        if found.state not in ("failed", "aside", "cancelled"):
-            raise Conflict(f"Job {number} is {found.state}. What failed, was put aside or cancelled can be put back.")
+        found.require_put_back()
         with self._database.transaction() as connection:
             if found.key and _others(connection, found.key):
                 raise Conflict(f"Job {number} cannot be put back: another one for '{found.label}' is under way.")

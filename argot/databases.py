@@ -89,6 +89,25 @@ class Fetched:
         return self._rows
 
 
+class SingleStatements:
+    """A connection to read by: each statement in a transaction of its own, on whatever connection is free.
+
+    Args:
+        reading: begins such a transaction.
+    """
+
+    def __init__(self, reading: Callable[[], AbstractContextManager[Connection]]) -> None:
+        self._reading = reading
+
+    def execute(self, sql: str, parameters: Any = (), /) -> Fetched:
+        with self._reading() as connection:
+            cursor = connection.execute(sql, parameters)
+            return Fetched(cursor.fetchall(), cursor.description, cursor.rowcount)
+
+    def executemany(self, sql: str, parameters: Iterable[Any], /) -> Fetched:
+        raise NotImplementedError("Rows are written within `writing`.")
+
+
 # -- where the engines differ -----------------------------------------------------------------------------------------
 
 

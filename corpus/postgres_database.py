@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from argot.corpus.change_lock import ChangeLock
 from argot.corpus.corpus_schema import MIGRATIONS
-from argot.databases import Connection, Fetched, Parameters
+from argot.databases import Connection, Parameters, SingleStatements
 from argot.errors import DamagedStore
 from argot.postgresql import PostgresqlStores
 from argot.postgresql_session_lock import SessionLock
@@ -45,7 +45,7 @@ class PostgresCorpusDatabase:
     def connection(self) -> Connection:
         """Within a transaction of this thread it is that one's, which sees what it wrote."""
         writer: Connection | None = getattr(self._of_thread, "writer", None)
-        return writer or _SingleStatements(self)
+        return writer or SingleStatements(self.reader_apart)
 
     def rows_for(self, principal: Principal, sql: str, parameters: Parameters = ()) -> list[Any]:
         with self.reader_apart(principal) as connection:
@@ -96,21 +96,6 @@ class PostgresCorpusDatabase:
         # one begins after its end.
         with self.writing():
             pass
-
-
-class _SingleStatements:
-    """Each statement in a transaction of its own, on whatever connection is free."""
-
-    def __init__(self, database: PostgresCorpusDatabase) -> None:
-        self._database = database
-
-    def execute(self, sql: str, parameters: Any = (), /) -> Fetched:
-        with self._database.reader_apart() as connection:
-            cursor = connection.execute(sql, parameters)
-            return Fetched(cursor.fetchall(), cursor.description, cursor.rowcount)
-
-    def executemany(self, sql: str, parameters: Iterable[Any], /) -> Fetched:
-        raise NotImplementedError("Rows are written within `writing`.")
 
 
 def _reader(principal: Principal | None) -> str:

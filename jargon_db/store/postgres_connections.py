@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from argot.databases import POSTGRESQL, Connection, Cursor, Fetched
+from argot.databases import POSTGRESQL, Connection, Cursor, Fetched, SingleStatements
 from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.nul_texts import escaped, unescaped
 from argot.jargon_db.store.postgres_copy import copy_to_sqlite
@@ -38,7 +38,7 @@ class PostgresConnections(Connections):
         self._of_thread = threading.local()
 
     def reader(self) -> Connection:
-        return _Reader(self)
+        return SingleStatements(self.reading)
 
     @contextmanager
     def reading(self) -> Iterator[GlossaryConnection]:
@@ -121,20 +121,6 @@ class GlossaryConnection:
             raise
         finally:
             self._connection.execute("RELEASE SAVEPOINT inner_part")
-
-
-class _Reader:
-    """Each statement in a transaction of its own, on whatever connection is free."""
-
-    def __init__(self, connections: PostgresConnections) -> None:
-        self._connections = connections
-
-    def execute(self, sql: str, parameters: Any = (), /) -> Fetched:
-        with self._connections.reading() as connection:
-            return connection.execute(sql, parameters)
-
-    def executemany(self, sql: str, parameters: Iterable[Any], /) -> Cursor:
-        raise NotImplementedError("Rows are written within `writing`.")
 
 
 def _kept(parameters: Any) -> Any:

@@ -27,6 +27,7 @@ from scripted_obedience import least
 ANSWER = "The documents answer this in so many words [1]. " + "What follows rests on the same passage [1]. " * 3
 MODEL = "stub"
 PASSAGE = re.compile(r"<passage [^>]*>\s*(.*?)</passage>", re.DOTALL)
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 class Stub:
@@ -62,7 +63,7 @@ class Stub:
         # Whoever looks what the server can do asks without messages.
         messages = asked.get("messages") or [{"content": ""}]
         given = PASSAGE.findall(str(messages[-1]["content"]))
-        words = " ".join(given).split() or ANSWER.split()
+        words = [word for number, text in enumerate(given, 1) for word in cited(text, number)] or ANSWER.split()
         return (words * (self.tokens // len(words) + 1))[: self.tokens]
 
     async def _complete(
@@ -87,6 +88,12 @@ class Stub:
         _part(writer, b"data: [DONE]\n\n")
         writer.write(b"0\r\n\r\n")
         await writer.drain()
+
+
+def cited(text: str, number: int) -> list[str]:
+    """The words of a passage's sentences, with its mark behind each; without headings and rows of tables."""
+    sentences = [one for one in SENTENCE_END.split(text) if one.endswith((".", "!", "?")) and not one.startswith("|")]
+    return [word for one in sentences for word in f"{one[:-1]} [{number}]{one[-1]}".split()]
 
 
 def _chunk(kind: str, choice: dict[str, Any]) -> dict[str, Any]:

@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+import os
+import sys
+import threading
+from concurrent.futures import Executor, ThreadPoolExecutor
 
+from argot.corpus.store.document_store import CorpusStore
 from argot.errors import ArgotError
+from argot.protocols import Scorer
 from argot.service.identity.people import local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.tools.retrieval.reader_scorer import ReaderScorer
@@ -23,36 +28,70 @@ FIRST_SECONDS = 3.0
 """After a start: whoever comes first is not to wait for it."""
 PAUSE_SECONDS = 0.03
 """Between two readings, about twice as long as one takes: the processor is left to others."""
-BUSY_SECONDS = 0.5
+FOLLOW_SECONDS = 1.0
+"""Between two looks at whether documents have changed."""
+NICE = 15
+"""Of the thread that reads, as of the process that embeds documents."""
 
 
-async def read_ahead(kb: KnowledgeBase, busy: Callable[[], bool]) -> None:
-    """Read all passages, one at a time and never beside a question, if there are no more than the reader remembers.
-
-    Args:
-        busy: whether questions are being answered in this process.
+async def read_ahead(kb: KnowledgeBase) -> None:
+    """Read all passages, and those that come later, one at a time and after everything else that wants the processor;
+    as long as there are no more than the reader remembers.
     """
     await asyncio.sleep(FIRST_SECONDS)
-    try:
-        await _read_all(kb, busy)
-    except ArgotError as error:  # a question that needs the store or the model says what is wrong
-        logger.info("passages are not read ahead: %s", error)
+    # One thread of its own, as no other work is to have its low priority.
+    with ThreadPoolExecutor(1, "reading-ahead", _give_way) as aside:
+        ahead = _Ahead(kb, aside)
+        while True:
+            try:
+                is_done = await ahead.step()
+            except ArgotError as error:  # a question that needs the store or the model says what is wrong
+                logger.info("passages are not read ahead: %s", error)
+                is_done = True
+            await asyncio.sleep(FOLLOW_SECONDS if is_done else PAUSE_SECONDS)
 
 
-async def _read_all(kb: KnowledgeBase, busy: Callable[[], bool]) -> None:
-    scorer = await kb.blocking(load_scorer, kb.settings)
-    if not isinstance(scorer, ReaderScorer):
-        return
-    store = (await kb.load()).store
-    ids = await kb.blocking(store.passage_ids, REMEMBERED + 1)
-    if len(ids) > REMEMBERED:
-        return
-    found = await kb.blocking(store.passages, local_principal(), ids)
-    texts = [passage.with_header for passage, _ in found.values()]
-    while texts:
-        if busy():
-            await asyncio.sleep(BUSY_SECONDS)
-            continue
-        await kb.blocking(scorer.read, [texts.pop()])
-        await asyncio.sleep(PAUSE_SECONDS)
-    logger.info("%d passages were read ahead", len(found))
+class _Ahead:
+    """What has been read of the passages there are."""
+
+    def __init__(self, kb: KnowledgeBase, aside: Executor) -> None:
+        self._kb = kb
+        self._aside = aside
+        self._scorer: Scorer | None = None
+        self._version = -1
+        self._left: list[str] = []
+        self._read: set[str] = set()
+
+    async def step(self) -> bool:
+        """Read the next passage that is there now; True: all are read."""
+        scorer = await self._kb.blocking(load_scorer, self._kb.settings)
+        if not isinstance(scorer, ReaderScorer):
+            return True
+        if scorer is not self._scorer:  # another one was adopted, and has read nothing
+            self._scorer, self._version, self._read = scorer, -1, set()
+        store = (await self._kb.load()).store
+        await self._look(store)
+        if not self._left:
+            return True
+        id_ = self._left.pop()
+        found = await self._kb.blocking(store.passages, local_principal(), [id_])
+        self._read.add(id_)
+        for passage, _ in found.values():
+            await asyncio.get_running_loop().run_in_executor(self._aside, scorer.read, [passage.with_header])
+        return False
+
+    async def _look(self, store: CorpusStore) -> None:
+        """Find out what is left to be read, where documents have changed."""
+        version = await self._kb.blocking(lambda: store.version)
+        if version == self._version:
+            return
+        self._version = version
+        ids = await self._kb.blocking(store.passage_ids, REMEMBERED + 1)
+        self._read.intersection_update(ids)
+        self._left = [id_ for id_ in ids if id_ not in self._read] if len(ids) <= REMEMBERED else []
+
+
+def _give_way() -> None:
+    # Elsewhere the priority is that of the whole process.
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)

@@ -1,13 +1,15 @@
 """What a small knowledge base has in passages is read before anybody asks; no question waits for it."""
 
 import asyncio
+import contextlib
 import shutil
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from argot.corpus.corpus import sources_in
 from argot.service.answering import reading_ahead
 from argot.service.answering.reading_ahead import read_ahead
 from argot.service.identity.people import local_principal
@@ -38,32 +40,56 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return texts
 
 
+@contextlib.asynccontextmanager
+async def reading(kb: KnowledgeBase) -> AsyncIterator[None]:
+    load_scorer(kb.settings).load()._remembered.clear()  # type: ignore[attr-defined]
+    task = asyncio.create_task(read_ahead(kb))
+    yield
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+async def all_read(kb: KnowledgeBase, read: Sequence[str]) -> None:
+    store = (await kb.load()).store
+    found = store.passages(local_principal(), store.passage_ids(1_000)).values()
+    wanted = {passage.with_header for passage, _ in found}
+    async with asyncio.timeout(60):
+        while not wanted <= set(read):  # noqa: ASYNC110  it is written to by another thread
+            await asyncio.sleep(0.01)
+
+
 async def test_a_question_finds_every_passage_read(home: Path, read: list[str]) -> None:
     async with KnowledgeBase.open(home, Settings(home=home)) as kb:
-        load_scorer(kb.settings).load()._remembered.clear()  # type: ignore[attr-defined]
-        await read_ahead(kb, lambda: False)
+        async with reading(kb):
+            await all_read(kb, read)
         assert len(read) == len(set(read)) > 3
         before = list(read)
         asked = await catalogue.result(kb, local_principal(), "ask", question="What does a late tariff filing cost?")
     assert asked["status"] == "answered"
-    # The question itself is read, and no passage: those have their headings on a line of their own.
+    # The question itself is read, and no passage as it is put in order: those have their headings on a line of their
+    # own. What is compared with a statement is read without them.
     assert not [text for text in read[len(before) :] if "\n" in text]
 
 
-async def test_nothing_is_read_beside_a_question(home: Path, read: list[str]) -> None:
-    async with KnowledgeBase.open(home, Settings(home=home)) as kb:
-        load_scorer(kb.settings).load()._remembered.clear()  # type: ignore[attr-defined]
-        reading = asyncio.create_task(read_ahead(kb, lambda: True))
-        await asyncio.sleep(0.3)
-        assert not read
-        reading.cancel()
-        await asyncio.gather(reading, return_exceptions=True)
+async def test_what_comes_later_is_read_too(
+    home: Path, tmp_path: Path, read: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading_ahead, "FOLLOW_SECONDS", 0.01)
+    async with KnowledgeBase.open(home, Settings(home=home)) as kb, reading(kb):
+        await all_read(kb, read)
+        before = list(read)
+        (tmp_path / "late.md").write_text("# Late\n\nThe gate closes at nine.", "utf-8")
+        corpus = await kb.load()
+        await kb.blocking(lambda: list(corpus.add(sources_in([tmp_path / "late.md"]))))
+        await all_read(kb, read)
+        later = read[len(before) :]
+    assert [text for text in later if "closes at nine" in text] and not set(later) & set(before)
 
 
 async def test_a_base_that_the_reader_cannot_remember_is_not_read(
     home: Path, read: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading_ahead, "REMEMBERED", 3)
-    async with KnowledgeBase.open(home, Settings(home=home)) as kb:
-        await read_ahead(kb, lambda: False)
+    async with KnowledgeBase.open(home, Settings(home=home)) as kb, reading(kb):
+        await asyncio.sleep(0.5)
     assert not read

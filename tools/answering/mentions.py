@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Set
+from dataclasses import dataclass
+from functools import lru_cache
 
 from argot.tools.text.sentences import split_sentences
 from argot.tools.text.words import content_stems
@@ -23,6 +25,20 @@ _FEWEST = 2
 """Stems that a sentence of the answer has to share: a single word, such as a button's name, is no statement."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Introduction:
+    """Words of a text, at `span`, that a sentence of it introduces: the stems of them and of the rest of the sentence.
+
+    `quoted`: they are in quotation marks, not behind a colon.
+    """
+
+    span: tuple[int, int]
+    sentence: tuple[int, int]
+    inner: frozenset[str]
+    frame: frozenset[str]
+    quoted: bool
+
+
 def introduced(text: str, answer: str, about: Set[str]) -> Iterator[tuple[int, int]]:
     """The spans of the passage's text that sentences of the answer repeat without the sentence around them.
 
@@ -30,22 +46,40 @@ def introduced(text: str, answer: str, about: Set[str]) -> Iterator[tuple[int, i
         about: stems of the question and of what the passage is about. What follows a colon mostly is a claim of the
             text ("Note: ..."), so it only counts as introduced if it shares no stem with these or with the rest.
     """
-    said = [stems for start, end in split_sentences(answer) if len(stems := set(content_stems(answer[start:end]))) > 1]
-    for start, end in split_sentences(text):
-        for match in _QUOTED.finditer(text, start, end):
-            inner, frame = set(content_stems(match[0])), _frame(text, (start, end), match.span())
-            if any(_taken_out(stems, inner, frame) for stems in said):
-                yield match.span()
-        colon = _BEHIND_COLON.search(text, start, end)
-        if colon is not None:
-            inner, frame = set(content_stems(colon[1])), _frame(text, (start, end), colon.span())
-            elsewhere = about | set(content_stems(f"{text[:start]} {text[end:]}"))
-            if inner.isdisjoint(elsewhere) and any(_taken_out(stems, inner, frame) for stems in said):
-                yield colon.span(1)
+    said = _statements(answer)
+    for one in _introductions(text):
+        if any(_taken_out(stems, one.inner, one.frame) for stems in said) and (
+            one.quoted or one.inner.isdisjoint(about | _elsewhere(text, one.sentence))
+        ):
+            yield one.span
 
 
-def _frame(text: str, sentence: tuple[int, int], inner: tuple[int, int]) -> set[str]:
-    return set(content_stems(f"{text[sentence[0] : inner[0]]} {text[inner[1] : sentence[1]]}"))
+@lru_cache(maxsize=64)
+def _statements(answer: str) -> tuple[frozenset[str], ...]:
+    """The stems of each of its sentences that has several."""
+    stems = (frozenset(content_stems(answer[start:end])) for start, end in split_sentences(answer))
+    return tuple(one for one in stems if len(one) > 1)
+
+
+@lru_cache(maxsize=2_000)
+def _introductions(text: str) -> tuple[_Introduction, ...]:
+    found = []
+    for sentence in split_sentences(text):
+        spans = [(match.span(), True) for match in _QUOTED.finditer(text, *sentence)]
+        if colon := _BEHIND_COLON.search(text, *sentence):
+            spans.append((colon.span(1), False))
+        for span, quoted in spans:
+            inner = frozenset(content_stems(text[slice(*span)]))
+            found.append(_Introduction(span, sentence, inner, _frame(text, sentence, span), quoted))
+    return tuple(found)
+
+
+def _elsewhere(text: str, sentence: tuple[int, int]) -> set[str]:
+    return set(content_stems(f"{text[: sentence[0]]} {text[sentence[1] :]}"))
+
+
+def _frame(text: str, sentence: tuple[int, int], inner: tuple[int, int]) -> frozenset[str]:
+    return frozenset(content_stems(f"{text[sentence[0] : inner[0]]} {text[inner[1] : sentence[1]]}"))
 
 
 def _taken_out(said: Set[str], inner: Set[str], frame: Set[str]) -> bool:

@@ -82,6 +82,9 @@ class ModelCompletion:
                 # A thought in a field of its own shows that the server works: the bound on the first token is met.
                 if text or chunk.thinks:
                     clock.came()
+                # Tokens that have come together go on together: each piece costs as much as ten of them.
+                while stream.holds_more:
+                    text += self._take(read_chunk(await anext(stream)))
                 for said in visible.feed(text):
                     yield self._given(said)
             for said in visible.rest(cut_short=self.cut_short or not self.finish):

@@ -36,7 +36,7 @@ DONE = b"[DONE]"
 """The last event of a stream in OpenAI's interface."""
 DRAIN_SECONDS = 0.1
 """To read what HTTP sends behind the last event: only then can the connection serve the next call."""
-GATHER_SECONDS = 0.025
+GATHER_SECONDS = 0.05
 """Reading token by token would wake the process 150 times a second for each answer; so reads wait for several."""
 UNGATHERED = 16
 """Reads at the beginning of a stream that do not wait, so that the first words come at once."""
@@ -165,6 +165,11 @@ class ServerSentEvents:
     def is_waiting(self) -> bool:
         """Whether the next event must be waited for: none is left of what has been read."""
         return not self._events
+
+    @property
+    def holds_more(self) -> bool:
+        """Whether the next event has been read already, and is not the end."""
+        return bool(self._events) and not self._events[0].startswith(DONE)
 
     async def aclose(self) -> None:
         await self._response.aclose()

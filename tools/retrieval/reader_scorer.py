@@ -83,8 +83,8 @@ class ReaderScorer:
         """How alike the statement and each text are as a whole: the cosine of their mean vectors, in [-1, 1]."""
         if not texts:
             return []
-        said, *others = self.read([statement, *texts])
-        return [float(other.mean @ said.mean) for other in others]
+        said, *others = self.load().means([statement, *texts])
+        return [float(other @ said) for other in others]
 
     def _chances(self, asked: TokenVectors, others: Sequence[TokenVectors], best: Floats) -> list[float]:
         """What the card's reading makes of each text; 0 where that, or what is asked, is empty."""

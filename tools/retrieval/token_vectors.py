@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import json
 import threading
-from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
+from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from argot.corpus.embedding.embedder import onnx_session
 from argot.tools.retrieval.reader_export import CARD_FILE
 
 Floats = NDArray[np.float32]
+Value = TypeVar("Value")
 
 MODEL_FILES = ("model.onnx", "tokenizer.json", CARD_FILE)
 MOST_TOKENS = 256
-REMEMBERED = 1000
+REMEMBERED = 2_000
 """Texts whose vectors are kept: some 75 kB for a passage of 150 words."""
+REMEMBERED_MEANS = 20_000
+"""Texts of which the mean alone is kept, 1.5 kB each: statements, and passages as they are compared with those."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,29 @@ def _mean(vectors: Floats) -> Floats:
     return total / max(float(np.linalg.norm(total)), 1e-9)  # type: ignore[no-any-return]
 
 
+class RecentlyUsed(Generic[Value]):
+    """What was made of texts; those used longest ago are forgotten first. Safe to use from several threads."""
+
+    def __init__(self, most: int) -> None:
+        self._kept: LRUCache[str, Value] = LRUCache(most)
+        self._lock = threading.Lock()
+
+    def all_of(self, texts: Sequence[str], make: Callable[[Sequence[str]], Sequence[Value]]) -> list[Value]:
+        """What is kept of each text; `make` makes what is missing, in the order of the texts it is given."""
+        with self._lock:
+            found = {text: self._kept[text] for text in texts if text in self._kept}
+        missing = [text for text in dict.fromkeys(texts) if text not in found]
+        made = dict(zip(missing, make(missing), strict=True))
+        with self._lock:
+            self._kept.update(made)
+        found |= made
+        return [found[text] for text in texts]
+
+    def clear(self) -> None:
+        with self._lock:
+            self._kept.clear()
+
+
 class TokenReader:
     """Reads texts through onnxruntime. Safe to use from several threads."""
 
@@ -72,22 +98,18 @@ class TokenReader:
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(MOST_TOKENS)
-        self._remembered: OrderedDict[str, TokenVectors] = OrderedDict()
-        self._remembering = threading.Lock()
+        self._remembered: RecentlyUsed[TokenVectors] = RecentlyUsed(REMEMBERED)
+        self._means: RecentlyUsed[Floats] = RecentlyUsed(REMEMBERED_MEANS)
 
     def read(self, texts: Sequence[str]) -> list[TokenVectors]:
         """Each text as vectors, those read before from memory."""
-        with self._remembering:
-            found = {text: self._remembered[text] for text in texts if text in self._remembered}
-        missing = [text for text in dict.fromkeys(texts) if text not in found]
-        found.update(zip(missing, self._vectors(missing), strict=True))
-        with self._remembering:
-            for text in texts:
-                self._remembered[text] = found[text]
-                self._remembered.move_to_end(text)
-            while len(self._remembered) > REMEMBERED:
-                self._remembered.popitem(last=False)
-        return [found[text] for text in texts]
+        return self._remembered.all_of(texts, self._vectors)
+
+    def means(self, texts: Sequence[str]) -> list[Floats]:
+        """The mean of each text's vectors, (dimensions,), of length 1; those known from memory, which is another one:
+        many statements do not drive out the passages that `read` remembers.
+        """
+        return self._means.all_of(texts, lambda missing: [read.mean for read in self._vectors(missing)])
 
     def _vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
         """Each text by itself: in 8 bits, texts that are read together share a scale, and each would come out otherwise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from argot.tools.text.words import bare
@@ -28,13 +29,13 @@ _FIELDS = (*SCOPE_FIELDS, "product", "model", "audience", "language", "departmen
 
 def same_thing(one: Held, other: Held) -> bool:
     """Whether two passages stand under the same headings of documents with the same subject."""
-    return not unlike_fields(one[1], other[1], _FIELDS) and _subject(*one) == _subject(*other)
+    return _subject(*one) == _subject(*other) and not unlike_fields(one[1], other[1], _FIELDS)
 
 
 def same_part(one: Held, other: Held) -> bool:
     """As `same_thing`, also where one of the two is cut more finely: it stands under more headings."""
     (title, headings, models), (theirs, others, named) = _subject(*one), _subject(*other)
-    if unlike_fields(one[1], other[1], _FIELDS) or (title, models) != (theirs, named):
+    if (title, models) != (theirs, named) or unlike_fields(one[1], other[1], _FIELDS):
         return False
     return all(mine == other for mine, other in zip(headings, others, strict=False))
 
@@ -58,11 +59,20 @@ def without_revision(title: str) -> str:
     return bare(_REVISION.sub(" ", _COPY.sub("", title.casefold())))
 
 
-def _subject(passage: Passage, document: Document) -> tuple[str, tuple[str, ...], frozenset[str]]:
-    """The title without its year or revision, the headings below it, and the models that the file's name names."""
-    title = without_revision(document.title)
-    headings = tuple(without_revision(_SECTION.sub("", heading.casefold())) for heading in passage.heading_path)
-    name = _COUNTED.sub("", _COPY.sub("", PurePosixPath(document.name).stem.casefold()))
+Subject = tuple[str, tuple[str, ...], frozenset[str]]
+"""The title without its year or revision, the headings below it, and the models that the file's name names."""
+
+
+def _subject(passage: Passage, document: Document) -> Subject:
+    return _subject_of(document.title, document.name, passage.heading_path)
+
+
+# Each passage of an answer is compared with all that were found.
+@lru_cache(maxsize=10_000)
+def _subject_of(title: str, name: str, heading_path: tuple[str, ...]) -> Subject:
+    title = without_revision(title)
+    headings = tuple(without_revision(_SECTION.sub("", heading.casefold())) for heading in heading_path)
+    name = _COUNTED.sub("", _COPY.sub("", PurePosixPath(name).stem.casefold()))
     models = frozenset(_MODEL.findall(_REVISION.sub(" ", re.sub(r"[_\W]+", " ", name))))
     return title, tuple(heading for heading in headings if heading != title), models
 

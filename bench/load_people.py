@@ -69,7 +69,8 @@ class Person(HttpUser):
             told["error"] = f"status {answer.status_code}: {answer.text[:200]}"
             return {}
         kind = ""
-        for raw in answer.iter_lines(chunk_size=1):
+        # None: what has come, at once. A number would be waited for, and 1 takes a processor for itself.
+        for raw in answer.iter_lines(chunk_size=None):
             line = raw.decode("utf-8")
             if line.startswith("event: "):
                 kind = line[7:]

@@ -189,10 +189,6 @@ def main(model: str, cache: str, threads: str, precision: str) -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C stops the service, which then stops this
     parent = Parent(NICE)
-    if sys.platform == "linux":
-        # Whatever wakes beside it runs at once. Beside a process that is merely nice it waits until that one's slice
-        # has ended: some milliseconds, which add up where a question goes from thread to thread.
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     chosen = {"embedder": model, "cache": cache, "threads": threads, "embedding_precision": precision}
     embedder = embedder_for(Settings.model_validate(chosen))
     for message, _ in parent.messages():

@@ -75,7 +75,7 @@ class AnswerWorker:
             await self._warm()
             process_memory.freeze_start_up()
             await self._link.send(Ready())
-            beside.append(asyncio.create_task(read_ahead(self._kb)))
+            beside.append(asyncio.create_task(read_ahead(self._kb, lambda: bool(self._under_way))))
             await self._listen()
         finally:
             tasks = [*beside, *self._renewing, *(one.task for one in self._under_way.values())]

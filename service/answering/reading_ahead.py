@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import sys
-import threading
-from concurrent.futures import Executor, ThreadPoolExecutor
+from collections.abc import Callable
 
 from argot.corpus.store.document_store import CorpusStore
 from argot.errors import ArgotError
@@ -29,34 +26,32 @@ FIRST_SECONDS = 3.0
 PAUSE_SECONDS = 0.03
 """Between two readings, about twice as long as one takes: the processor is left to others."""
 FOLLOW_SECONDS = 1.0
-"""Between two looks at whether documents have changed."""
-NICE = 15
-"""Of the thread that reads, as of the process that embeds documents."""
+"""Between two looks at whether documents have changed, or whether questions are still being answered."""
 
 
-async def read_ahead(kb: KnowledgeBase) -> None:
-    """Read all passages, and those that come later, one at a time and after everything else that wants the processor;
-    as long as there are no more than the reader remembers.
+async def read_ahead(kb: KnowledgeBase, busy: Callable[[], bool]) -> None:
+    """Read all passages, and those that come later, one at a time and never beside a question, as long as there are no
+    more than the reader remembers.
+
+    Args:
+        busy: whether questions are being answered in this process.
     """
     await asyncio.sleep(FIRST_SECONDS)
-    # One thread of its own, as no other work is to have its low priority.
-    with ThreadPoolExecutor(1, "reading-ahead", _give_way) as aside:
-        ahead = _Ahead(kb, aside)
-        while True:
-            try:
-                is_done = await ahead.step()
-            except ArgotError as error:  # a question that needs the store or the model says what is wrong
-                logger.info("passages are not read ahead: %s", error)
-                is_done = True
-            await asyncio.sleep(FOLLOW_SECONDS if is_done else PAUSE_SECONDS)
+    ahead = _Ahead(kb)
+    while True:
+        try:
+            waits = busy() or await ahead.step()
+        except ArgotError as error:  # a question that needs the store or the model says what is wrong
+            logger.info("passages are not read ahead: %s", error)
+            waits = True
+        await asyncio.sleep(FOLLOW_SECONDS if waits else PAUSE_SECONDS)
 
 
 class _Ahead:
     """What has been read of the passages there are."""
 
-    def __init__(self, kb: KnowledgeBase, aside: Executor) -> None:
+    def __init__(self, kb: KnowledgeBase) -> None:
         self._kb = kb
-        self._aside = aside
         self._scorer: Scorer | None = None
         self._version = -1
         self._left: list[str] = []
@@ -77,7 +72,7 @@ class _Ahead:
         found = await self._kb.blocking(store.passages, local_principal(), [id_])
         self._read.add(id_)
         for passage, _ in found.values():
-            await asyncio.get_running_loop().run_in_executor(self._aside, scorer.read, [passage.with_header])
+            await self._kb.blocking(scorer.read, [passage.with_header])
         return False
 
     async def _look(self, store: CorpusStore) -> None:
@@ -89,9 +84,3 @@ class _Ahead:
         ids = await self._kb.blocking(store.passage_ids, REMEMBERED + 1)
         self._read.intersection_update(ids)
         self._left = [id_ for id_ in ids if id_ not in self._read] if len(ids) <= REMEMBERED else []
-
-
-def _give_way() -> None:
-    # Elsewhere the priority is that of the whole process.
-    if sys.platform == "linux":
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)

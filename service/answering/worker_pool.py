@@ -78,7 +78,7 @@ async def answering(kb: KnowledgeBase) -> AsyncIterator[None]:
     count = workers_for(kb.settings)
     if not count:
         # Answer workers read for themselves.
-        reading = kb.beside(read_ahead(kb))
+        reading = kb.beside(read_ahead(kb, lambda: bool(kb.gate.running)))
         try:
             yield
         finally:

@@ -41,9 +41,9 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @contextlib.asynccontextmanager
-async def reading(kb: KnowledgeBase) -> AsyncIterator[None]:
+async def reading(kb: KnowledgeBase, *, busy: bool = False) -> AsyncIterator[None]:
     load_scorer(kb.settings).load()._remembered.clear()  # type: ignore[attr-defined]
-    task = asyncio.create_task(read_ahead(kb))
+    task = asyncio.create_task(read_ahead(kb, lambda: busy))
     yield
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
@@ -84,6 +84,12 @@ async def test_what_comes_later_is_read_too(
         await all_read(kb, read)
         later = read[len(before) :]
     assert [text for text in later if "closes at nine" in text] and not set(later) & set(before)
+
+
+async def test_nothing_is_read_beside_a_question(home: Path, read: list[str]) -> None:
+    async with KnowledgeBase.open(home, Settings(home=home)) as kb, reading(kb, busy=True):
+        await asyncio.sleep(0.3)
+    assert not read
 
 
 async def test_a_base_that_the_reader_cannot_remember_is_not_read(

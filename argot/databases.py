@@ -64,6 +64,11 @@ class Connection(Protocol):
     def executemany(self, sql: str, parameters: Iterable[Any], /) -> Cursor: ...
 
 
+def without_nul(text: str) -> str:
+    """The text as every engine keeps it, and as long as before: PostgreSQL has no U+0000."""
+    return text.replace("\0", "\ufffd")
+
+
 def bytes_read(connection: Connection, sql: str) -> Cursor:
     """The rows of a statement that reads large values of bytes; as they are, also where bytes are else sent as text."""
     execute = getattr(connection, "execute_binary", connection.execute)

@@ -12,6 +12,7 @@ from psycopg_pool import PoolClosed, PoolTimeout
 
 from argot.errors import ArgotError, DamagedStore, InvalidInput, StoreUnavailable
 
+UTF8 = "Make a database whose texts are in UTF-8 (createdb --encoding UTF8 --template template0), and name that one"
 _RESTORE = "Restore the database from a backup of PostgreSQL's, as its handbook says (pg_restore, or point in time)"
 _START = "Start PostgreSQL, or see that this machine reaches it"
 _REMEDIES: tuple[tuple[type[psycopg.Error], str], ...] = (
@@ -23,6 +24,7 @@ _REMEDIES: tuple[tuple[type[psycopg.Error], str], ...] = (
     (pg.InvalidPassword, "Give the password of its user"),
     (pg.InvalidAuthorizationSpecification, "Let its user in (pg_hba.conf), or name another"),
     (pg.InvalidCatalogName, "Make the database (createdb), or name another"),
+    (pg.UntranslatableCharacter, UTF8),
     (pg.UndefinedTable, "Restore it from a backup of PostgreSQL's: tables are missing"),
     (pg.LockNotAvailable, "Wait for the program that writes there, or end that one"),
     (pg.QueryCanceled, "Wait for the program that writes there, or see what keeps PostgreSQL busy"),
@@ -62,7 +64,8 @@ def postgresql_error(name: str, error: psycopg.Error) -> ArgotError | None:
     """
     if isinstance(error, _DAMAGE):
         return DamagedStore(f"{name} is damaged: {_line(error)}. {_RESTORE}.")
-    if isinstance(error, psycopg.DataError) and "NUL" in str(error):
+    # The first is said by the driver of a text, the second by the server of JSON.
+    if isinstance(error, psycopg.DataError) and ("NUL" in str(error) or "\\u0000" in str(error)):
         return InvalidInput("There is a NUL character in the text, which PostgreSQL keeps none of. Take it out.")
     said = _line(error)
     met = next((kind for words, kind in _SAID if error.sqlstate is None and words in said), type(error))

@@ -129,7 +129,7 @@ def is_file(name_or_file: str) -> bool:
 
 def _file_hint(name: str) -> str:
     """Where a path was given that does not look like one to us."""
-    return f" A file of a profile ends in {SUFFIX}." if "/" in name or Path(name).is_file() else ""
+    return f" A file of a profile ends in {SUFFIX}." if "/" in name else ""
 
 
 def profile_in_file(path: Path) -> Profile:

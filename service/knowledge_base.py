@@ -176,6 +176,8 @@ class KnowledgeBase:
             place_home(home, stores, kept_by(stores), create=create)
             lock = take_lock(home, patience)
             undo.callback(lock.release)
+            if restore.cut_off(home):  # what it had unpacked; the schema is put in place in one transaction
+                logger.warning("%s", restore.finish_restore(home))
             owner = owner_of(stores, settings)
             undo.callback(owner.close)
             owner.take(patience)

@@ -51,6 +51,8 @@ UNENCRYPTED = (
 )
 GRACE_SECONDS = 3
 """Open windows keep a connection; when all answers are done they get this long to end it."""
+READY_SECONDS = 3.0
+"""Whoever asks whether this service is ready has others to send people to."""
 SWITCH_SECONDS = 0.001
 """How long a thread may keep the interpreter while others wait for it. With Python's own 5 ms an answer would wait that
 long at each of its dozens of steps whenever another thread is busy.
@@ -274,8 +276,9 @@ def application(kb: KnowledgeBase, authenticator: Authenticator) -> FastAPI:
         """The stores answer too, and new questions are taken on."""
         kb.gate.require_open()
         try:
-            await kb.blocking(require_readable, kb.home, kb.stores)
-        except ArgotError as error:
+            async with asyncio.timeout(READY_SECONDS):
+                await kb.blocking(require_readable, kb.home, kb.stores)
+        except (ArgotError, TimeoutError) as error:
             logger.error("a store does not answer: %s", error)
             raise HTTPException(503, OfThisMachine.elsewhere) from error
         await kb.require_answering()

@@ -41,8 +41,11 @@ def sketches(vectors: Vectors) -> bytes:
     return sums
 
 
-def vector_faults(connection: Connection, index: VectorIndex) -> Iterator[str]:
+def vector_faults(connection: Connection, index: VectorIndex, *, searched: bool = True) -> Iterator[str]:
     """What is wrong with the vectors, one sentence each. Reads all of them.
+
+    Args:
+        searched: whether its graphs lead to them, too.
 
     Raises:
         DamagedStore: Chroma cannot give them.
@@ -56,7 +59,7 @@ def vector_faults(connection: Connection, index: VectorIndex) -> Iterator[str]:
             yield f"{name}: {missing} vectors are missing, {surplus} are too many"
         elif altered := _altered(index, name, wanted):
             yield f"{name}: {altered} vectors are not as they were written"
-        elif lost := _lost(index, name, sorted(wanted)):
+        elif searched and (lost := _lost(index, name, sorted(wanted))):
             yield f"{name}: searches do not find {lost} of {min(len(wanted), MOST_SEARCHED)} vectors"
 
 

@@ -11,14 +11,20 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import WRITES_IDX_MAP, CheckpointTuple
+from langgraph.checkpoint.base import (
+    WRITES_IDX_MAP,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+)
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from psycopg import AsyncConnection, AsyncCursor
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool
 
-from argot.databases import Additive, PerEngine, StoreMigration
+from argot.databases import Additive, PerEngine, StoreMigration, without_nul
 from argot.postgresql import RECONNECT_SECONDS, WAIT_SECONDS
 from argot.postgresql_errors import postgresql_named
 
@@ -100,6 +106,18 @@ class PostgresqlTurnSaver(AsyncPostgresSaver):
         if found is not None:
             _no_earlier_than(str(found.checkpoint["id"]))
         return found
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        # Texts stand in the checkpoint's own JSON, where a definition or a document may have brought a U+0000.
+        values = checkpoint["channel_values"]
+        storable = {name: without_nul(value) if isinstance(value, str) else value for name, value in values.items()}
+        return await super().aput(config, {**checkpoint, "channel_values": storable}, metadata, new_versions)
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""

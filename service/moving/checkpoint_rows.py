@@ -13,11 +13,13 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from argot.databases import Connection
+from argot.databases import Connection, without_nul
 from argot.service.moving.moved_rows import Row, fetched, plain
 from argot.service.threads.thread_database import checkpoint_serializer
 
 _KEY = "thread_id, checkpoint_ns, checkpoint_id"
+_JOIN = "join:"
+"""What the names of LangGraph's channels begin with where branches join."""
 _HEAD = 6
 """Values of a row before those of its channels."""
 _BLOBS = """
@@ -45,7 +47,7 @@ class CheckpointRows:
             sql = f"SELECT {_KEY}, parent_checkpoint_id, type, checkpoint, metadata FROM checkpoints ORDER BY {_KEY}"
             for *place, kind, data, metadata in fetched(connection, sql):
                 checkpoint = self._serde.loads_typed((kind, data))
-                values = {name: self._serde.dumps_typed(value) for name, value in _taken(checkpoint).items()}
+                values = {name: self._serde.dumps_typed(_storable(value)) for name, value in _taken(checkpoint).items()}
                 yield _row(place, checkpoint, json.loads(metadata) if metadata else {}, values)
             return
         columns = "parent_checkpoint_id, CAST(checkpoint AS text), CAST(metadata AS text)"
@@ -55,6 +57,20 @@ class CheckpointRows:
             found = connection.execute(_BLOBS, (text, place[0], place[1])).fetchall()
             values |= {channel: (kind, bytes(data)) for channel, kind, data in found}
             yield _row(place, checkpoint, json.loads(metadata), values)
+
+    def compared(self, row: Row) -> Row:
+        """Where branches of the graph join, a channel holds the set of those that have come. Its bytes have them in an
+        order that differs from process to process.
+        """
+        channels = (
+            (name, *(self._in_order(kind, data) if name.startswith(_JOIN) else (kind, data)))
+            for name, kind, data in _channels(row)
+        )
+        return (*row[:_HEAD], *(part for channel in channels for part in channel))
+
+    def _in_order(self, kind: str, data: bytes) -> tuple[str, bytes]:
+        value = self._serde.loads_typed((kind, data))
+        return self._serde.dumps_typed(sorted(value)) if isinstance(value, set) else (kind, data)
 
     def insert(self, connection: Connection, rows: Sequence[Row]) -> None:
         for row in rows:
@@ -67,6 +83,11 @@ class CheckpointRows:
                 connection.execute(f"{sql} VALUES (?, ?, ?, ?, ?, ?, ?)", (*row[:4], kind, data, row[5].encode()))
             else:
                 _insert_apart(connection, row, checkpoint, values, typed)
+
+
+def _storable(value: Any) -> Any:
+    """A text beside a checkpoint is JSON on PostgreSQL, which holds no U+0000. Within other values it is in bytes."""
+    return without_nul(value) if isinstance(value, str) else value
 
 
 def _taken(checkpoint: dict[str, Any]) -> dict[str, Any]:
@@ -127,6 +148,9 @@ class WaitingRows:
     def insert(self, connection: Connection, rows: Sequence[Row]) -> None:
         table, columns = _table(connection)
         connection.executemany(f"INSERT INTO {table} ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+
+    def compared(self, row: Row) -> Row:
+        return row
 
 
 def _table(connection: Connection) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
-from argot.databases import Connection
+from argot.databases import Connection, without_nul
 from argot.errors import DamagedStore
 from argot.jargon_db.store.nul_texts import escaped, unescaped
 from argot.service.moving.moved_stores import MovedTable
@@ -40,6 +40,10 @@ class Rows(Protocol):
         ...
 
     def insert(self, connection: Connection, rows: Sequence[Row]) -> None: ...
+
+    def compared(self, row: Row) -> Row:
+        """A row that was read, in a form that is the same for the same content."""
+        ...
 
     def count(self, connection: Connection) -> int: ...
 
@@ -114,7 +118,7 @@ class RowsOfTable:
         names: what they become when they are read. Rows with a value that is not among them are left out.
         own: keys of rows that are left out.
         on_postgresql: what the table is called there.
-        escaped: its texts stand there with U+0000 escaped.
+        escaped: its texts stand there with U+0000 escaped. In those of other tables U+FFFD takes its place.
     """
 
     table: MovedTable
@@ -141,6 +145,8 @@ class RowsOfTable:
         rows: Iterator[Row] = map(plain, fetched(connection, sql))
         if self._changes(connection):
             rows = (_each_text(row, unescaped) for row in rows)
+        elif not self.escaped:
+            rows = (_each_text(row, without_nul) for row in rows)
         if self.own:
             place = self.table.columns.index(self.table.key[0])
             rows = filter(lambda row: row[place] not in self.own, rows)
@@ -157,6 +163,9 @@ class RowsOfTable:
         if self._changes(connection):
             rows = [_each_text(row, escaped) for row in rows]
         connection.executemany(f"INSERT INTO {self._called(connection)} ({_listed(columns)}) VALUES ({marks})", rows)
+
+    def compared(self, row: Row) -> Row:
+        return row
 
     def count(self, connection: Connection) -> int:
         return int(connection.execute(f"SELECT count(*) FROM {self._called(connection)}").fetchone()[0])

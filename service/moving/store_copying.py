@@ -73,7 +73,7 @@ class Copying:
         with self.target.reading(store) as copied:
             for row in there.read(copied):
                 mine = next(waiting, None)
-                if mine is None or row_bytes(mine) != row_bytes(row):
+                if mine is None or row_bytes(here.compared(mine)) != row_bytes(there.compared(row)):
                     raise _Changed
                 self.told(here.name, 1)
         for batch in row_batches(waiting):
@@ -107,7 +107,7 @@ class Copying:
     def _digest(self, rows: Rows, connection: Connection) -> RowDigest:
         digest = RowDigest()
         for row in rows.read(connection):
-            digest.add(row)
+            digest.add(rows.compared(row))
             self.told(f"checking {rows.name}", 1)
         return digest
 

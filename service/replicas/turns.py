@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 5.0
 STOP, OVER = "turn/stop", "turn/over"
+LONGEST_TOLD = 500
+"""Characters of a thread's id. Anything may be sent as one; those that are given are shorter, and notices are small."""
 LOST = (
     "The connection to PostgreSQL was lost while this was answered, and somebody else may have gone on in this"
     " conversation. Ask again: what was done already is not done twice."
@@ -60,8 +62,9 @@ class Turns:
                     finally:
                         del self._running[thread]
             finally:
-                # Given back by now: whoever is told finds it so.
-                self._shared.tell_soon(OVER, thread)
+                # Given back by now: whoever is told finds it so. An id that is too long to be told is nobody's.
+                if len(thread) <= LONGEST_TOLD:
+                    self._shared.tell_soon(OVER, thread)
 
     async def elsewhere(self, thread: str) -> bool:
         """Whether another process answers a question of this thread now."""

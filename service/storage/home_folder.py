@@ -29,6 +29,8 @@ MAX_PATH = 440
 """Bytes of the folder's path: SQLite takes 512 for a file's, and those of the vectors add a few."""
 VECTORS = "vectors"
 LEARNING_FOLDER = "learning"
+RESTORING, RESTORED = ".restoring", ".restored"
+"""A backup that is being put in the place of the stores, and one that has been (`argot.service.storage.restore`)."""
 RUNS = f"{LEARNING_FOLDER}/runs"
 """The trainings, each a folder (`argot.learn.run_folder`)."""
 
@@ -39,8 +41,8 @@ def is_knowledge_base(home: Path) -> bool:
 
 
 def is_scratch(name: str) -> bool:
-    """Whether a file stands for a process that has the folder, or had it and was killed."""
-    return name in ("lock", "owner.json") or name.startswith((".owner.json.", f".{MARKER}."))
+    """Whether a file or folder stands for a process that has the folder, or had it and was killed."""
+    return name in ("lock", "owner.json", RESTORING, RESTORED) or name.startswith((".owner.json.", f".{MARKER}."))
 
 
 def require(home: Path) -> None:

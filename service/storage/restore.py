@@ -16,8 +16,8 @@ from argot.files import flush_folder, write_atomically
 from argot.remedies import reindex_command
 from argot.service.storage import home_folder as layout
 
-SCRATCH = ".restoring"
-ENDED = ".restored"
+SCRATCH = layout.RESTORING
+ENDED = layout.RESTORED
 COMPLETE = "complete"
 PARTS = (*layout.DATABASES, layout.BLOBS, layout.PROFILES, layout.LEARNING_FOLDER)
 

@@ -67,11 +67,14 @@ def _unicode(text: str) -> str:
         text.encode()
     except UnicodeEncodeError:
         raise ValueError("it is not valid Unicode text") from None
-    return text
+    # No keyboard has it, no reader sees it, and PostgreSQL keeps no text that holds it.
+    return text.replace("\0", "")
 
 
 Text = Annotated[str, AfterValidator(_unicode)]
-"""A string that can be stored: no lone surrogates, which undecodable command-line bytes and JSON may hold."""
+"""A string that can be stored: no lone surrogates, which undecodable command-line bytes and JSON may hold, and without
+U+0000.
+"""
 Number = Annotated[int, Field(ge=0, lt=2**63)]
 """A number of something that SQLite keeps, which has no larger ones."""
 Count = Annotated[int, Field(ge=0, lt=2**62)]

@@ -66,6 +66,13 @@ def test_a_server_that_does_not_let_us_in_is_named_with_what_helps(
     assert "secret-of-tests" not in str(refused.value) + caplog.text + repr(refused.value.__cause__)
 
 
+def test_a_database_that_is_not_in_utf8_is_refused(postgresql_server: PostgresqlServer) -> None:
+    postgresql_server.execute("CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
+    with pytest.raises(StoreUnavailable, match=r"texts are in LATIN1.*createdb --encoding UTF8"):
+        PostgresqlStores(postgresql_server.url("latin"))
+    postgresql_server.execute("DROP DATABASE latin")
+
+
 def test_several_knowledge_bases_share_a_database(postgresql_url: str) -> None:
     made = (PostgresqlStores(postgresql_url, schema) for schema in ("one", "two"))
     with closing(next(made)) as one, closing(next(made)) as two:
@@ -169,6 +176,8 @@ def test_when_all_connections_are_in_use_that_is_said(postgresql_url: str, monke
 def test_a_character_that_it_cannot_keep_is_named(opened: PostgresqlStores) -> None:
     with pytest.raises(InvalidInput, match="NUL"):
         opened.open("shop", THINGS).write(INSERT, "a\0b")
+    with pytest.raises(InvalidInput, match="NUL"):
+        opened.open("shop", THINGS).rows("SELECT jsonb_array_elements_text(CAST(? AS jsonb))", r'["a\u0000b"]')
 
 
 def test_tables_that_change_under_a_prepared_statement(postgresql_url: str, opened: PostgresqlStores) -> None:

@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import ormsgpack
 import pytest
 from chroma_server import ChromaRun
 from killing import killed, stepping
@@ -256,6 +257,33 @@ async def test_what_the_source_changed_since_a_kill_is_copied_anew(
         assert added.id == max(sense.id for sense in kb.glossary.senses.find(LOCAL))
 
 
+async def test_characters_that_postgresql_has_not_are_replaced(home: Path, postgresql_url: str) -> None:
+    with closing(sqlite3.connect(home / "threads.db")) as threads, threads:
+        assert threads.execute("UPDATE threads SET title = 'a' || char(0) || 'b' WHERE owner = 'ann'").rowcount
+    await asyncio.to_thread(moved, folder(home), on(postgresql_url, home))
+    async with KnowledgeBase.open(*on(postgresql_url, home)) as kb:
+        assert {one.title for one in await (await kb.threads()).of("ann")} == {"a\ufffdb"}
+        # Of the glossary they are kept, and harm no question.
+        kb.glossary.senses.add("VGN", "Tools", "voltage \0 gizmo", description="a\0b")
+        assert (await do(kb, LOCAL, "ask", question="What is a VGN?"))["status"] == "answered"
+
+
+def test_a_set_in_a_checkpoint_is_the_same_in_whatever_order() -> None:
+    from langgraph.checkpoint.serde import jsonplus
+
+    rows, names = CheckpointRows(), ["one", "two", "three"]
+    in_order, turned = (
+        ("msgpack", jsonplus._msgpack_enc(ormsgpack.Ext(jsonplus.EXT_CONSTRUCTOR_SINGLE_ARG, jsonplus._msgpack_enc(
+            ("builtins", "set", tuple(given))))))
+        for given in (names, names[::-1])
+    )  # fmt: skip
+    assert in_order != turned
+    head = ("thread", "", "id", None, "{}", "{}")
+    assert rows.compared((*head, "join:a+b:c", *in_order)) == rows.compared((*head, "join:a+b:c", *turned))
+    other = ("msgpack", jsonplus._msgpack_enc(names))
+    assert rows.compared((*head, "hits", *other)) == (*head, "hits", *other)
+
+
 async def test_the_command_says_what_it_did_and_what_to_set(home: Path, postgresql_url: str, tmp_path: Path) -> None:
     def move(*arguments: object) -> str:
         done = run("move", "--home", home, *arguments)
@@ -263,7 +291,9 @@ async def test_the_command_says_what_it_did_and_what_to_set(home: Path, postgres
 
     there = await asyncio.to_thread(move, "--to", postgresql_url, "--schema", "desk")
     assert "5 vectors from" in there and "ARGOT_STORE_SCHEMA=desk" in there and "secret-of-tests" not in there
-    assert "is no place to move to" in await asyncio.to_thread(move, "--to", "mysql://x")
+    for slip in ("mysql://x", "postgresql:/keeper:geheim7@db/argot", "host=db password=geheim7", "password = geheim7"):
+        said = await asyncio.to_thread(move, "--to", slip)
+        assert "is no place to move to" in said and "geheim7" not in said
     assert "leave out --schema x" in await asyncio.to_thread(move, "--to", tmp_path / "b", "--schema", "x")
 
 

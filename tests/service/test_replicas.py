@@ -192,6 +192,12 @@ def test_a_conversation_goes_on_at_the_other(pair: Pair) -> None:
     assert [turn["turn"] for turn in read["turns"]] == [0, 1]
 
 
+def test_a_thread_that_nobody_has_is_told_to_nobody(pair: Pair) -> None:
+    for thread in ("x" * 100_000, "x"):
+        assert pair.ask(pair.one, TARIFF, thread=thread).status_code == 404
+    assert "Traceback" not in "".join(pair.one.said)
+
+
 def test_what_is_put_in_at_one_is_found_at_the_other(pair: Pair, tmp_path: Path) -> None:
     # Both have answered before, so that whatever they keep in memory is there.
     for server in (pair.one, pair.other):

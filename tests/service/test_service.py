@@ -97,6 +97,9 @@ async def test_parameters_are_checked_before_anything_runs(kb: KnowledgeBase) ->
     with pytest.raises(InvalidInput, match="not valid Unicode"):
         await catalogue.result(kb, ADMIN, "user_add", name="\ud800")
     assert await catalogue.result(kb, ADMIN, "glossary_list") == []
+    # What no keyboard has, and PostgreSQL keeps in no text, is left out.
+    added = await catalogue.result(kb, ADMIN, "glossary_add", term="A\0B", context="Tools", expansion="a \0b")
+    assert (added["term"], added["expansion"]) == ("AB", "a b")
 
 
 async def test_a_sense_with_an_audience_is_invisible_to_others(kb: KnowledgeBase) -> None:

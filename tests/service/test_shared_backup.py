@@ -15,6 +15,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.backup import restore_backup
 from argot.service.maintenance.shared_backup import restore_shared_backup
 from argot.service.moving.base_moving import move_base
+from argot.service.storage import restore
 from argot.service.usecases import catalogue
 from argot.settings import Settings
 
@@ -107,3 +108,14 @@ async def test_a_file_that_is_no_whole_backup_changes_nothing(settings: Settings
         names = connection.execute("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'argot%'").fetchall()
     stores.close()
     assert [name for (name,) in names] == ["argot"]
+
+
+async def test_a_restore_cut_off_in_a_new_folder_is_taken_back_by_the_next_command(
+    settings: Settings, tmp_path: Path
+) -> None:
+    fresh = tmp_path / "fresh"
+    fresh.mkdir()
+    restore.staging_folder(fresh)
+    async with KnowledgeBase.open(fresh, settings.model_copy(update={"home": fresh})) as kb:
+        assert [user.name for user in kb.people.users()] == ["ann"]
+    assert not (fresh / ".restoring").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from argot.settings import Settings
 
 _POSTGRESQL = ("postgresql://", "postgres://")
+_ADDRESS = re.compile(
+    r"[a-z][a-z0-9+.-]{2,}:|(?:host|hostaddr|port|dbname|user|password|service|sslmode)\s*=", re.IGNORECASE
+)
+"""What begins no folder's name: another address, a slip in one, PostgreSQL's own words. A drive's letter is shorter."""
 
 
 def register(app: typer.Typer) -> None:
@@ -95,8 +100,12 @@ def _target(to: str, schema: str | None, chroma: str | None, settings: Settings)
             )
         changed |= {"store": to, "store_schema": schema or settings.store_schema}
         return settings.home.expanduser().absolute(), settings.model_copy(update=changed)
-    if "://" in to or not to:
-        raise InvalidInput(f"'{to.partition('://')[0]}' is no place to move to. Give postgresql://... or a folder.")
+    if not to or _ADDRESS.match(to):
+        # What stands behind may be a password.
+        kind = re.split("[:=]", to)[0]
+        raise InvalidInput(
+            f"'{kind}' is no place to move to. Give postgresql://USER:PASSWORD@HOST/DATABASE or a folder."
+        )
     if schema:
         raise InvalidInput(f"A folder has no schema: leave out --schema {schema}, or give postgresql://... with --to.")
     folder = Path(to).expanduser().absolute()

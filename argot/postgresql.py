@@ -20,7 +20,7 @@ from argot.clock import timestamp
 from argot.databases import POSTGRESQL, Additive, AsWritten, PerEngine, StoreMigration
 from argot.errors import DamagedStore, InvalidSettings, StoreUnavailable
 from argot.postgresql_connection import PostgresqlConnection, connection_options
-from argot.postgresql_errors import UTF8, is_lost, postgresql_named
+from argot.postgresql_errors import is_lost, postgresql_named
 from argot.postgresql_presence import attend, attend_alone
 from argot.postgresql_translation import translated_schema
 from argot.remedies import UPDATE
@@ -156,7 +156,10 @@ class PostgresqlStores:
                 )
             encoding = connection.info.parameter_status("server_encoding")
             if encoding != "UTF8":
-                raise StoreUnavailable(f"{self.name} cannot be used: its texts are in {encoding}. {UTF8}.")
+                raise StoreUnavailable(
+                    f"{self.name} cannot be used: its texts are in {encoding}. Make a database whose texts are in UTF-8"
+                    " (createdb --encoding UTF8 --template template0), and name that one."
+                )
             with _locked(connection, self.lock_number("")):
                 # Looked for first: who may use a schema need not be let make one.
                 there = connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = $1", (self.schema,)).fetchone()

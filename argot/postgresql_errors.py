@@ -12,7 +12,6 @@ from psycopg_pool import PoolClosed, PoolTimeout
 
 from argot.errors import ArgotError, DamagedStore, InvalidInput, StoreUnavailable
 
-UTF8 = "Make a database whose texts are in UTF-8 (createdb --encoding UTF8 --template template0), and name that one"
 _RESTORE = "Restore the database from a backup of PostgreSQL's, as its handbook says (pg_restore, or point in time)"
 _START = "Start PostgreSQL, or see that this machine reaches it"
 _REMEDIES: tuple[tuple[type[psycopg.Error], str], ...] = (
@@ -24,7 +23,6 @@ _REMEDIES: tuple[tuple[type[psycopg.Error], str], ...] = (
     (pg.InvalidPassword, "Give the password of its user"),
     (pg.InvalidAuthorizationSpecification, "Let its user in (pg_hba.conf), or name another"),
     (pg.InvalidCatalogName, "Make the database (createdb), or name another"),
-    (pg.UntranslatableCharacter, UTF8),
     (pg.UndefinedTable, "Restore it from a backup of PostgreSQL's: tables are missing"),
     (pg.LockNotAvailable, "Wait for the program that writes there, or end that one"),
     (pg.QueryCanceled, "Wait for the program that writes there, or see what keeps PostgreSQL busy"),

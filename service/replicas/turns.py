@@ -62,9 +62,8 @@ class Turns:
                     finally:
                         del self._running[thread]
             finally:
-                # Given back by now: whoever is told finds it so. An id that is too long to be told is nobody's.
-                if len(thread) <= LONGEST_TOLD:
-                    self._shared.tell_soon(OVER, thread)
+                # Given back by now: whoever is told finds it so.
+                self._tell_others(OVER, thread)
 
     async def elsewhere(self, thread: str) -> bool:
         """Whether another process answers a question of this thread now."""
@@ -82,8 +81,8 @@ class Turns:
 
         self.over.append(told)
         try:
-            if stop and self._shared is not None:
-                self._shared.tell_soon(STOP, thread)
+            if stop:
+                self._tell_others(STOP, thread)
             while await self.elsewhere(thread):
                 # The word may be missed, or nobody be left to say it.
                 with suppress(TimeoutError):
@@ -92,6 +91,11 @@ class Turns:
                 ended.clear()
         finally:
             self.over.remove(told)
+
+    def _tell_others(self, topic: str, thread: str) -> None:
+        # An id that is too long to be told is nobody's.
+        if self._shared is not None and len(thread) <= LONGEST_TOLD:
+            self._shared.tell_soon(topic, thread)
 
     def _stop_here(self, thread: str) -> None:
         if hold := self._running.get(thread):

@@ -13,6 +13,7 @@ from urllib.request import getproxies
 
 import hypothesis
 import pytest
+from _pytest.tmpdir import tmppath_result_key
 from tiny_base import TinyBase, close_base, make_tiny, open_base
 
 from argot.settings import Settings
@@ -64,6 +65,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "CI" in os.environ or any(item.get_closest_marker(name) for name in OF_OTHERS):
             item.add_marker(pytest.mark.flaky(retries=1))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    # What pytest removes a test's folder by is written after its first try alone: without it a second one that passes
+    # would be an error all the same.
+    item.stash.setdefault(tmppath_result_key, {})
 
 
 @pytest.fixture

@@ -156,7 +156,7 @@ def test_a_window_and_what_belongs_to_it_reach_one_service_through_a_proxy(
                 cookies = _cookies(entered)
                 window, session = opened.connect(), str(uuid.uuid4())
                 with window, connect(
-                    f"ws://{NAME}/ws/socket.io/?EIO=4&transport=websocket", sock=window,
+                    f"ws://{NAME}/ws/socket.io/?EIO=4&transport=websocket", sock=window, open_timeout=PATIENCE,
                     origin=ORIGIN, additional_headers={"Cookie": cookies},  # type: ignore[arg-type]
                 ) as opened_window:  # fmt: skip
                     assert str(opened_window.recv()).startswith("0") and opened_window.response
@@ -263,7 +263,7 @@ def test_a_window_at_the_other_shows_an_answer_under_way_and_stops_it(pair: Pair
             thread = reading.get("/api/threads").json()[0]["id"]
         with connect(
             f"ws://localhost:{pair.other.port}/ws/socket.io/?EIO=4&transport=websocket",
-            origin=pair.other.url, additional_headers={"Cookie": cookie},  # type: ignore[arg-type]
+            origin=pair.other.url, additional_headers={"Cookie": cookie}, open_timeout=PATIENCE,  # type: ignore[arg-type]
         ) as window:  # fmt: skip
             window.recv()
             window.send("40" + json.dumps({"sessionId": str(uuid.uuid4()), "threadId": thread}))

@@ -142,13 +142,17 @@ def argot_service(
 
 
 @contextmanager
-def postgresql(scratch: Path) -> Iterator[tuple[PostgresqlServer, dict[str, str]]]:
-    """A running one, and the setting that names its database, as an ordinary user: policies of rows hold for that."""
+def postgresql(scratch: Path, memory: str = "32MB") -> Iterator[tuple[PostgresqlServer, dict[str, str]]]:
+    """A running one, and the setting that names its database, as an ordinary user: policies of rows hold for that.
+
+    Args:
+        memory: its `shared_buffers`.
+    """
     from postgresql_server import running
 
     # Its own user has to enter the folder, as it does not run as root.
     scratch.chmod(0o755)
-    with running(scratch / "postgresql", durable=True) as server:
+    with running(scratch / "postgresql", durable=True, memory=memory) as server:
         server.execute("CREATE ROLE keeper LOGIN")
         server.execute("CREATE DATABASE argot OWNER keeper")
         yield server, {"ARGOT_STORE": server.url("argot").replace("argot:secret-of-tests@", "keeper@")}
@@ -159,7 +163,7 @@ def chroma_server(scratch: Path) -> Iterator[tuple[ChromaRun, dict[str, str]]]:
     """A running one, and the setting that names it."""
     from chroma_server import ChromaRun
 
-    (scratch / "chroma").mkdir()
+    (scratch / "chroma").mkdir(exist_ok=True)
     with ChromaRun(scratch / "chroma") as server:
         yield server, {"ARGOT_CHROMA_URL": server.url}
 

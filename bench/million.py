@@ -1,11 +1,12 @@
 """What the retrieval of a question takes among 10 thousand, 100 thousand and a million passages.
 
-    python bench/million.py --keep FOLDER [--counts 10000 100000 1000000] [--questions 100]
+    python bench/million.py --keep FOLDER [--counts 10000 100000 1000000] [--questions 100] [--servers]
 
-What is not yet in the folder is made first (`bench/million_corpora.py`; a million takes an hour and 8 GB); from then on
-it is only measured. Asked is as the graph asks: `hybrid_search` over a `Corpus`, by somebody who sees all, by a member
-of one group, and by the former within a tag of half of the documents, a tag of a hundredth, a field of a twentieth, and
-one document.
+What is not yet in the folder is made first (`bench/million_corpora.py`; a million takes an hour and 9 GB); from then on
+it is only measured, in the folder or, with `--servers`, copied to a PostgreSQL and a Chroma server that are started for
+it (`bench/million_servers.py`). Asked is as the graph asks: `hybrid_search` over a `Corpus`, by somebody who sees all,
+by a member of one group, and by the former within a tag of half of the documents, a tag of a hundredth, a field of a
+twentieth, and one document.
 
 Times are milliseconds. `work` is the processor time of this process, which says more
 than the clock on a machine that has other work. `recall`: the share of the exact first ten that a search finds.
@@ -39,6 +40,7 @@ from million_corpora import (
     make_vectors,
     make_words,
 )
+from million_servers import on_servers
 
 from argot.corpus.corpus import Corpus
 from argot.profile import Profile
@@ -67,6 +69,7 @@ def main() -> None:
     parser.add_argument("--counts", type=int, nargs="*", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--questions", type=int, default=100)
     parser.add_argument("--only", nargs="*", help=f"of the scopes: {', '.join(name for name, *_ in SCOPES)}")
+    parser.add_argument("--servers", action="store_true", help="PostgreSQL and a Chroma server, not the folder")
     given = parser.parse_args()
     given.keep.mkdir(parents=True, exist_ok=True)
     draw, fingerprint = Draw(given.keep), embedder_fingerprint()
@@ -78,13 +81,18 @@ def main() -> None:
     for count in given.counts:
         vectors = make_drawn_vectors(given.keep, count, draw)
         with opened(home_of(given.keep, count)) as corpus:
-            measure(f"{count:,}, in a folder", corpus, asked, vectors, given.only)
+            if not given.servers:
+                measure(f"{count:,}, in a folder", corpus, asked, vectors, given.only)
+        if given.servers:
+            with on_servers(given.keep, count) as corpus:
+                measure(f"{count:,}, on servers", corpus, asked, vectors, given.only)
 
 
 @contextmanager
 def opened(home: Path) -> Iterator[Corpus]:
     began, before = time.perf_counter(), resident()
     corpus = Corpus.open(home, Settings(home=home))
+    corpus.quantising.wait()
     size = sum(file.stat().st_size for file in home.rglob("*") if file.is_file())
     print(
         f"\n{home.name}: {size / 1e6:,.0f} MB on disk, opened in {time.perf_counter() - began:.1f} s, which took"

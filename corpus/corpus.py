@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
@@ -14,6 +15,7 @@ from argot.corpus.embedding.embedder import embedder_for
 from argot.corpus.embedding.embedding_process import BackgroundEmbedder, InLane
 from argot.corpus.index import outbox
 from argot.corpus.index.document_search import nearest_within
+from argot.corpus.index.quantised_vectors import quantised_faults
 from argot.corpus.index.soundness import vector_faults
 from argot.corpus.index.vector_index import IndexClosed, VectorIndex
 from argot.corpus.ingestion import document_changes, reindexing
@@ -22,6 +24,7 @@ from argot.corpus.ingestion.document_changes import Parts
 from argot.corpus.ingestion.ingest_job import Adding, IngestEvent, Turn
 from argot.corpus.ingestion.live_vectors import LiveVectors
 from argot.corpus.ingestion.opened_vectors import generations_of, opened_vectors
+from argot.corpus.ingestion.quantising import Quantising
 from argot.corpus.ingestion.source import Source
 from argot.corpus.ingestion.sources import sources_in
 from argot.corpus.keyword.keyword_index import keyword_index_of, rebuild_words
@@ -87,6 +90,7 @@ class Corpus:
         shared = store.database.shared and bool(settings.chroma_url)
         self._live = LiveVectors(self._opened_vectors, self._changing, self.generations.current if shared else None)
         self.compacting = Compacting(self, self._changing, self._make_live)
+        self.quantising = Quantising(self, self._changing)
 
     @classmethod
     def open(
@@ -114,6 +118,8 @@ class Corpus:
             corpus = cls(home, settings, store, embedder or embedder_for(settings))
             corpus._live.open(mending=mending)
             corpus._finish_removals()
+            if corpus._live.index is not None:
+                corpus.quantising.start_if_due(corpus._live.index)
         except BaseException:
             store.close()
             raise
@@ -138,8 +144,9 @@ class Corpus:
             raise
 
     def close(self) -> None:
-        # Before taking the lock, which the copying thread needs in order to end.
+        # Before taking the lock, which these threads need in order to end.
         self.compacting.close()
+        self.quantising.close()
         with self._changing.threads:
             if isinstance(self._for_passages, BackgroundEmbedder):
                 self._for_passages.close()
@@ -455,7 +462,8 @@ class Corpus:
         try:
             index = self.vectors
             self.generations.check(index.generation)
-            for fault in vector_faults(self.store.database.connection(), index):
+            connection = self.store.database.connection()
+            for fault in chain(vector_faults(connection, index), quantised_faults(connection, index.generation)):
                 yield Problem("vectors", fault, self._reindex)
         except DamagedStore as error:
             yield Problem("vectors", str(error), self._reindex)

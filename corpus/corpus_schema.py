@@ -352,6 +352,26 @@ ALTER TABLE source_items ADD COLUMN tried_stamp TEXT NOT NULL DEFAULT '';
 """
 
 
+_QUANTISED = """
+-- The vectors of a document's live revision, of one kind: their ids, a line each, and what they are known again by.
+CREATE TABLE quantised_vectors (
+    document TEXT NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
+    kind TEXT NOT NULL CHECK (kind IN ('passage', 'derived', 'triple')),
+    generation TEXT NOT NULL,
+    revision TEXT NOT NULL,
+    vectors TEXT NOT NULL,
+    signs BLOB NOT NULL,
+    -- Last, and so never read with the rest.
+    numbers BLOB NOT NULL,
+    PRIMARY KEY (document, kind, generation)
+);
+"""
+# They do not compress.
+_QUANTISED_APART = "".join(
+    f"ALTER TABLE quantised_vectors ALTER COLUMN {column} SET STORAGE EXTERNAL;\n" for column in ("signs", "numbers")
+)
+
+
 # Of the passages there are already: the store builds them when it is opened.
 _BLOCKS_DUE = "INSERT INTO meta (key, value) SELECT 'words_to_index', 'due' WHERE EXISTS (SELECT 1 FROM passages);\n"
 
@@ -371,6 +391,7 @@ MIGRATIONS: tuple[StoreMigration, ...] = (
     _WARNINGS,
     _SOURCE_METADATA,
     PerEngine(BLOCK_TABLES + _BLOCKS_DUE, ""),
+    PerEngine(_QUANTISED, _QUANTISED + _QUANTISED_APART),
 )
 NAMES = StepNames(
     "corpus",

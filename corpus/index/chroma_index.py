@@ -8,6 +8,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, cast
 
@@ -109,14 +110,17 @@ class ChromaIndex(ABC):
     ) -> list[list[tuple[str, float]]]:
         best: list[dict[str, float]] = [{} for _ in vectors]
         with self._reading():
-            for audience in set(audiences):
-                collection = self._collection(self.collection_name(kind, audience))
-                if collection is not None:
-                    # While a document's readers are being changed, its vectors are in two collections for a moment.
-                    some = None if only is None else only[audience]
-                    for known, items in zip(best, _search_items(collection, vectors, limit, some), strict=True):
-                        for item, similarity in items:
-                            known[item] = max(similarity, known.get(item, -1.0))
+            named = {audience: self._collection(self.collection_name(kind, audience)) for audience in set(audiences)}
+            searched = [
+                (collection, vectors, limit, None if only is None else only[audience])
+                for audience, collection in named.items()
+                if collection is not None
+            ]
+            for of_collection in _side_by_side(searched):
+                # While a document's readers are being changed, its vectors are in two collections for a moment.
+                for known, items in zip(best, of_collection, strict=True):
+                    for item, similarity in items:
+                        known[item] = max(similarity, known.get(item, -1.0))
         # Ids break ties, so that the same question gives the same order every time.
         return [sorted(known.items(), key=lambda pair: (-pair[1], pair[0]))[:limit] for known in best]
 
@@ -217,6 +221,18 @@ class ChromaIndex(ABC):
 
 
 # -- parts ----------------------------------------------------------------------------------------------------------
+
+
+_threads = ThreadPoolExecutor(thread_name_prefix="argot-collections")
+"""A collection for each set of readers is searched: Chroma lets go of Python meanwhile, and a server does several."""
+
+
+def _side_by_side(
+    searched: Sequence[tuple[Collection, Vectors, int, Sequence[str] | None]],
+) -> Iterable[list[list[tuple[str, float]]]]:
+    if len(searched) < 2:
+        return [_search_items(*one) for one in searched]
+    return _threads.map(lambda one: _search_items(*one), searched)
 
 
 def _search_items(

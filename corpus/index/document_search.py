@@ -6,20 +6,19 @@ import json
 from collections.abc import Collection, Sequence
 
 from argot.corpus.index.embedding_windows import vector_ids_of
+from argot.corpus.index.quantised_vectors import Ranked, nearest_quantised
 from argot.corpus.index.vector_index import VectorIndex
 from argot.corpus.vector_ids import TABLES, VectorKind
 from argot.databases import Connection
 from argot.protocols import Vectors
 from argot.types import Audience
 
-FEW_DOCUMENTS = 200
-"""Up to so many their vectors are named to the index, which then looks at no others."""
+FEW_DOCUMENTS = 4_000
+"""Of up to so many all vectors are compared: of 1,000 it takes some 10 ms."""
 MOST_LOOKED_AT = 2_000
 """Items of all documents among which those of the documents are looked for."""
 MARGIN = 2
 """Times as many are looked at as should be enough: documents of a scope stand nearer to some questions than others."""
-
-Found = list[list[tuple[str, float]]]
 
 
 def nearest_within(  # noqa: PLR0917
@@ -30,10 +29,10 @@ def nearest_within(  # noqa: PLR0917
     audiences: Sequence[Audience],
     limit: int,
     documents: Collection[str],
-) -> Found:
+) -> list[Ranked]:
     """`VectorIndex.searches` within these documents (ids).
 
-    Where they are many, naming all their vectors takes longer than looking for them among the nearest of all.
+    Where they are many, comparing all their vectors takes longer than looking for them among the nearest of all.
     """
     if len(documents) > FEW_DOCUMENTS:
         (total,) = connection.execute("SELECT count(*) FROM documents").fetchone()
@@ -43,11 +42,30 @@ def nearest_within(  # noqa: PLR0917
             kept = _kept(connection, kind, found, frozenset(documents))
             if all(len(some) >= limit or len(every) < wanted for some, every in zip(kept, found, strict=True)):
                 return [some[:limit] for some in kept]
-    only = vector_ids_of(connection, index.generation, kind, documents)
-    return index.searches(kind, vectors, [one for one in audiences if one in only], limit, only)
+    return _compared(connection, index, kind, vectors, audiences, limit, documents)
 
 
-def _kept(connection: Connection, kind: VectorKind, found: Found, documents: frozenset[str]) -> Found:
+def _compared(  # noqa: PLR0917
+    connection: Connection,
+    index: VectorIndex,
+    kind: VectorKind,
+    vectors: Vectors,
+    audiences: Sequence[Audience],
+    limit: int,
+    documents: Collection[str],
+) -> list[Ranked]:
+    found, unknown = nearest_quantised(connection, index.generation, kind, vectors, audiences, limit, documents)
+    only = vector_ids_of(connection, index.generation, kind, unknown) if unknown else {}
+    if not only:
+        return found
+    named = index.searches(kind, vectors, [one for one in audiences if one in only], limit, only)
+    return [
+        sorted([*some, *others], key=lambda pair: (-pair[1], pair[0]))[:limit]
+        for some, others in zip(found, named, strict=True)
+    ]
+
+
+def _kept(connection: Connection, kind: VectorKind, found: list[Ranked], documents: frozenset[str]) -> list[Ranked]:
     ids = json.dumps(list({id_ for ranked in found for id_, _ in ranked}))
     rows = connection.execute(
         f"SELECT id, document FROM {TABLES[kind]} WHERE id IN (SELECT value FROM json_each(?))",  # noqa: S608

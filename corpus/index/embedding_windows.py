@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from argot.corpus.index.quantised_vectors import add_quantised
 from argot.corpus.index.soundness import sketches
 from argot.corpus.index.vector_index import VectorIndex
 from argot.corpus.store.row_mapping import stored_audience
@@ -113,7 +114,7 @@ def by_collection(embedded: Sequence[EmbeddedItem]) -> dict[str, dict[str, Vecto
 
 
 def record_windows(connection: Connection, generation: str, embedded: Sequence[EmbeddedItem]) -> None:
-    """Record how many vectors each item has in a generation of the index, and a sketch of each."""
+    """Record how many vectors each item has in a generation of the index, a sketch of each, and each quantised."""
     # Content that comes back has the same ids as before: its old rows are replaced.
     connection.executemany(
         upsert("vectors", ("generation", "item", "kind", "document", "windows", "sketch"), ("generation", "item")),
@@ -122,6 +123,11 @@ def record_windows(connection: Connection, generation: str, embedded: Sequence[E
             for one in embedded
         ],
     )
+    by_document: dict[str, dict[VectorKind, dict[str, Vectors]]] = {}
+    for one in embedded:
+        by_document.setdefault(one.item.document, {}).setdefault(one.item.kind, {}).update(one.vectors)
+    for document, vectors in by_document.items():
+        add_quantised(connection, generation, document, vectors)
 
 
 def vector_ids_of(

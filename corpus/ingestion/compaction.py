@@ -184,11 +184,15 @@ class Compacting:
         if expected != there:
             raise RuntimeError(f"{sum(there.values())} of {sum(expected.values())} vectors were copied")
         with database.writing() as connection:
-            connection.execute(
-                "INSERT INTO vectors (generation, item, kind, document, windows, sketch) "
-                "SELECT ?, item, kind, document, windows, sketch FROM vectors WHERE generation = ?",
-                (fresh.generation, old.generation),
-            )
+            for table, columns in (
+                ("vectors", "item, kind, document, windows, sketch"),
+                ("quantised_vectors", "document, kind, revision, vectors, signs, numbers"),
+            ):
+                connection.execute(
+                    f"INSERT INTO {table} (generation, {columns}) SELECT ?, {columns} FROM {table} "  # noqa: S608
+                    "WHERE generation = ?",
+                    (fresh.generation, old.generation),
+                )
         generations.blank_unsaved(fresh.generation)
         self._swap(fresh)
         old.copy = None

@@ -8,7 +8,7 @@ Which recipe made what is written down even where nothing came of it, so that no
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import ceil
@@ -16,6 +16,7 @@ from typing import get_args
 
 from argot.corpus.index import outbox
 from argot.corpus.index.embedding_windows import Item, by_collection, embed_items, record_windows
+from argot.corpus.index.quantised_vectors import forget_quantised
 from argot.corpus.index.vector_index import VectorIndex
 from argot.corpus.ingestion.document_changes import Parts
 from argot.corpus.keyword.keyword_index import keyword_index_of
@@ -191,7 +192,7 @@ def take_out(parts: Parts, document: str, kind: DerivableKind) -> int:
         gone = _made_of_kind(connection, kind, "document = ?", document)
         # Read before the rows that hold the number of vectors of each text are deleted.
         vectors = _vectors_of_items(connection, parts.vectors, gone, _audience(connection, document))
-        _delete(connection, kind, gone)
+        _delete(connection, parts.vectors, document, kind, gone)
         connection.execute("DELETE FROM derivations WHERE document = ? AND kind = ?", (document, kind))
         outbox.finish(connection, document, parts.vectors.generation, vectors)
     return len(gone)
@@ -264,7 +265,7 @@ def _replace(
         gone = _made_of_kind(connection, kind, _OF_PASSAGES[_kind_of(kind)], _listed(one.passages)) - new
         for name, ids in _vectors_of_items(connection, index, gone, audience).items():
             replaced.setdefault(name, []).extend(ids)
-        _delete(connection, kind, gone)
+        _delete(connection, index, one.document, kind, gone)
         _insert(connection, one)
         connection.executemany(
             upsert("derivations", ("passage", "kind", "document", "prompt", "model"), ("passage", "kind")),
@@ -339,10 +340,13 @@ def _vectors_of_items(
     return found
 
 
-def _delete(connection: Connection, kind: DerivableKind, ids: Iterable[str]) -> None:
+def _delete(
+    connection: Connection, index: VectorIndex, document: str, kind: DerivableKind, ids: Collection[str]
+) -> None:
     listed = json.dumps(sorted(ids))
     table = _TABLES[_kind_of(kind)]
     # Before the rows go: FTS5 takes words out by the texts they came from.
     keyword_index_of(connection).delete_some(connection, _kind_of(kind), json.loads(listed))
     connection.execute("DELETE FROM vectors WHERE item IN (SELECT value FROM json_each(?))", (listed,))
+    forget_quantised(connection, index.generation, document, _kind_of(kind), ids)
     connection.execute(f"DELETE FROM {table} WHERE id IN (SELECT value FROM json_each(?))", (listed,))  # noqa: S608

@@ -32,7 +32,8 @@ def new_generation(database: CorpusDatabase, generations: Generations, embedder:
             upsert("generations", ("name", "fingerprint", "dimensions"), ("name",)),
             (name, embedder.fingerprint, embedder.dimensions),
         )
-        connection.execute("DELETE FROM vectors WHERE generation = ?", (name,))  # of an unfinished rebuild
+        for table in ("vectors", "quantised_vectors"):  # of an unfinished rebuild
+            connection.execute(f"DELETE FROM {table} WHERE generation = ?", (name,))  # noqa: S608
     return generations.make(name, embedder.fingerprint)
 
 
@@ -57,8 +58,8 @@ def fill(database: CorpusDatabase, index: VectorIndex, embedder: Embedder, progr
 
 def forget_other_generations(database: CorpusDatabase, generations: Generations, live: str) -> None:
     with database.writing() as connection:
-        connection.execute("DELETE FROM vectors WHERE generation != ?", (live,))
-        connection.execute("DELETE FROM generations WHERE name != ?", (live,))
+        for table, column in (("vectors", "generation"), ("quantised_vectors", "generation"), ("generations", "name")):
+            connection.execute(f"DELETE FROM {table} WHERE {column} != ?", (live,))  # noqa: S608
     generations.remove_others(live)
 
 

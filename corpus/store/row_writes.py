@@ -109,7 +109,8 @@ def clear(connection: Connection, document: str) -> None:
     """Delete everything that searches could find of a document; its revisions stay."""
     for kind in KINDS:
         keyword_index_of(connection).delete_rows(connection, kind, document)
-    connection.execute("DELETE FROM vectors WHERE document = ?", (document,))
+    for table in ("vectors", "quantised_vectors"):
+        connection.execute(f"DELETE FROM {table} WHERE document = ?", (document,))  # noqa: S608
     connection.execute("DELETE FROM triples WHERE document = ?", (document,))
     connection.execute("DELETE FROM derived WHERE document = ?", (document,))
     connection.execute("DELETE FROM passages WHERE document = ?", (document,))

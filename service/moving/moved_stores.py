@@ -66,7 +66,10 @@ CORPUS = MovedStore(
     corpus_schema.MIGRATIONS,
     corpus_schema.NAMES,
     frozenset({LIVE, SERVER_ID}),
-    {"generations": "name", "vectors": "generation", "vector_deletions": "generation"},
+    {
+        "generations": "name",
+        **dict.fromkeys(("vectors", "quantised_vectors", "vector_deletions"), "generation"),
+    },
 )
 STORES = (
     CORPUS,

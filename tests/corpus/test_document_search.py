@@ -1,4 +1,4 @@
-"""Searches by meaning within some documents: of few their vectors are named, of many it is looked among the nearest."""
+"""Searches by meaning within some documents: of few all vectors are compared, of many the nearest of all looked at."""
 
 import random
 from pathlib import Path
@@ -10,18 +10,29 @@ from random_documents import ROOT, write
 from argot.corpus.index import document_search
 from argot.corpus.index.document_search import nearest_within
 from argot.corpus.index.embedded_index import FolderGenerations
+from argot.corpus.index.quantised_vectors import (
+    add_quantised,
+    documents_without,
+    forget_quantised,
+    nearest_quantised,
+)
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.vector_ids import vector_id
+from argot.protocols import Vectors
 from argot.types import EVERYONE
 
 INSIDE = frozenset({"inside"})
 SIZE = 16
 
 
-@pytest.mark.parametrize(("few", "most"), [(1_000, 2_000), (0, 2_000), (0, 10)], ids=["named", "widened", "too wide"])
+@pytest.mark.parametrize("quantised", [0, 1, 2], ids=["none", "half", "all"])
+@pytest.mark.parametrize(("few", "most"), [(1_000, 2_000), (0, 2_000), (0, 10)], ids=["few", "widened", "too wide"])
 def test_the_nearest_of_the_documents_are_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: int, most: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: int, most: int, quantised: int
 ) -> None:
+    """Args:
+    quantised: halves of the documents that have quantised vectors; those of an earlier Argot have none.
+    """
     monkeypatch.setattr(document_search, "FEW_DOCUMENTS", few)
     monkeypatch.setattr(document_search, "MOST_LOOKED_AT", most)
     store, dice, drawn = CorpusStore.open(tmp_path / "corpus.db"), random.Random(3), np.random.default_rng(3)
@@ -29,7 +40,7 @@ def test_the_nearest_of_the_documents_are_found(
     for name in map(str, range(30)):
         write(store, dice, name)
     vectors = {}
-    for document in store.documents(ROOT):
+    for place, document in enumerate(store.documents(ROOT)):
         passages = store.passages_of(ROOT, document.id)
         rows = drawn.normal(size=(len(passages), SIZE)).astype(np.float32)
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
@@ -42,6 +53,9 @@ def test_the_nearest_of_the_documents_are_found(
                 "INSERT INTO vectors (generation, item, kind, document, windows) VALUES (?, ?, 'passage', ?, 1)",
                 [(index.generation, id_, document.id) for id_ in own],
             )
+            if place % 2 < quantised:
+                named = {vector_id(id_, 0): row for id_, row in own.items()}
+                add_quantised(connection, index.generation, document.id, {"passage": named})
         vectors[document] = own
     wanted = list(vectors)[::2]
     queries = drawn.normal(size=(5, SIZE)).astype(np.float32)
@@ -56,3 +70,72 @@ def test_the_nearest_of_the_documents_are_found(
             assert [id_ for id_, _ in ranked] == exact
     index.close()
     store.close()
+
+
+def test_signs_lead_to_the_nearest_of_many(tmp_path: Path) -> None:
+    """Vectors as they are in practice: around some that many have in common."""
+    store, drawn, generation = CorpusStore.open(tmp_path / "corpus.db"), np.random.default_rng(5), "g000001"
+    write(store, random.Random(5), "one")
+    (document,) = store.documents(ROOT)
+    middles = _drawn(drawn, 200, 384)
+    rows = middles[drawn.integers(len(middles), size=4_000)] + 0.7 * _drawn(drawn, 4_000, 384)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    queries = middles[:20] + 0.7 * _drawn(drawn, 20, 384)
+    queries = (queries / np.linalg.norm(queries, axis=1, keepdims=True)).astype(np.float32)
+    named = {vector_id(f"p{n}", 0): row.astype(np.float32) for n, row in enumerate(rows)}
+    with store.database.writing() as connection:
+        add_quantised(connection, generation, document.id, {"passage": named})
+    connection = store.database.connection()
+    found, unknown = nearest_quantised(
+        connection, generation, "passage", queries, [document.audience], 10, [document.id]
+    )
+    assert not unknown
+    shared = 0
+    for query, ranked in zip(queries, found, strict=True):
+        similarities = rows @ query
+        exact = np.argsort(-similarities)[:10]
+        shared += len({f"p{n}" for n in exact} & {id_ for id_, _ in ranked})
+        for id_, similarity in ranked:
+            assert similarity == pytest.approx(float(similarities[int(id_[1:])]), abs=1e-3)
+    assert shared >= 198  # of 200
+    store.close()
+
+
+def test_vectors_are_replaced_forgotten_and_go_with_their_revision(tmp_path: Path) -> None:
+    store, generation = CorpusStore.open(tmp_path / "corpus.db"), "g000001"
+    write(store, random.Random(5), "one")
+    (document,) = store.documents(ROOT)
+    east, north = np.eye(16, dtype=np.float32)[:2]
+
+    def nearest(query: Vectors) -> tuple[list[tuple[str, float]], set[str]]:
+        found, unknown = nearest_quantised(
+            store.database.connection(), generation, "passage", query[np.newaxis], [document.audience], 5, [document.id]
+        )
+        return found[0], unknown
+
+    def add(**vectors: Vectors) -> None:
+        with store.database.writing() as connection:
+            named = {vector_id(item, 0): row for item, row in vectors.items()}
+            add_quantised(connection, generation, document.id, {"passage": named})
+
+    assert nearest(east) == ([], {document.id})
+    add(a=east)
+    add(b=north)
+    assert nearest(east) == ([("a", 1.0), ("b", 0.0)], set())
+    add(a=north)
+    assert nearest(north) == ([("a", 1.0), ("b", 1.0)], set())
+    with store.database.writing() as connection:
+        forget_quantised(connection, generation, document.id, "passage", {"a"})
+    assert nearest(north) == ([("b", 1.0)], set())
+    assert documents_without(store.database.connection(), generation, "", 5) == []
+    # An earlier Argot replaces the document, and leaves the row.
+    with store.database.writing() as connection:
+        connection.execute("UPDATE documents SET revision = 'another'")
+    assert nearest(north) == ([], {document.id})
+    assert documents_without(store.database.connection(), generation, "", 5) == [document.id]
+    store.close()
+
+
+def _drawn(drawn: np.random.Generator, count: int, size: int) -> Vectors:
+    rows = drawn.normal(size=(count, size)).astype(np.float32)
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)

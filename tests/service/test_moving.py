@@ -130,7 +130,7 @@ def left_behind(url: str) -> set[str]:
 
 def compared(one: Moved) -> list[tuple[str, str, int, str]]:
     """Generations have a name of their own on each side."""
-    named = ("generations", "vectors", "vector_deletions")
+    named = ("generations", "vectors", "quantised_vectors", "vector_deletions")
     return [(t.store, t.name, t.rows, "" if t.name in named else t.digest) for t in one.tables]
 
 

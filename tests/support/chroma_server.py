@@ -32,6 +32,10 @@ class ChromaRun:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def start(self) -> None:
         deadline = time.monotonic() + PATIENCE
         while True:

@@ -31,12 +31,12 @@ def programs() -> Path | None:
 class PostgresqlServer:
     """A running server, and databases on it. `start` and `stop` may follow each other."""
 
-    def __init__(self, folder: Path, *, durable: bool = False) -> None:
+    def __init__(self, folder: Path, *, durable: bool = False, memory: str = "32MB") -> None:
         bin_folder = programs()
         assert bin_folder is not None, MISSING
         self.programs, self.folder, self.port = bin_folder, folder, _free_port()
         self.data = folder / "data"
-        self.durable = durable
+        self.durable, self.memory = durable, memory
         folder.mkdir(parents=True, exist_ok=True)
         if os.geteuid() == 0:
             # Each folder above it, too, has to let that user through.
@@ -46,7 +46,7 @@ class PostgresqlServer:
         self.run("initdb", "-D", self.data, "-U", "argot", "--auth=trust", "--no-sync", "-E", "UTF8", *locale)
 
     def start(self) -> None:
-        limits = "-c max_connections=200 -c shared_buffers=32MB -c autovacuum=off"
+        limits = f"-c max_connections=200 -c shared_buffers={self.memory} -c autovacuum=off"
         if not self.durable:
             limits += " -c fsync=off"
         options = f"-c listen_addresses=127.0.0.1 -c port={self.port} -c unix_socket_directories='' {limits}"
@@ -88,8 +88,8 @@ class PostgresqlServer:
 
 
 @contextlib.contextmanager
-def running(folder: Path, *, durable: bool = False) -> Iterator[PostgresqlServer]:
-    server = PostgresqlServer(folder, durable=durable)
+def running(folder: Path, *, durable: bool = False, memory: str = "32MB") -> Iterator[PostgresqlServer]:
+    server = PostgresqlServer(folder, durable=durable, memory=memory)
     server.start()
     try:
         yield server

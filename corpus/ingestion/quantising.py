@@ -1,0 +1,96 @@
+"""Quantised vectors for the documents of an earlier Argot, which has kept none: made once, beside everything else.
+
+Until a document has them, searches within some documents name its vectors to the index, as they did before.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Sequence
+from typing import Protocol
+
+from argot.corpus.change_lock import ChangeLock
+from argot.corpus.index import outbox
+from argot.corpus.index.quantised_vectors import add_quantised, documents_without
+from argot.corpus.index.vector_index import IndexClosed, VectorIndex
+from argot.corpus.store.document_store import CorpusStore
+from argot.corpus.vector_ids import VectorKind
+from argot.errors import ArgotError
+from argot.protocols import Vectors
+
+SLICE = 16
+"""Documents that are read and written while other writers wait."""
+PAUSE_SECONDS = 0.02
+"""Between two slices, for those who wait."""
+
+log = logging.getLogger(__name__)
+
+
+class QuantisedCorpus(Protocol):
+    """A corpus as far as this is concerned. `vectors`: the live generation."""
+
+    store: CorpusStore
+
+    @property
+    def vectors(self) -> VectorIndex: ...
+
+
+class Quantising:
+    """One pass over the documents, in a thread of its own.
+
+    Args:
+        writers: the lock that whoever writes holds.
+    """
+
+    def __init__(self, corpus: QuantisedCorpus, writers: ChangeLock) -> None:
+        self._corpus = corpus
+        self._writers = writers
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start_if_due(self, index: VectorIndex) -> None:
+        """Returns at once."""
+        if documents_without(self._corpus.store.database.connection(), index.generation, "", 1):
+            # A daemon, so that a process can exit at once: the next start goes on.
+            self._thread = threading.Thread(target=self._try, args=(index,), name="argot-quantise", daemon=True)
+            self._thread.start()
+
+    def close(self) -> None:
+        """Not to be called by who holds the writers' lock."""
+        self._ended.set()
+        self.wait()
+
+    def wait(self) -> None:
+        if self._thread is not None:
+            self._thread.join()
+
+    def _try(self, index: VectorIndex) -> None:
+        try:
+            self.run(index)
+        except (ArgotError, IndexClosed):  # gone, or another generation is live, which has them
+            log.warning("some documents have no quantised vectors yet", exc_info=True)
+
+    def run(self, index: VectorIndex) -> None:
+        connection, after = self._corpus.store.database.connection(), ""
+        while not self._ended.wait(PAUSE_SECONDS):
+            with self._writers:
+                documents = documents_without(connection, index.generation, after, SLICE)
+                if not documents:
+                    return
+                self._quantise(index, documents)
+                after = documents[-1]
+
+    def _quantise(self, index: VectorIndex, documents: Sequence[str]) -> None:
+        database = self._corpus.store.database
+        made = {
+            document: _vectors_of(index, outbox.vectors_of(database.connection(), index, document))
+            for document in documents
+        }
+        with database.writing() as connection:
+            for document, vectors in made.items():
+                add_quantised(connection, index.generation, document, vectors)
+
+
+def _vectors_of(index: VectorIndex, ids: dict[str, list[str]]) -> dict[VectorKind, dict[str, Vectors]]:
+    return {outbox.kind_of_collection(name): index.get(name, of_collection) for name, of_collection in ids.items()}

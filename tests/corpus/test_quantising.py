@@ -1,0 +1,112 @@
+"""Documents of an earlier Argot get quantised vectors beside everything else; whatever changes them keeps them true."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from argot.corpus.corpus import Corpus, Source
+from argot.corpus.index import document_search
+from argot.settings import Settings
+from argot.types import EVERYONE, Audience, Principal
+
+ROOT = Principal("root", sees_all=True)
+ANN = Principal("ann")
+INSIDE = frozenset({"inside"})
+SETTINGS = Settings(threads=1)
+QUESTION = "Which pump is checked?"
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Iterator[Corpus]:
+    opened = Corpus.open(tmp_path / "kb", SETTINGS)
+    _add(opened, *(f"{n}.md" for n in range(40)))
+    _add(opened, "secret.md", audience=INSIDE)
+    yield opened
+    opened.close()
+
+
+def _add(corpus: Corpus, *names: str, audience: Audience = EVERYONE, text: str = "checked") -> None:
+    sources = [Source(f"test:///{name}", name, f"# {name}\n\nThe pump is {text}.\n".encode) for name in names]
+    list(corpus.add(sources, audience=audience))
+
+
+def _rows(corpus: Corpus) -> dict[tuple[str, str], tuple[str, bytes, Any]]:
+    rows = corpus.store.database.connection().execute(
+        "SELECT document, kind, vectors, signs, numbers FROM quantised_vectors WHERE generation = ?",
+        (corpus.vectors.generation,),
+    )
+    return {(document, kind): (ids, signs, np.frombuffer(data, "<f2")) for document, kind, ids, signs, data in rows}
+
+
+def _forget(corpus: Corpus, documents: int) -> None:
+    with corpus.store.database.writing() as connection:
+        connection.execute(
+            "DELETE FROM quantised_vectors WHERE document IN (SELECT id FROM documents ORDER BY id LIMIT ?)",
+            (documents,),
+        )
+
+
+def _found(corpus: Corpus, principal: Principal = ROOT) -> list[tuple[str, float]]:
+    within = frozenset(document.id for document in corpus.store.documents(ROOT))
+    return corpus.semantic_search(principal, "passage", corpus.embedder.embed_queries([QUESTION])[0], 50, within)
+
+
+def test_what_an_earlier_argot_left_without_gets_them(corpus: Corpus) -> None:
+    home, before, found = corpus.home, _rows(corpus), _found(corpus)
+    _forget(corpus, 30)
+    assert _ids(_found(corpus)) == _ids(found) and corpus.check() == []
+    corpus.close()
+    again = Corpus.open(home, SETTINGS)
+    try:
+        again.quantising.wait()
+        after = _rows(again)
+        assert after.keys() == before.keys()
+        for key, (ids, signs, numbers) in before.items():
+            assert (after[key][0], after[key][1]) == (ids, signs)
+            # Chroma makes a vector's length 1 when it is written: the last bit may be another one.
+            np.testing.assert_allclose(after[key][2].astype(float), numbers.astype(float), atol=1e-3)
+        assert _ids(_found(again)) == _ids(found) and again.check() == []
+    finally:
+        again.close()
+
+
+def test_the_same_is_found_with_them_and_by_the_graph(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    compared, of_ann = _found(corpus), _found(corpus, ANN)
+    assert len(compared) == len(of_ann) + 1 == 41
+    monkeypatch.setattr(document_search, "FEW_DOCUMENTS", 0)
+    for found, by_graph in ((compared, _found(corpus)), (of_ann, _found(corpus, ANN))):
+        assert {id_ for id_, _ in found} == {id_ for id_, _ in by_graph}
+        similar = dict(by_graph)
+        assert all(similarity == pytest.approx(similar[id_], abs=1e-3) for id_, similarity in found)
+
+
+def test_changes_keep_them_true(corpus: Corpus) -> None:
+    _add(corpus, "0.md", text="painted")
+    corpus.relabel(ROOT, "1.md", INSIDE, None)
+    corpus.remove(ROOT, "2.md")
+    assert corpus.check() == []
+    assert len(_found(corpus)) == 40 and len(_found(corpus, ANN)) == 38
+    corpus.compacting.run(corpus.vectors)
+    assert corpus.check() == [] and len(_found(corpus)) == 40
+    corpus.reindex()
+    assert corpus.check() == [] and len(_found(corpus)) == 40
+    generations = corpus.store.database.connection().execute("SELECT DISTINCT generation FROM quantised_vectors")
+    assert [name for (name,) in generations] == [corpus.vectors.generation]
+
+
+def test_one_that_is_missing_is_told_and_mended(corpus: Corpus) -> None:
+    with corpus.store.database.writing() as connection:
+        connection.execute(
+            "UPDATE quantised_vectors SET vectors = '', signs = x'', numbers = x'' WHERE kind = 'passage'"
+        )
+    (problem,) = corpus.check()
+    assert "quantised vectors of 41 documents" in problem.message and "reindex" in problem.remedy
+    corpus.reindex()
+    assert corpus.check() == []
+
+
+def _ids(found: list[tuple[str, float]]) -> set[str]:
+    return {id_ for id_, _ in found}

@@ -10,7 +10,8 @@ To be fair to both, the sides take turns in going first. A server keeps the prom
 run puts a line of its own before the passages: neither finds its passages in the other's or an earlier run's prompts,
 and both find the same constant part. No side is asked a question twice. Which passages a question has is found out by a
 process of its own, so that nothing of it is in this one's memory when it is timed. Questions the pipeline asks back
-about, or finds no answer for, are left out.
+about, or finds no answer for, are left out. Before anything is timed the service has half a minute to read passages
+ahead, as it does after every start; `--cold` asks at once.
 
 - jargon: the pipeline understands a term of the question.
 - rounds: model calls one after the other before the first word, the answer's own included.
@@ -54,6 +55,7 @@ from argot.tools.llm.model_server import ModelServer
 from argot.tools.llm.writer import passages_given
 from argot.types import Hit
 
+READ_AHEAD_SECONDS = 30.0
 WARMING = "What is the height limit for poles?"
 SIDE_BY_SIDE = ("identify_jargon", "identify_context")
 
@@ -92,6 +94,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=0, help="answer workers; plain RAG has none")
     parser.add_argument("--answer-tokens", type=int, default=48, help="longest answer: the first word is what counts")
     parser.add_argument("--home", type=Path, help="a folder with the sample knowledge base; without: a temporary one")
+    parser.add_argument("--cold", action="store_true", help="ask at once, before passages are read ahead")
     parser.add_argument("--json", action="store_true", help="every single time, too")
     parser.add_argument("--passages", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -118,7 +121,7 @@ def measure(arguments: argparse.Namespace) -> None:
             model_answer_tokens=arguments.answer_tokens,
             workers=arguments.workers,
         )
-        report = asyncio.run(Bench(settings, arguments.profile).run(questions, arguments.at_once))
+        report = asyncio.run(Bench(settings, arguments.profile, cold=arguments.cold).run(questions, arguments.at_once))
     print(json.dumps(report, indent=2) if arguments.json else table(report))
 
 
@@ -179,8 +182,9 @@ async def print_passages(home: Path) -> None:
 class Bench:
     """Both sides over one knowledge base and one server."""
 
-    def __init__(self, settings: Settings, profile: str) -> None:
+    def __init__(self, settings: Settings, profile: str, *, cold: bool) -> None:
         self.settings = settings
+        self.cold = cold
         self.profile = profile
         self.plain_line = line_of("plain")
 
@@ -190,6 +194,7 @@ class Bench:
             await kb.answers.warm()
             await self._warm(kb)
             freeze_start_up()  # as `argot serve` does
+            await asyncio.sleep(0 if self.cold else READ_AHEAD_SECONDS)
             for jargon in (False, True):
                 some = [question for question in questions if question.jargon is jargon]
                 share = len(some) // len(at_once)

@@ -192,6 +192,21 @@ class ChromaIndex(ABC):
         if self.copy is not None:
             self.copy.delete(collection, ids)
 
+    def fit_breadth(self, counts: Mapping[str, int]) -> bool:
+        """Search collections that have grown more broadly from now on; whether any has.
+
+        Chroma goes by it once it has opened them again.
+        """
+        changed = False
+        for name, count in counts.items():
+            found, wanted = self._collections[name], breadth_for(count)
+            hnsw = found.configuration_json.get("hnsw") or {}
+            if hnsw.get("ef_search") != wanted:
+                with self._errors_named():
+                    self._patient(found).modify(configuration=cast(Any, {"hnsw": {"ef_search": wanted}}))
+                changed = True
+        return changed
+
     def close(self) -> None:
         with self._changed:
             self._changed.wait_for(lambda: self._readers == 0)

@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from argot.corpus.index import generations
-from argot.corpus.index.chroma_index import CONFIGURATION, ChromaIndex, breadth_for
+from argot.corpus.index.chroma_index import CONFIGURATION, ChromaIndex
 from argot.corpus.index.live_pointer import FolderPointer, LivePointer
 from argot.corpus.index.vector_graphs import check_graphs, saved_elements
 from argot.errors import DamagedStore
@@ -52,21 +52,6 @@ class EmbeddedIndex(ChromaIndex):
         return self._client.get_or_create_collection(
             name, embedding_function=None, configuration=cast(Any, CONFIGURATION)
         )
-
-    def fit_breadth(self, counts: Mapping[str, int]) -> bool:
-        """Search collections that have grown more broadly from now on; whether any has.
-
-        Chroma goes by it once it has opened them again.
-        """
-        changed = False
-        for name, count in counts.items():
-            found, wanted = self._collections[name], breadth_for(count)
-            hnsw = found.configuration_json.get("hnsw") or {}
-            if hnsw.get("ef_search") != wanted:
-                with self._errors_named():
-                    found.modify(configuration=cast(Any, {"hnsw": {"ef_search": wanted}}))
-                changed = True
-        return changed
 
     def _close(self) -> None:
         cast(Any, self._client).close()

@@ -153,7 +153,9 @@ class ServerGenerations:
 
     def open(self, generation: str, fingerprint: str) -> ServerIndex:
         self._server.version(quick=True)  # a question may be waiting
-        return ServerIndex(self._server, generation, fingerprint)
+        index = ServerIndex(self._server, generation, fingerprint)
+        index.fit_breadth(index.counts())
+        return index
 
     def check(self, generation: str) -> None:
         """What the server keeps its data in is its own affair."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
@@ -38,6 +38,13 @@ LEAST_IDF = 1e-6
 COMPARED = 64
 """Rows of which the best stands for all where it is looked for how good the best are."""
 FEW_DOCUMENTS = 1_000
+COMMON_ROWS = 50_000
+"""A word of more rows is looked at last: mostly only the rows that rarer words have made good matter by then."""
+MOST_CANDIDATES = 20_000
+FEW_OF = 4
+"""Where fewer than one in so many rows may be found, the others are left out before anything is reckoned."""
+ROUNDING = 1e-9
+"""More than sums of scores can differ by the order of their parts."""
 
 Numbers: TypeAlias = NDArray[np.int64]
 Scores: TypeAlias = NDArray[np.float64]
@@ -105,23 +112,121 @@ def ranked_rows(  # noqa: PLR0917
     sequences = {one: tokens for one, tokens in sequences.items() if all(token in known.words for token in tokens)}
     if limit < 1 or not sequences:
         return []
-    singles = {known.words[tokens[0]].id for tokens in sequences.values() if len(tokens) == 1}
-    postings = read_postings(connection, index, singles)
-    rows = BlockRows.of(connection, index)
-    places, scores = [], []
-    # In the order of the phrases, in which FTS5 adds them up: sums of floats depend on it.
+    ranking = _Ranking(connection, index, known, scope, limit, held=held)
     for phrase, tokens in sequences.items():
-        if len(tokens) == 1:
-            found, added = postings[known.words[tokens[0]].id].scored(known, known.words[tokens[0]].rows, held=held)
-        else:
-            found, added = of_phrase(connection, index, phrase, tokens, known)
-        places.append(rows.places(found))
-        scores.append(added)
-    summed = np.bincount(np.concatenate(places), np.concatenate(scores), minlength=rows.size).astype(np.float64)
-    allowed = rows.within(connection, index, scope)
-    if allowed is not None:
-        summed *= allowed
-    return _first(connection, index, rows, summed, scope, limit)
+        if len(tokens) > 1:
+            ranking.add(phrase, *of_phrase(connection, index, phrase, tokens, known))
+    ranking.add_words({phrase: known.words[tokens[0]] for phrase, tokens in sequences.items() if len(tokens) == 1})
+    # In the order of the phrases, in which FTS5 adds them up: sums of floats depend on it.
+    return _first(connection, index, ranking.rows, ranking.summed(list(sequences)), scope, limit)
+
+
+class _Ranking:
+    """The scores of rows while words are added, the rarest first.
+
+    Before a word of very many rows is added, one looks whether it, and those after it, can bring any row among the
+    first that is not nearly there (MaxScore: Turtle and Flood 1995). From then on only such rows, the candidates, are
+    looked at.
+    """
+
+    def __init__(
+        self, connection: Connection, index: RowIndex, known: Known, scope: RankedScope, limit: int, *, held: bool
+    ) -> None:
+        self._connection = connection
+        self._index = index
+        self._known = known
+        self._limit = limit
+        self._held = held
+        # Of many documents, and of words counted here, the first so many are not enough.
+        self._may_spare = not held and not scope.is_of_many
+        self.rows = BlockRows.of(connection, index)
+        self._allowed = self.rows.within(connection, index, scope)
+        self._blocks: list[int] | None = None
+        self._few = False
+        if self._allowed is not None and not held:
+            self._keep_to(self._allowed)
+        self._found: dict[SearchPhrase, tuple[Numbers, Scores]] = {}
+        self._partial: Scores | None = None
+        self._spared = False
+
+    def add(self, phrase: SearchPhrase, numbers: Numbers, scores: Scores) -> None:
+        places = self.rows.places(numbers)
+        self._found[phrase] = places, scores
+        if self._partial is not None:
+            self._partial[places] += scores
+
+    def add_words(self, words: Mapping[SearchPhrase, Word]) -> None:
+        common = {phrase: word for phrase, word in words.items() if self._may_spare and word.rows > COMMON_ROWS}
+        rare = {phrase: word for phrase, word in words.items() if phrase not in common}
+        self._add_read(rare)
+        if common and len(words) + len(self._found) > 1:
+            self._partial = self._sum(list(self._found), self.rows.size)
+        left = sorted(common, key=lambda phrase: common[phrase].rows)
+        while left:
+            if self._partial is not None:
+                self._look_for_candidates(sum(self._most_of(common[phrase]) for phrase in left))
+            now = left if self._spared else left[:1]
+            self._add_read({phrase: common[phrase] for phrase in now})
+            del left[: len(now)]
+
+    def _most_of(self, word: Word) -> float:
+        """More than a word can add to a row's score."""
+        return inverse_frequency(self._known.rows, word.rows) * (K1 + 1)
+
+    def _look_for_candidates(self, rest: float) -> None:
+        """Those that can still be among the first, if there are few. `rest`: more than can be added to any row."""
+        assert self._partial is not None
+        # What may not be found does not count.
+        partial = self._partial if self._allowed is None else self._partial * self._allowed
+        tops = partial.reshape(-1, COMPARED).max(axis=1)
+        if len(tops) <= self._limit:
+            return
+        least = float(np.partition(tops, -self._limit)[-self._limit]) - rest - ROUNDING
+        if least > 0 and np.count_nonzero(tops >= least) <= MOST_CANDIDATES:
+            candidates = np.flatnonzero(partial >= least)
+            if len(candidates) <= MOST_CANDIDATES:
+                allowed = np.zeros(self.rows.size, np.bool_)
+                allowed[candidates] = True
+                self._keep_to(allowed)
+                self._partial, self._spared = None, True
+
+    def _keep_to(self, allowed: NDArray[np.bool_]) -> None:
+        """Where it pays, only blocks with these rows are read from now on, and only these rows scored."""
+        self._allowed = allowed
+        some = np.flatnonzero(allowed.reshape(-1, IN_BLOCK).any(axis=1))
+        self._blocks = self.rows.blocks[some].tolist() if len(some) < self.rows.blocks.size // 2 else None
+        self._few = bool(FEW_OF * np.count_nonzero(allowed) < allowed.size)
+
+    def _add_read(self, words: Mapping[SearchPhrase, Word]) -> None:
+        read = read_postings(self._connection, self._index, {word.id for word in words.values()}, self._blocks)
+        wanted = self._wanted if self._few else None
+        for phrase, word in words.items():
+            self.add(phrase, *read[word.id].scored(self._known, word.rows, held=self._held, wanted=wanted))
+
+    def _wanted(self, numbers: Numbers) -> NDArray[np.bool_]:
+        assert self._allowed is not None
+        return self._allowed[self.rows.places(numbers)]
+
+    def summed(self, order: Sequence[SearchPhrase]) -> Scores:
+        """The score of each row, 0 for those that may not be found or cannot be among the first."""
+        if self._spared:
+            assert self._allowed is not None
+            for phrase, (places, scores) in self._found.items():
+                some = self._allowed[places]
+                self._found[phrase] = places[some], scores[some]
+        summed = self._sum(order, self.rows.size)
+        if self._allowed is not None and not self._spared:
+            summed *= self._allowed
+        return summed
+
+    def _sum(self, order: Sequence[SearchPhrase], size: int) -> Scores:
+        places, scores = zip(*(self._found[phrase] for phrase in order), strict=True) if order else ((), ())
+        if not places:
+            return np.zeros(size)
+        # Of no rows at all they would be whole numbers.
+        return np.bincount(np.concatenate(places), np.concatenate(scores), minlength=size).astype(
+            np.float64, copy=False
+        )
 
 
 def count_held(connection: Connection, index: RowIndex, token: str, audiences: Sequence[int] | None) -> int:
@@ -168,7 +273,8 @@ def _first(  # noqa: PLR0917
         found = [(ids[n], score) for n, score in zip(numbers, scores.tolist(), strict=True) if n in ids]
         if len(found) >= limit or len(numbers) < wanted:
             return found[:limit]
-        wanted *= 4
+        # As many as should be enough by the share that was, and half as many again.
+        wanted = int(wanted * max(2.0, 1.5 * limit / max(1, len(found))))
 
 
 # -- words -----------------------------------------------------------------------------------------------------------
@@ -226,8 +332,19 @@ class Postings:
         )
         return begins + joined["row"], joined["counts"], joined["length"]
 
-    def scored(self, known: Known, rows: int, *, held: bool) -> tuple[Numbers, Scores]:
+    def scored(
+        self, known: Known, rows: int, *, held: bool, wanted: Callable[[Numbers], NDArray[np.bool_]] | None = None
+    ) -> tuple[Numbers, Scores]:
+        """The rows (n), and what the word adds to their scores.
+
+        Args:
+            rows: in how many it stands.
+            wanted: which of the rows matter; None: all.
+        """
         numbers, counts, length = self.arrays()
+        if wanted is not None:
+            some = wanted(numbers)
+            numbers, counts, length = numbers[some], counts[some], length[some]
         frequency = counts >> TITLE_BITS
         if held:
             some = frequency > 0
@@ -241,15 +358,19 @@ class Postings:
         return numbers[counts >> TITLE_BITS > 0]
 
 
-def read_postings(connection: Connection, index: RowIndex, words: Collection[int]) -> defaultdict[int, Postings]:
+def read_postings(
+    connection: Connection, index: RowIndex, words: Collection[int], blocks: Collection[int] | None = None
+) -> defaultdict[int, Postings]:
+    """Those of some blocks, or of all."""
     found: defaultdict[int, Postings] = defaultdict(Postings)
     # Block by block, in the order of the key. CROSS JOIN keeps SQLite from another one.
-    if not words:
+    if not words or blocks == []:
         return found
+    some = "" if blocks is None else f" AND b.block IN ({', '.join(map(str, blocks))})"
     for block, word, postings in bytes_read(
         connection,
         f"SELECT p.block, p.word, p.postings FROM {index.name}_readers AS b CROSS JOIN {index.name}_blocks AS p "
-        f"WHERE p.block = b.block AND p.word IN ({', '.join(map(str, sorted(words)))})",
+        f"WHERE p.block = b.block AND p.word IN ({', '.join(map(str, sorted(words)))}){some}",
     ):
         found[word].blocks.append(block)
         found[word].read.append(postings)
@@ -275,10 +396,11 @@ class BlockRows:
         return self.blocks.size * IN_BLOCK
 
     def places(self, numbers: Numbers) -> Numbers:
+        # Mostly none is missing, and then a row's number is its place.
+        if self._is_whole():
+            return numbers
         blocks = numbers >> BLOCK_BITS
-        # Mostly none is missing, and then a block's number is its place.
-        at = blocks if self._is_whole() else np.searchsorted(self.blocks, blocks)
-        found: Numbers = (at << BLOCK_BITS) + (numbers & IN_BLOCK - 1)
+        found: Numbers = (np.searchsorted(self.blocks, blocks) << BLOCK_BITS) + (numbers & IN_BLOCK - 1)
         return found
 
     def numbers(self, places: NDArray[np.intp]) -> Numbers:

@@ -18,6 +18,8 @@ from argot.corpus.store import row_writes
 from argot.corpus.store.document_store import CorpusStore
 from argot.types import Principal
 
+BEFORE_BLOCKS = 13
+"""Migrations of a store that has none yet."""
 READERS = [Principal("eve"), Principal("ida", frozenset({"inside"})), ROOT]
 
 
@@ -66,6 +68,31 @@ def test_scores_are_those_of_fts5_to_the_last_bit(tmp_path: Path, seed: int) -> 
     store.close()
 
 
+def test_rows_that_cannot_be_among_the_first_are_spared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every word counts as a common one, so that after each one looks which rows still matter."""
+    monkeypatch.setattr(block_ranking, "COMMON_ROWS", 0)
+    monkeypatch.setattr(block_ranking, "COMPARED", 1)
+    spared = []
+    summed = block_ranking._Ranking.summed
+    monkeypatch.setattr(
+        block_ranking._Ranking, "summed", lambda self, order: spared.append(self._spared) or summed(self, order)
+    )
+    dice, store = random.Random(9), CorpusStore.open(tmp_path / "corpus.db")
+    changed_at_random(store, dice)
+    documents = frozenset(document.id for document in store.documents(ROOT)[::3])
+    queries = [" ".join(dice.choices(WORDS, k=dice.randint(1, 6))) for _ in range(60)]
+    found = [(store.keyword_search(ROOT, one, 2), store.keyword_search(ROOT, one, 2, documents)) for one in queries]
+    assert sum(spared) > 20
+    monkeypatch.setattr(block_ranking, "COMMON_ROWS", 1_000_000)
+    again = CorpusStore.open(tmp_path / "corpus.db")  # one that remembers nothing
+    assert found == [
+        (again.keyword_search(ROOT, one, 2), again.keyword_search(ROOT, one, 2, documents)) for one in queries
+    ]
+    assert sum(spared) == sum(spared[: len(spared) // 2])
+    again.close()
+    store.close()
+
+
 def test_both_engines_find_the_same_after_any_changes(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     found: dict[str, list[object]] = {}
     for engine in ENGINES:
@@ -110,9 +137,12 @@ def test_a_store_of_an_earlier_version_gets_its_blocks_when_it_is_opened(tmp_pat
             connection.execute(f"DROP TABLE derived_{table}")
             connection.execute(f"DROP TABLE triple_{table}")
         connection.execute("DROP TABLE keyword_totals")
-        (last,) = connection.execute("PRAGMA user_version").fetchone()
-        connection.execute(f"PRAGMA user_version = {last - 1}")
-        connection.execute("DELETE FROM _sqlite_migrations WHERE id = (SELECT max(id) FROM _sqlite_migrations)")
+        connection.execute("DROP TABLE quantised_vectors")
+        connection.execute(f"PRAGMA user_version = {BEFORE_BLOCKS}")
+        connection.execute(
+            "DELETE FROM _sqlite_migrations WHERE id IN (SELECT id FROM _sqlite_migrations ORDER BY id LIMIT -1 OFFSET ?)",
+            (BEFORE_BLOCKS,),
+        )
     store.close()
     opened = CorpusStore.open(tmp_path / "corpus.db")
     assert opened.keyword_search(ROOT, "valve tank", 5) == wanted

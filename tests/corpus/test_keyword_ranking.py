@@ -139,10 +139,8 @@ def test_a_store_of_an_earlier_version_gets_its_blocks_when_it_is_opened(tmp_pat
         connection.execute("DROP TABLE keyword_totals")
         connection.execute("DROP TABLE quantised_vectors")
         connection.execute(f"PRAGMA user_version = {BEFORE_BLOCKS}")
-        connection.execute(
-            "DELETE FROM _sqlite_migrations WHERE id IN (SELECT id FROM _sqlite_migrations ORDER BY id LIMIT -1 OFFSET ?)",
-            (BEFORE_BLOCKS,),
-        )
+        later = "SELECT id FROM _sqlite_migrations ORDER BY id LIMIT -1 OFFSET ?"
+        connection.execute(f"DELETE FROM _sqlite_migrations WHERE id IN ({later})", (BEFORE_BLOCKS,))
     store.close()
     opened = CorpusStore.open(tmp_path / "corpus.db")
     assert opened.keyword_search(ROOT, "valve tank", 5) == wanted

@@ -69,10 +69,10 @@ def without_nul(text: str) -> str:
     return text.replace("\0", "\ufffd")
 
 
-def bytes_read(connection: Connection, sql: str) -> Cursor:
+def bytes_read(connection: Connection, sql: str, parameters: Parameters = ()) -> Cursor:
     """The rows of a statement that reads large values of bytes; as they are, also where bytes are else sent as text."""
     execute = getattr(connection, "execute_binary", connection.execute)
-    found: Cursor = execute(sql)
+    found: Cursor = execute(sql, parameters)
     return found
 
 

@@ -83,9 +83,10 @@ class PostgresqlConnection:
         statement = translated(sql)
         return self._connection.cursor().execute(statement.sql, statement.bound(parameters), prepare=prepare)
 
-    def execute_binary(self, sql: str) -> psycopg.Cursor[Any]:
+    def execute_binary(self, sql: str, parameters: Parameters = ()) -> psycopg.Cursor[Any]:
         """Run one statement whose rows come in PostgreSQL's binary format: bytes as they are, not twice as long."""
-        return self._connection.cursor(binary=True).execute(translated(sql).sql)
+        statement = translated(sql)
+        return self._connection.cursor(binary=True).execute(statement.sql, statement.bound(parameters))
 
     def copy_rows(self, table: str, columns: str, rows: Iterable[Sequence[Any]]) -> int:
         """Put many new rows into a table, as fast as PostgreSQL can; how many. `columns`: names with commas between."""

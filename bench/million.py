@@ -110,14 +110,16 @@ def measure(
     vectors: Vectors,
     only: Sequence[str] | None,
 ) -> None:
-    print(f"{name}\n{'':16} {'p50':>7} {'p95':>7} {'work':>7}   median of the parts", flush=True)
+    print(f"{name}\n{'':16} {'p50':>7} {'p95':>7} {'work':>7}   parts: median (95th percentile)", flush=True)
     queries = corpus.embedder.embed_queries(asked)
     for scope in SCOPES:
         if only and scope[0] not in only:
             continue
         took, work, parts = searched(corpus, asked, scope)
         cuts = quantiles(took, n=20)
-        said = ", ".join(f"{part} {median(times):.1f}" for part, times in parts.items() if times)
+        said = ", ".join(
+            f"{part} {median(times):.1f} ({quantiles(times, n=20)[18]:.1f})" for part, times in parts.items()
+        )
         recalled = recall(corpus, queries[:30], vectors, scope)
         print(
             f"{scope[0]:16} {cuts[9]:7.1f} {cuts[18]:7.1f} {mean(work):7.1f}   {said}; recall {recalled:.3f}",
@@ -137,6 +139,8 @@ def searched(
         ask(text)
     with timed_parts(corpus) as parts:
         for text in asked[:-10]:
+            for times in parts.values():
+                times.append(0.0)
             begin, before = time.perf_counter(), time.process_time()
             ask(text)
             took.append((time.perf_counter() - begin) * 1e3)
@@ -146,7 +150,7 @@ def searched(
 
 @contextmanager
 def timed_parts(corpus: Corpus) -> Iterator[dict[str, list[float]]]:
-    """The times of what a search calls, in milliseconds."""
+    """The times of what a search calls, in milliseconds: whoever asks appends a 0, and each call adds to the last."""
     store: Any = corpus.store
     of_corpus: Any = corpus
     parts: dict[str, list[float]] = {}
@@ -171,7 +175,7 @@ def _timed(call: Callable[..., Any], times: list[float]) -> Callable[..., Any]:
         try:
             return call(*arguments)
         finally:
-            times.append((time.perf_counter() - begin) * 1e3)
+            times[-1] += (time.perf_counter() - begin) * 1e3
 
     return timed
 

@@ -257,10 +257,10 @@ class Corpus:
         limit: int,
         documents: Collection[str] | None,
     ) -> list[list[tuple[str, float]]]:
-        index, connection = self.vectors, self.store.database.connection()
+        index = self.vectors
         try:
             if documents is not None:
-                return nearest_within(connection, index, kind, vectors, audiences, limit, documents)
+                return nearest_within(self.store.database, index, kind, vectors, audiences, limit, documents)
             return index.searches(kind, vectors, audiences, limit)
         except VectorsUnavailable as error:
             if self._live.follow():  # another process has replaced it, and then deleted it

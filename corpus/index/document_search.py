@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 
+from argot.corpus.database import CorpusDatabase
 from argot.corpus.index.embedding_windows import vector_ids_of
 from argot.corpus.index.quantised_vectors import Ranked, nearest_quantised
 from argot.corpus.index.vector_index import VectorIndex
@@ -22,7 +23,7 @@ MARGIN = 2
 
 
 def nearest_within(  # noqa: PLR0917
-    connection: Connection,
+    database: CorpusDatabase,
     index: VectorIndex,
     kind: VectorKind,
     vectors: Vectors,
@@ -35,6 +36,7 @@ def nearest_within(  # noqa: PLR0917
     Where they are many, comparing all their vectors takes longer than looking for them among the nearest of all.
     """
     if len(documents) > FEW_DOCUMENTS:
+        connection = database.connection()
         (total,) = connection.execute("SELECT count(*) FROM documents").fetchone()
         wanted = MARGIN * limit * total // len(documents)
         if wanted <= MOST_LOOKED_AT:
@@ -42,11 +44,11 @@ def nearest_within(  # noqa: PLR0917
             kept = _kept(connection, kind, found, frozenset(documents))
             if all(len(some) >= limit or len(every) < wanted for some, every in zip(kept, found, strict=True)):
                 return [some[:limit] for some in kept]
-    return _compared(connection, index, kind, vectors, audiences, limit, documents)
+    return _compared(database, index, kind, vectors, audiences, limit, documents)
 
 
 def _compared(  # noqa: PLR0917
-    connection: Connection,
+    database: CorpusDatabase,
     index: VectorIndex,
     kind: VectorKind,
     vectors: Vectors,
@@ -54,8 +56,9 @@ def _compared(  # noqa: PLR0917
     limit: int,
     documents: Collection[str],
 ) -> list[Ranked]:
-    found, unknown = nearest_quantised(connection, index.generation, kind, vectors, audiences, limit, documents)
-    only = vector_ids_of(connection, index.generation, kind, unknown) if unknown else {}
+    with database.reading() as connection:
+        found, unknown = nearest_quantised(connection, index.generation, kind, vectors, audiences, limit, documents)
+    only = vector_ids_of(database.connection(), index.generation, kind, unknown) if unknown else {}
     if not only:
         return found
     named = index.searches(kind, vectors, [one for one in audiences if one in only], limit, only)

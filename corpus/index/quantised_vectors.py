@@ -21,7 +21,7 @@ import numpy as np
 from argot.corpus.store.row_mapping import stored_audience
 from argot.corpus.store.upserts import upsert
 from argot.corpus.vector_ids import KINDS, VectorKind, item_of, vector_id
-from argot.databases import Connection
+from argot.databases import Connection, bytes_read
 from argot.protocols import Vectors
 from argot.types import Audience
 
@@ -164,7 +164,8 @@ def _signs_of(  # noqa: PLR0917
     wanted = frozenset(audiences)
     every = connection.execute("SELECT n, tokens FROM audiences").fetchall()
     readers = {n for n, tokens in every if stored_audience(tokens) in wanted}
-    rows = connection.execute(
+    rows = bytes_read(
+        connection,
         """SELECT q.document, d.audience, q.signs
         FROM quantised_vectors AS q JOIN documents AS d ON d.id = q.document AND d.revision = q.revision
         WHERE q.document IN (SELECT value FROM json_each(?)) AND q.kind = ? AND q.generation = ?""",
@@ -210,7 +211,8 @@ def _numbers_of(
     connection: Connection, generation: str, kind: VectorKind, documents: Collection[str]
 ) -> dict[str, tuple[list[str], bytes]]:
     """The ids and numbers of the vectors of these documents."""
-    rows = connection.execute(
+    rows = bytes_read(
+        connection,
         """SELECT document, vectors, numbers FROM quantised_vectors
         WHERE document IN (SELECT value FROM json_each(?)) AND kind = ? AND generation = ?""",
         (json.dumps(list(documents)), kind, generation),

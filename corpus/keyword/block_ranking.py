@@ -264,10 +264,11 @@ def _first(  # noqa: PLR0917
     while True:
         places, scores = _best(summed, wanted)
         numbers = rows.numbers(places).tolist()
+        if not numbers:
+            return []
+        # Numbers of ours, written out: for a list in JSON PostgreSQL reads the whole table.
         listed = connection.execute(
-            f"SELECT r.n, r.id, r.document FROM {index.rows} AS r "
-            "WHERE r.n IN (SELECT CAST(value AS INTEGER) FROM json_each(?))",
-            (json.dumps(numbers),),
+            f"SELECT r.n, r.id, r.document FROM {index.rows} AS r WHERE r.n IN ({', '.join(map(str, numbers))})"
         )
         ids = {n: id_ for n, id_, document in listed if scope.documents is None or document in scope.documents}
         found = [(ids[n], score) for n, score in zip(numbers, scores.tolist(), strict=True) if n in ids]

@@ -62,9 +62,8 @@ def test_the_nearest_of_the_documents_are_found(
     queries /= np.linalg.norm(queries, axis=1, keepdims=True)
     for audiences in ([EVERYONE], [EVERYONE, INSIDE]):
         readable = {id_: row for one in wanted if one.audience in audiences for id_, row in vectors[one].items()}
-        connection = store.database.connection()
         ids = [document.id for document in wanted]
-        found = nearest_within(connection, index, "passage", queries, audiences, 5, ids)
+        found = nearest_within(store.database, index, "passage", queries, audiences, 5, ids)
         for query, ranked in zip(queries, found, strict=True):
             exact = sorted(readable, key=lambda id_: -float(readable[id_] @ query))[:5]
             assert [id_ for id_, _ in ranked] == exact

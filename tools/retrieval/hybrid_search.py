@@ -9,6 +9,8 @@ the rest, where it finds nothing, none is. Weights were chosen on validation dat
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, NamedTuple
@@ -138,34 +140,60 @@ def ranked_lists(  # noqa: PLR0917
     documents: frozenset[str] | None,
 ) -> Iterator[RankedList]:
     """All lists for one query; by meaning only if there is a vector, of shape (dimensions,)."""
-    store, limit = corpus.store, profile.candidates
-    by_words = query.weight * profile.weight_keyword
-    by_meaning = query.weight * profile.weight_semantic
-    derived = profile.search_derived and profile.weight_derived > 0
-    if profile.search_keyword and by_words > 0:
-        if profile.search_passages:
-            found = store.keyword_search(principal, query.text, limit, documents)
-            yield RankedList("keyword", by_words, found, limit, 0.0)
-        if derived:
-            texts = _of_kinds(
-                corpus,
-                principal,
-                profile,
-                lambda wanted: store.keyword_search_derived(principal, query.text, wanted, documents),
-            )
-            yield RankedList("keyword_derived", by_words * profile.weight_derived, _folded(texts), limit, 0.0)
-    if vector is not None:
-        if profile.search_passages:
-            found = corpus.semantic_search(principal, "passage", vector, limit, documents)
-            yield RankedList("semantic", by_meaning, found, limit)
-        if derived:
-            texts = _of_kinds(
-                corpus,
-                principal,
-                profile,
-                lambda wanted: corpus.semantic_search(principal, "derived", vector, wanted, documents),
-            )
-            yield RankedList("semantic_derived", by_meaning * profile.weight_derived, _folded(texts), limit)
+    if vector is None:
+        yield from _lists_by_words(corpus, principal, query, profile, documents)
+        return
+    # Beside each other: one waits for a database, and the other for the index.
+    by_meaning = _threads.submit(
+        copy_context().run, _lists_by_meaning, corpus, principal, query, vector, profile, documents
+    )
+    yield from _lists_by_words(corpus, principal, query, profile, documents)
+    yield from by_meaning.result()
+
+
+_threads = ThreadPoolExecutor(thread_name_prefix="argot-meaning")
+
+
+def _lists_by_words(
+    corpus: Corpus, principal: Principal, query: WeightedQuery, profile: Profile, documents: frozenset[str] | None
+) -> Iterator[RankedList]:
+    store, limit, weight = corpus.store, profile.candidates, query.weight * profile.weight_keyword
+    if not profile.search_keyword or weight <= 0:
+        return
+    if profile.search_passages:
+        found = store.keyword_search(principal, query.text, limit, documents)
+        yield RankedList("keyword", weight, found, limit, 0.0)
+    if profile.search_derived and profile.weight_derived > 0:
+        texts = _of_kinds(
+            corpus,
+            principal,
+            profile,
+            lambda wanted: store.keyword_search_derived(principal, query.text, wanted, documents),
+        )
+        yield RankedList("keyword_derived", weight * profile.weight_derived, _folded(texts), limit, 0.0)
+
+
+def _lists_by_meaning(  # noqa: PLR0917
+    corpus: Corpus,
+    principal: Principal,
+    query: WeightedQuery,
+    vector: Vectors,
+    profile: Profile,
+    documents: frozenset[str] | None,
+) -> list[RankedList]:
+    limit, weight, lists = profile.candidates, query.weight * profile.weight_semantic, []
+    if profile.search_passages:
+        found = corpus.semantic_search(principal, "passage", vector, limit, documents)
+        lists.append(RankedList("semantic", weight, found, limit))
+    if profile.search_derived and profile.weight_derived > 0:
+        texts = _of_kinds(
+            corpus,
+            principal,
+            profile,
+            lambda wanted: corpus.semantic_search(principal, "derived", vector, wanted, documents),
+        )
+        lists.append(RankedList("semantic_derived", weight * profile.weight_derived, _folded(texts), limit))
+    return lists
 
 
 def _of_kinds(

@@ -45,6 +45,7 @@ from million_servers import on_servers
 from argot.corpus.corpus import Corpus
 from argot.profile import Profile
 from argot.protocols import Vectors
+from argot.service.observability.process_memory import freeze_start_up
 from argot.settings import Settings
 from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
 from argot.types import ALL_DOCUMENTS, DocumentField, Principal, QuestionScope
@@ -110,6 +111,7 @@ def measure(
     vectors: Vectors,
     only: Sequence[str] | None,
 ) -> None:
+    freeze_start_up()  # as `argot serve` does
     print(f"{name}\n{'':16} {'p50':>7} {'p95':>7} {'work':>7}   parts: median (95th percentile)", flush=True)
     queries = corpus.embedder.embed_queries(asked)
     for scope in SCOPES:

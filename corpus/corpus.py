@@ -184,6 +184,11 @@ class Corpus:
         return self._live.usable()
 
     @property
+    def searched_elsewhere(self) -> bool:
+        """Whether other processes search, words or vectors, while this one waits."""
+        return self._beside is not None or self.store.database.shared or bool(self.settings.chroma_url)
+
+    @property
     def by_words_alone(self) -> bool:
         """Whether the server that keeps the vectors is out of use: searches by meaning find nothing then."""
         return self._live.index is None if self._beside is None else self._found_by_words

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -143,12 +144,14 @@ def ranked_lists(  # noqa: PLR0917
     if vector is None:
         yield from _lists_by_words(corpus, principal, query, profile, documents)
         return
-    # Beside each other: one waits for a database, and the other for the index.
-    by_meaning = _threads.submit(
-        copy_context().run, _lists_by_meaning, corpus, principal, query, vector, profile, documents
+    by_meaning: Callable[[], list[RankedList]] = partial(
+        _lists_by_meaning, corpus, principal, query, vector, profile, documents
     )
+    if corpus.searched_elsewhere:
+        # Beside each other only here: threads that search in this process wait for one another.
+        by_meaning = _threads.submit(copy_context().run, by_meaning).result
     yield from _lists_by_words(corpus, principal, query, profile, documents)
-    yield from by_meaning.result()
+    yield from by_meaning()
 
 
 _threads = ThreadPoolExecutor(thread_name_prefix="argot-meaning")

@@ -14,6 +14,7 @@ import pytest
 from chroma_server import ChromaRun
 
 from argot.corpus.corpus import Corpus, IngestEvent, Source
+from argot.corpus.index import chroma_index
 from argot.corpus.index.chroma_server import ChromaServer, ServerAddress
 from argot.corpus.ingestion import ingest_job, live_vectors
 from argot.errors import InvalidSettings, VectorsUnavailable
@@ -312,3 +313,16 @@ def test_doctor_names_the_server(server: ChromaRun) -> None:
     assert (finding["ok"], server.url in finding["detail"]) == (True, True)
     (finding,) = vector_server_findings(Settings(chroma_url=NOWHERE))
     assert (finding["ok"], "chroma run" in finding["remedy"]) == (False, True)
+
+
+def test_a_collection_that_has_grown_is_searched_more_broadly(
+    server: ChromaRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(tmp_path / "kb", server.url) as corpus:
+        add(corpus, "a.md", "b.md", "c.md")
+    monkeypatch.setattr(chroma_index, "VECTORS_OF_BREADTH", 0.01)
+    for _ in range(2):
+        with opened(tmp_path / "kb", server.url) as corpus:
+            (collection,) = corpus.vectors._collections.values()  # type: ignore[attr-defined]
+            assert collection.configuration_json["hnsw"]["ef_search"] == 400
+            assert not corpus.vectors.fit_breadth(corpus.vectors.counts())  # type: ignore[attr-defined]

@@ -35,37 +35,31 @@ def nearest_within(  # noqa: PLR0917
 
     Where they are many, comparing all their vectors takes longer than looking for them among the nearest of all.
     """
-    if len(documents) > FEW_DOCUMENTS:
-        connection = database.connection()
-        (total,) = connection.execute("SELECT count(*) FROM documents").fetchone()
-        wanted = MARGIN * limit * total // len(documents)
-        if wanted <= MOST_LOOKED_AT:
-            found = index.searches(kind, vectors, audiences, wanted)
-            kept = _kept(connection, kind, found, frozenset(documents))
-            if all(len(some) >= limit or len(every) < wanted for some, every in zip(kept, found, strict=True)):
-                return [some[:limit] for some in kept]
-    return _compared(database, index, kind, vectors, audiences, limit, documents)
-
-
-def _compared(  # noqa: PLR0917
-    database: CorpusDatabase,
-    index: VectorIndex,
-    kind: VectorKind,
-    vectors: Vectors,
-    audiences: Sequence[Audience],
-    limit: int,
-    documents: Collection[str],
-) -> list[Ranked]:
+    wanted = _looked_at(database, limit, documents)
+    if wanted is not None:
+        found = index.searches(kind, vectors, audiences, wanted)
+        kept = _kept(database.connection(), kind, found, frozenset(documents))
+        if all(len(some) >= limit or len(every) < wanted for some, every in zip(kept, found, strict=True)):
+            return [some[:limit] for some in kept]
     with database.reading() as connection:
-        found, unknown = nearest_quantised(connection, index.generation, kind, vectors, audiences, limit, documents)
+        compared, unknown = nearest_quantised(connection, index.generation, kind, vectors, audiences, limit, documents)
     only = vector_ids_of(database.connection(), index.generation, kind, unknown) if unknown else {}
     if not only:
-        return found
+        return compared
     named = index.searches(kind, vectors, [one for one in audiences if one in only], limit, only)
     return [
         sorted([*some, *others], key=lambda pair: (-pair[1], pair[0]))[:limit]
-        for some, others in zip(found, named, strict=True)
+        for some, others in zip(compared, named, strict=True)
     ]
+
+
+def _looked_at(database: CorpusDatabase, limit: int, documents: Collection[str]) -> int | None:
+    """How many of the nearest of all should hold enough of these documents; None: comparing all theirs is quicker."""
+    if len(documents) <= FEW_DOCUMENTS:
+        return None
+    (total,) = database.connection().execute("SELECT count(*) FROM documents").fetchone()
+    wanted: int = MARGIN * limit * total // len(documents)
+    return wanted if wanted <= MOST_LOOKED_AT else None
 
 
 def _kept(connection: Connection, kind: VectorKind, found: list[Ranked], documents: frozenset[str]) -> list[Ranked]:

@@ -37,7 +37,7 @@ _PAUSE_SECONDS = 0.005
 # hnswlib's construction and search breadth: well above Chroma's 100, so that a list of 50 is nearly exact.
 CONFIGURATION = {"hnsw": {"space": "cosine", "ef_construction": 200, "ef_search": 200}}
 LEAST_BREADTH, MOST_BREADTH = 200, 3_200
-VECTORS_OF_BREADTH = 150
+VECTORS_OF_BREADTH = 75
 """For each step of breadth. 500,000 are searched with 3,200, which takes 8 ms and finds the nearest ten; with the 200
 of a new collection 0.83 of them (docs/measurements.md)."""
 

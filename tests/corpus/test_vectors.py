@@ -234,7 +234,7 @@ def test_a_collection_that_has_grown_is_searched_more_broadly(
     large_index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = Path(shutil.copytree(large_index, tmp_path / "vectors"))
-    assert [chroma_index.breadth_for(count) for count in (0, 30_000, 30_001, 500_000, 9_000_000)] == [
+    assert [chroma_index.breadth_for(count) for count in (0, 15_000, 15_001, 500_000, 9_000_000)] == [
         *(200, 200, 400, 3_200, 3_200)
     ]
     monkeypatch.setattr(chroma_index, "VECTORS_OF_BREADTH", 2)

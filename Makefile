@@ -86,7 +86,7 @@ offline:
 	@rm -rf $(WHEELHOUSE) build && mkdir -p $(WHEELHOUSE) && $(PYTHON) -m venv $(GATHERER)
 	@echo "Gathering what 'make chat' needs in $(WHEELHOUSE)."
 	@$(GATHER) -c constraints.txt torch
-	@$(GATHER) -c constraints.txt 'setuptools>=77' '.[chat,slack,sso]'
+	@$(GATHER) -c constraints.txt 'setuptools>=77' '.[chat,slack,sso,postgresql]'
 	@$(TALLY)
 
 # The processor's vLLM and its small model besides: make model-server WHEELS=dist/wheelhouse

@@ -29,7 +29,10 @@ def test_what_the_model_server_installs_is_what_is_gathered() -> None:
     assert sorted(shown.split()) == sorted(pinned) and len(pinned) == 3
 
 
-def test_what_chat_installs_is_what_is_gathered() -> None:
+def test_what_chat_and_the_image_install_is_gathered() -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
-    (installed,) = re.findall(r"install -c constraints.txt -e '(\.\[chat,slack,sso\])'", makefile)
-    assert f"'{installed}'" in make("--dry-run", "offline")
+    image = (ROOT / "deploy" / "container" / "Containerfile").read_text("utf-8")
+    (chat,) = re.findall(r"install -c constraints.txt -e '\.\[([\w,]+)\]'\n\t@touch \$@\n\n\$\(VENV\)/.test", makefile)
+    (default,) = re.findall(r"^ARG EXTRAS=(\S+)$", image, re.MULTILINE)
+    (gathered,) = re.findall(r"'\.\[([\w,]+)\]'", make("--dry-run", "offline"))
+    assert {*chat.split(","), *default.split(",")} == {*gathered.split(",")}

@@ -251,7 +251,8 @@ class Corpus:
         """
         try:
             return self._nearest(kind, vectors, audiences, limit, documents)
-        except IndexClosed:  # a rebuild has just put another generation in its place
+        except IndexClosed:  # a rebuild, here or in another process, has just put another generation in its place
+            self._live.follow()
             return self._nearest(kind, vectors, audiences, limit, documents)
 
     def _nearest(

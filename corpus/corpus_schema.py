@@ -353,17 +353,19 @@ ALTER TABLE source_items ADD COLUMN tried_stamp TEXT NOT NULL DEFAULT '';
 
 
 _QUANTISED = """
--- The vectors of a document's live revision, of one kind: their ids, a line each, and what they are known again by.
+-- The vectors of a document's live revision, of one kind, as they were written together: their ids, a line each, the
+-- signs of their numbers, and the numbers. Where there are none there is a part without any.
 CREATE TABLE quantised_vectors (
     document TEXT NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
     kind TEXT NOT NULL CHECK (kind IN ('passage', 'derived', 'triple')),
     generation TEXT NOT NULL,
+    part INTEGER NOT NULL,
     revision TEXT NOT NULL,
     vectors TEXT NOT NULL,
     signs BLOB NOT NULL,
     -- Last, and so never read with the rest.
     numbers BLOB NOT NULL,
-    PRIMARY KEY (document, kind, generation)
+    PRIMARY KEY (document, kind, generation, part)
 );
 """
 # They do not compress.

@@ -241,7 +241,7 @@ def _keep_blas_from_spinning() -> None:
     """NumPy's own threads wait by spinning too, and nothing else turns that off: on two processors more than half of
     what a question costs was theirs. The products here are small; one thread is as fast.
     """
-    if "OPENBLAS_NUM_THREADS" not in os.environ:
+    if not os.environ.keys() & {"OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS"}:
         threadpool_limits(1, "blas")
 
 

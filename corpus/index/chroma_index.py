@@ -8,9 +8,9 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -57,6 +57,8 @@ class ChromaIndex(ABC):
 
     written_together: int
     read_together: int
+    threads: ClassVar[ThreadPoolExecutor]
+    """Search the collections of several sets of readers side by side: Chroma lets go of Python meanwhile."""
 
     def __init__(self, generation: str, fingerprint: str) -> None:
         self.generation = generation
@@ -116,13 +118,27 @@ class ChromaIndex(ABC):
                 for audience, collection in named.items()
                 if collection is not None
             ]
-            for of_collection in _side_by_side(searched):
+            for of_collection in self._side_by_side(searched):
                 # While a document's readers are being changed, its vectors are in two collections for a moment.
                 for known, items in zip(best, of_collection, strict=True):
                     for item, similarity in items:
                         known[item] = max(similarity, known.get(item, -1.0))
         # Ids break ties, so that the same question gives the same order every time.
         return [sorted(known.items(), key=lambda pair: (-pair[1], pair[0]))[:limit] for known in best]
+
+    def _side_by_side(
+        self, searched: Sequence[tuple[Collection, Vectors, int, Sequence[str] | None]]
+    ) -> Iterable[list[list[tuple[str, float]]]]:
+        if len(searched) < 2:
+            return [_search_items(*one) for one in searched]
+        under_way = [self.threads.submit(_search_items, *one) for one in searched]
+        try:
+            return [one.result() for one in under_way]
+        finally:
+            for one in under_way:
+                one.cancel()
+            # None is to be under way when whoever waits for readers closes the index.
+            wait(under_way)
 
     def get(self, collection: str, ids: Sequence[str]) -> dict[str, Vectors]:
         found: dict[str, Vectors] = {}
@@ -236,18 +252,6 @@ class ChromaIndex(ABC):
 
 
 # -- parts ----------------------------------------------------------------------------------------------------------
-
-
-_threads = ThreadPoolExecutor(thread_name_prefix="argot-collections")
-"""A collection for each set of readers is searched: Chroma lets go of Python meanwhile, and a server does several."""
-
-
-def _side_by_side(
-    searched: Sequence[tuple[Collection, Vectors, int, Sequence[str] | None]],
-) -> Iterable[list[list[tuple[str, float]]]]:
-    if len(searched) < 2:
-        return [_search_items(*one) for one in searched]
-    return _threads.map(lambda one: _search_items(*one), searched)
 
 
 def _search_items(

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from argot.corpus.database import CorpusDatabase
 from argot.corpus.index.embedding_windows import vector_ids_of
 from argot.corpus.index.quantised_vectors import Ranked, nearest_quantised
-from argot.corpus.index.vector_index import VectorIndex
+from argot.corpus.index.vector_index import IndexClosed, VectorIndex
 from argot.corpus.vector_ids import TABLES, VectorKind
 from argot.databases import Connection
 from argot.protocols import Vectors
@@ -34,6 +34,9 @@ def nearest_within(  # noqa: PLR0917
     """`VectorIndex.searches` within these documents (ids).
 
     Where they are many, comparing all their vectors takes longer than looking for them among the nearest of all.
+
+    Raises:
+        IndexClosed: another generation is live by now.
     """
     wanted = _looked_at(database, limit, documents)
     if wanted is not None:
@@ -43,7 +46,12 @@ def nearest_within(  # noqa: PLR0917
             return [some[:limit] for some in kept]
     with database.reading() as connection:
         compared, unknown = nearest_quantised(connection, index.generation, kind, vectors, audiences, limit, documents)
-    only = vector_ids_of(database.connection(), index.generation, kind, unknown) if unknown else {}
+    if not unknown:
+        return compared
+    # Of a generation that has just been replaced no rows are left: nothing would be found.
+    if not _is_known(database.connection(), index.generation):
+        raise IndexClosed(index.generation)
+    only = vector_ids_of(database.connection(), index.generation, kind, unknown)
     if not only:
         return compared
     named = index.searches(kind, vectors, [one for one in audiences if one in only], limit, only)
@@ -51,6 +59,10 @@ def nearest_within(  # noqa: PLR0917
         sorted([*some, *others], key=lambda pair: (-pair[1], pair[0]))[:limit]
         for some, others in zip(compared, named, strict=True)
     ]
+
+
+def _is_known(connection: Connection, generation: str) -> bool:
+    return connection.execute("SELECT 1 FROM generations WHERE name = ?", (generation,)).fetchone() is not None
 
 
 def _looked_at(database: CorpusDatabase, limit: int, documents: Collection[str]) -> int | None:

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -28,6 +30,7 @@ class EmbeddedIndex(ChromaIndex):
     """While Chroma writes vectors, no other thread of the process runs: some 30 ms for these, and seconds for
     thousands."""
     read_together = 5000
+    threads = ThreadPoolExecutor(os.cpu_count() or 1, "argot-collections")
 
     def __init__(self, root: Path, generation: str, fingerprint: str) -> None:
         """Opens Chroma, which takes about a second the first time in a process.

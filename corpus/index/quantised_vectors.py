@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from argot.corpus.index.soundness import sketches
 from argot.corpus.store.row_mapping import stored_audience
 from argot.corpus.store.upserts import upsert
 from argot.corpus.vector_ids import KINDS, VectorKind, item_of, vector_id
@@ -29,6 +30,8 @@ COMPARED_AGAIN = 8
 """Times as many as are wanted are compared by their numbers. Of 50,000, 400 hold the first ten always and 0.98 of the
 first fifty."""
 LEAST_COMPARED = 200
+SKETCH_TOLERANCE = 0.02
+"""The numbers are rounded to 16 bits, and a sketch sums some hundred of them."""
 
 Ranked = list[tuple[str, float]]
 Codes = np.ndarray[Any, np.dtype[np.uint8]]
@@ -37,7 +40,12 @@ Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 @dataclass(frozen=True, slots=True)
 class QuantisedVectors:
-    """Those of a document, of one kind. `signs`: shape (n, dimensions / 8, rounded up); `numbers`: (n, dimensions)."""
+    """Vectors of a document, of one kind.
+
+    Attributes:
+        signs: shape (n, dimensions / 8, rounded up), a bit each.
+        numbers: shape (n, dimensions), as `_NUMBER`.
+    """
 
     ids: list[str]
     signs: bytes
@@ -47,8 +55,8 @@ class QuantisedVectors:
     def of(cls, vectors: Mapping[str, Vectors]) -> QuantisedVectors:
         if not vectors:
             return cls([], b"", b"")
-        rows = np.stack(list(vectors.values()))
-        return cls(list(vectors), np.packbits(rows > 0, axis=1).tobytes(), rows.astype(_NUMBER).tobytes())
+        rows = np.stack(list(vectors.values())).astype(_NUMBER)
+        return cls(list(vectors), np.packbits(rows > 0, axis=1).tobytes(), rows.tobytes())
 
     def without(self, ids: Collection[str]) -> QuantisedVectors:
         kept = [place for place, id_ in enumerate(self.ids) if id_ not in ids]
@@ -56,18 +64,12 @@ class QuantisedVectors:
             [self.ids[place] for place in kept], self._rows(self.signs, kept), self._rows(self.numbers, kept)
         )
 
-    def with_more(self, others: QuantisedVectors) -> QuantisedVectors:
-        """Those of `others` take the place of those with the same ids."""
-        left = self.without(set(others.ids))
-        return QuantisedVectors([*left.ids, *others.ids], left.signs + others.signs, left.numbers + others.numbers)
-
     def _rows(self, data: bytes, places: Iterable[int]) -> bytes:
         size = len(data) // max(1, len(self.ids))
         return b"".join(data[place * size : (place + 1) * size] for place in places)
 
 
 _NUMBER = np.dtype("<f2")
-_NONE = QuantisedVectors([], b"", b"")
 
 
 # -- writing, in the caller's transaction -----------------------------------------------------------------------------
@@ -76,55 +78,67 @@ _NONE = QuantisedVectors([], b"", b"")
 def add_quantised(
     connection: Connection, generation: str, document: str, vectors: Mapping[VectorKind, Mapping[str, Vectors]]
 ) -> None:
-    """Add vectors, by id, to those of a stored document. From then on it has a row of each kind."""
+    """Add vectors, by id, to those of a stored document. From then on it has a part of each kind."""
     revision = _revision(connection, document)
-    known = _known(connection, generation, document, revision)
+    connection.execute(
+        "DELETE FROM quantised_vectors WHERE document = ? AND generation = ? AND revision <> ?",
+        (document, generation, revision),
+    )
+    parts = connection.execute(
+        "SELECT kind, max(part) FROM quantised_vectors WHERE document = ? AND generation = ? GROUP BY kind",
+        (document, generation),
+    )
+    last: dict[VectorKind, int] = dict(map(tuple, parts))
     for kind in KINDS:
-        more = vectors.get(kind, {})
-        if more or kind not in known:
-            whole = known.get(kind, _NONE).with_more(QuantisedVectors.of(more))
-            _put(connection, (generation, document, kind, revision), whole)
+        # A part of its own: what is derived passage by passage would be written again and again.
+        if vectors.get(kind) or kind not in last:
+            key = (document, kind, generation, last.get(kind, -1) + 1)
+            _put(connection, key, revision, QuantisedVectors.of(vectors.get(kind, {})))
 
 
 def forget_quantised(
     connection: Connection, generation: str, document: str, kind: VectorKind, items: Collection[str]
 ) -> None:
     """Take the vectors of these items out."""
-    revision = _revision(connection, document)
-    if (known := _known(connection, generation, document, revision).get(kind)) is not None:
-        gone = {id_ for id_ in known.ids if item_of(id_) in items}
-        _put(connection, (generation, document, kind, revision), known.without(gone))
+    rows = connection.execute(
+        "SELECT part, revision, vectors FROM quantised_vectors WHERE document = ? AND kind = ? AND generation = ?",
+        (document, kind, generation),
+    ).fetchall()
+    for part, revision, listed in rows:
+        ids = listed.split()
+        if gone := {id_ for id_ in ids if item_of(id_) in items}:
+            key = (document, kind, generation, part)
+            signs, numbers = connection.execute(
+                "SELECT signs, numbers FROM quantised_vectors"
+                " WHERE document = ? AND kind = ? AND generation = ? AND part = ?",
+                key,
+            ).fetchone()
+            _put(connection, key, revision, QuantisedVectors(ids, signs, numbers).without(gone))
 
 
 def _revision(connection: Connection, document: str) -> str:
     return str(connection.execute("SELECT revision FROM documents WHERE id = ?", (document,)).fetchone()[0])
 
 
-def _known(connection: Connection, generation: str, document: str, revision: str) -> dict[VectorKind, QuantisedVectors]:
-    rows = connection.execute(
-        "SELECT kind, vectors, signs, numbers FROM quantised_vectors"
-        " WHERE document = ? AND generation = ? AND revision = ?",
-        (document, generation, revision),
-    )
-    return {kind: QuantisedVectors(vectors.split(), signs, numbers) for kind, vectors, signs, numbers in rows}
-
-
-def _put(connection: Connection, key: tuple[str, str, VectorKind, str], of_document: QuantisedVectors) -> None:
-    columns = ("generation", "document", "kind", "revision", "vectors", "signs", "numbers")
+def _put(connection: Connection, key: tuple[str, str, str, int], revision: str, part: QuantisedVectors) -> None:
+    columns = ("document", "kind", "generation", "part", "revision", "vectors", "signs", "numbers")
     connection.execute(
-        upsert("quantised_vectors", columns, ("document", "kind", "generation")),
-        (*key, "\n".join(of_document.ids), of_document.signs, of_document.numbers),
+        upsert("quantised_vectors", columns, columns[:4]),
+        (*key, revision, "\n".join(part.ids), part.signs, part.numbers),
     )
 
 
 # -- searching --------------------------------------------------------------------------------------------------------
 
+_Part = tuple[str, int]
+"""A document, and which of its parts."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Signs:
-    """Of several documents, one behind the other. `ends`: where each ends; `codes`: shape (bytes of a vector, n)."""
+    """Of several parts, one behind the other. `ends`: where each ends; `codes`: shape (bytes of a vector, n)."""
 
-    documents: list[str]
+    parts: list[_Part]
     ends: Numbers
     codes: Codes
 
@@ -139,15 +153,15 @@ def nearest_quantised(  # noqa: PLR0917
     documents: Collection[str],
 ) -> tuple[list[Ranked], set[str]]:
     """For each query the best `limit` items of these documents for these readers, with their cosine similarity to
-    about 0.0001; and the documents of which there are no quantised vectors.
+    about 0.0001; and the documents of which there are no quantised vectors, or damaged ones.
 
     Args:
         queries: shape (n, dimensions), each of length 1.
     """
-    signs, unknown = _signs_of(connection, generation, kind, audiences, documents, -(-queries.shape[1] // 8))
+    signs, unknown = _signs_of(connection, generation, kind, audiences, documents, queries.shape[1])
     compared = max(LEAST_COMPARED, COMPARED_AGAIN * limit)
     chosen = [_places(signs, _best_by_signs(signs.codes, query, compared)) for query in queries]
-    needed = {document for places in chosen for document in places}
+    needed = {part for places in chosen for part in places}
     numbers = _numbers_of(connection, generation, kind, needed)
     found = [_best_by_numbers(numbers, query, places, limit) for query, places in zip(queries, chosen, strict=True)]
     return found, unknown
@@ -159,24 +173,32 @@ def _signs_of(  # noqa: PLR0917
     kind: VectorKind,
     audiences: Collection[Audience],
     documents: Collection[str],
-    width: int,
+    dimensions: int,
 ) -> tuple[_Signs, set[str]]:
-    wanted = frozenset(audiences)
+    wanted, width = frozenset(audiences), -(-dimensions // 8)
     every = connection.execute("SELECT n, tokens FROM audiences").fetchall()
     readers = {n for n, tokens in every if stored_audience(tokens) in wanted}
     rows = bytes_read(
         connection,
-        """SELECT q.document, d.audience, q.signs
+        """SELECT q.document, q.part, d.audience, q.signs, length(q.numbers)
         FROM quantised_vectors AS q JOIN documents AS d ON d.id = q.document AND d.revision = q.revision
         WHERE q.document IN (SELECT value FROM json_each(?)) AND q.kind = ? AND q.generation = ?""",
         (json.dumps(list(documents)), kind, generation),
     ).fetchall()
-    kept = [(document, signs) for document, audience, signs in rows if audience in readers]
+    damaged = {row[0] for row in rows if not _fits(row[3], row[4], width, dimensions)}
+    kept = [row for row in rows if row[2] in readers and row[0] not in damaged]
     # Byte by byte, since that is how they are compared.
-    codes = np.frombuffer(b"".join(signs for _, signs in kept), np.uint8).reshape(-1, width).T
-    ends = np.cumsum([len(signs) // width for _, signs in kept], dtype=np.int64)
-    unknown = set(documents) - {document for document, *_ in rows}
-    return _Signs([document for document, _ in kept], ends, np.ascontiguousarray(codes)), unknown
+    codes = np.frombuffer(b"".join(row[3] for row in kept), np.uint8).reshape(-1, width).T
+    ends = np.cumsum([len(row[3]) // width for row in kept], dtype=np.int64)
+    unknown = set(documents) - {row[0] for row in rows} | damaged
+    return _Signs([(row[0], row[1]) for row in kept], ends, np.ascontiguousarray(codes)), unknown
+
+
+def _fits(signs: object, length: int, width: int, dimensions: int) -> bool:
+    """Whether there are as many signs as numbers, whose length in bytes is given."""
+    if not isinstance(signs, bytes) or len(signs) % width:
+        return False
+    return length == len(signs) // width * dimensions * _NUMBER.itemsize
 
 
 def _best_by_signs(codes: Codes, query: Vectors, count: int) -> Numbers:
@@ -197,39 +219,40 @@ _SIGNS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1).as
 """What each byte stands for, shape (256, 8): 1 where a number is positive, else -1."""
 
 
-def _places(signs: _Signs, chosen: Numbers) -> dict[str, list[int]]:
-    """The places of vectors within their documents, by document."""
-    found: dict[str, list[int]] = {}
+def _places(signs: _Signs, chosen: Numbers) -> dict[_Part, list[int]]:
+    """The places of vectors within their parts, by part."""
+    found: dict[_Part, list[int]] = {}
     owners = np.searchsorted(signs.ends, chosen, side="right")
     starts = np.concatenate([[0], signs.ends])[owners]
     for owner, place in zip(owners.tolist(), (chosen - starts).tolist(), strict=True):
-        found.setdefault(signs.documents[owner], []).append(place)
+        found.setdefault(signs.parts[owner], []).append(place)
     return found
 
 
 def _numbers_of(
-    connection: Connection, generation: str, kind: VectorKind, documents: Collection[str]
-) -> dict[str, tuple[list[str], bytes]]:
-    """The ids and numbers of the vectors of these documents."""
+    connection: Connection, generation: str, kind: VectorKind, parts: Collection[_Part]
+) -> dict[_Part, tuple[list[str], bytes]]:
+    """The ids and numbers of the vectors of these parts."""
     rows = bytes_read(
         connection,
-        """SELECT document, vectors, numbers FROM quantised_vectors
+        """SELECT document, part, vectors, numbers FROM quantised_vectors
         WHERE document IN (SELECT value FROM json_each(?)) AND kind = ? AND generation = ?""",
-        (json.dumps(list(documents)), kind, generation),
+        (json.dumps(list({document for document, _ in parts})), kind, generation),
     )
-    return {document: (vectors.split(), numbers) for document, vectors, numbers in rows}
+    return {(document, part): (vectors.split(), numbers) for document, part, vectors, numbers in rows}
 
 
 def _best_by_numbers(
-    numbers: Mapping[str, tuple[list[str], bytes]], query: Vectors, places: Mapping[str, list[int]], limit: int
+    numbers: Mapping[_Part, tuple[list[str], bytes]], query: Vectors, places: Mapping[_Part, list[int]], limit: int
 ) -> Ranked:
     ids, rows = [], []
-    for document, of_document in places.items():
+    for part, of_part in places.items():
         # One that was changed since its signs were read may have fewer by now, or have gone.
-        vectors, data = numbers.get(document, ([], b""))
-        there = [place for place in of_document if place < len(vectors)]
-        ids += [vectors[place] for place in there]
-        rows.append(np.frombuffer(data, _NUMBER).reshape(-1, len(query))[there])
+        vectors, data = numbers.get(part, ([], b""))
+        there = [place for place in of_part if place < len(vectors)]
+        if there and len(data) == len(vectors) * len(query) * _NUMBER.itemsize:
+            ids += [vectors[place] for place in there]
+            rows.append(np.frombuffer(data, _NUMBER).reshape(-1, len(query))[there])
     if not ids:
         return []
     compared = np.concatenate(rows).astype(np.float32)
@@ -259,16 +282,41 @@ def documents_without(connection: Connection, generation: str, after: str, count
 
 
 def quantised_faults(connection: Connection, generation: str) -> Iterator[str]:
-    """One sentence, if there are documents whose quantised vectors are not those that they have. Reads all ids."""
-    wrong = 0
-    documents = connection.execute("SELECT id, revision FROM documents").fetchall()
-    for document, revision in documents:
-        rows = connection.execute(
-            "SELECT item, windows FROM vectors WHERE document = ? AND generation || '' = ?", (document, generation)
-        )
-        expected = {vector_id(item, window) for item, windows in rows for window in range(windows)}
-        known = _known(connection, generation, document, revision).values()
-        # None at all: an earlier Argot's, which the service makes by and by.
-        wrong += bool(known) and {id_ for one in known for id_ in one.ids} != expected
+    """One sentence, if there are documents whose quantised vectors are not those that they have. Reads everything."""
+    row = connection.execute("SELECT dimensions FROM generations WHERE name = ?", (generation,)).fetchone()
+    wrong = sum(
+        _is_wrong(connection, generation, document, revision, row[0])
+        for document, revision in connection.execute("SELECT id, revision FROM documents").fetchall()
+    )
     if wrong:
         yield f"the quantised vectors of {wrong} documents are not those of their texts"
+
+
+def _is_wrong(connection: Connection, generation: str, document: str, revision: str, dimensions: int) -> bool:
+    parts = connection.execute(
+        "SELECT vectors, signs, numbers FROM quantised_vectors WHERE document = ? AND generation = ? AND revision = ?",
+        (document, generation, revision),
+    ).fetchall()
+    rows = connection.execute(
+        "SELECT item, windows, sketch FROM vectors WHERE document = ? AND generation || '' = ?", (document, generation)
+    ).fetchall()
+    if not parts:  # an earlier Argot's, which the service makes by and by
+        return False
+    known: dict[str, Vectors] = {}
+    for listed, signs, numbers in parts:
+        ids = listed.split()
+        if not isinstance(numbers, bytes) or len(numbers) != len(ids) * dimensions * _NUMBER.itemsize:
+            return True
+        vectors = np.frombuffer(numbers, _NUMBER).reshape(-1, dimensions).astype(np.float32)
+        if np.packbits(vectors > 0, axis=1).tobytes() != signs:
+            return True
+        known |= dict(zip(ids, vectors, strict=True))
+    return known.keys() != {vector_id(item, window) for item, windows, _ in rows for window in range(windows)} or any(
+        _differs(known, item, windows, sketch) for item, windows, sketch in rows if sketch
+    )
+
+
+def _differs(known: Mapping[str, Vectors], item: str, windows: int, sketch: bytes) -> bool:
+    """Whether the vectors of an item are not those of its sketch."""
+    sums = np.frombuffer(sketches(np.stack([known[vector_id(item, window)] for window in range(windows)])), "<f4")
+    return bool((np.abs(sums - np.frombuffer(sketch, "<f4")) > SKETCH_TOLERANCE).any())

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -46,6 +47,8 @@ class ServerIndex(ChromaIndex):
 
     written_together = 500
     read_together = 1000
+    threads = ThreadPoolExecutor(64, "argot-collections")
+    """They only wait. So many that no question waits for another's, where the server answers nobody."""
 
     def __init__(self, server: ChromaServer, generation: str, fingerprint: str) -> None:
         """
@@ -154,7 +157,10 @@ class ServerGenerations:
     def open(self, generation: str, fingerprint: str) -> ServerIndex:
         self._server.version(quick=True)  # a question may be waiting
         index = ServerIndex(self._server, generation, fingerprint)
-        index.fit_breadth(index.counts())
+        try:
+            index.fit_breadth(index.counts())
+        except VectorsUnavailable as error:  # it may allow reading alone
+            log.warning("large collections are searched as broadly as before: %s", error)
         return index
 
     def check(self, generation: str) -> None:

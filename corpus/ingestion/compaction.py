@@ -186,7 +186,7 @@ class Compacting:
         with database.writing() as connection:
             for table, columns in (
                 ("vectors", "item, kind, document, windows, sketch"),
-                ("quantised_vectors", "document, kind, revision, vectors, signs, numbers"),
+                ("quantised_vectors", "document, kind, part, revision, vectors, signs, numbers"),
             ):
                 connection.execute(
                     f"INSERT INTO {table} (generation, {columns}) SELECT ?, {columns} FROM {table} "  # noqa: S608

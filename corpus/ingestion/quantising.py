@@ -73,13 +73,19 @@ class Quantising:
 
     def run(self, index: VectorIndex) -> None:
         connection, after = self._corpus.store.database.connection(), ""
-        while not self._ended.wait(PAUSE_SECONDS):
-            with self._writers:
+        # Another generation has them from the beginning.
+        while not self._ended.wait(PAUSE_SECONDS) and self._corpus.vectors is index:
+            # Not waiting for another writer, who may be long: whoever closes waits for this thread.
+            if not self._writers.acquire(blocking=False):
+                continue
+            try:
                 documents = documents_without(connection, index.generation, after, SLICE)
                 if not documents:
                     return
                 self._quantise(index, documents)
                 after = documents[-1]
+            finally:
+                self._writers.release()
 
     def _quantise(self, index: VectorIndex, documents: Sequence[str]) -> None:
         database = self._corpus.store.database

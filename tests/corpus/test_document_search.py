@@ -39,6 +39,8 @@ def test_the_nearest_of_the_documents_are_found(
     index = FolderGenerations(tmp_path / "vectors").make("g000001", "f")
     for name in map(str, range(30)):
         write(store, dice, name)
+    with store.database.writing() as connection:
+        connection.execute("INSERT INTO generations VALUES (?, 'f', ?)", (index.generation, SIZE))
     vectors = {}
     for place, document in enumerate(store.documents(ROOT)):
         passages = store.passages_of(ROOT, document.id)

@@ -9,6 +9,9 @@ import pytest
 
 from argot.corpus.corpus import Corpus, Source
 from argot.corpus.index import document_search
+from argot.corpus.index.quantised_vectors import add_quantised, forget_quantised, nearest_quantised
+from argot.corpus.index.vector_index import IndexClosed
+from argot.corpus.vector_ids import vector_id
 from argot.settings import Settings
 from argot.types import EVERYONE, Audience, Principal
 
@@ -39,6 +42,11 @@ def _rows(corpus: Corpus) -> dict[tuple[str, str], tuple[str, bytes, Any]]:
         (corpus.vectors.generation,),
     )
     return {(document, kind): (ids, signs, np.frombuffer(data, "<f2")) for document, kind, ids, signs, data in rows}
+
+
+def _change(corpus: Corpus, change: str) -> None:
+    with corpus.store.database.writing() as connection:
+        connection.execute(f"UPDATE quantised_vectors SET {change} WHERE kind = 'passage'")
 
 
 def _forget(corpus: Corpus, documents: int) -> None:
@@ -97,15 +105,69 @@ def test_changes_keep_them_true(corpus: Corpus) -> None:
     assert [name for (name,) in generations] == [corpus.vectors.generation]
 
 
-def test_one_that_is_missing_is_told_and_mended(corpus: Corpus) -> None:
-    with corpus.store.database.writing() as connection:
-        connection.execute(
-            "UPDATE quantised_vectors SET vectors = '', signs = x'', numbers = x'' WHERE kind = 'passage'"
-        )
+@pytest.mark.parametrize(
+    "change",
+    [
+        "signs = substr(signs, 2)",
+        "signs = x''",
+        "numbers = substr(numbers, 2)",
+        "numbers = x''",
+        "numbers = CAST(hex(numbers) AS TEXT)",
+    ],
+)
+def test_damaged_ones_are_told_and_their_documents_found_all_the_same(corpus: Corpus, change: str) -> None:
+    found = _found(corpus)
+    _change(corpus, change)
+    assert _ids(_found(corpus)) == _ids(found)
     (problem,) = corpus.check()
     assert "quantised vectors of 41 documents" in problem.message and "reindex" in problem.remedy
+
+
+@pytest.mark.parametrize(
+    "change", ["vectors = '', signs = x'', numbers = x''", "numbers = zeroblob(length(numbers))", "vectors = 'p:0'"]
+)
+def test_others_than_those_of_the_texts_are_told_and_mended(corpus: Corpus, change: str) -> None:
+    _change(corpus, change)
+    (problem,) = corpus.check()
+    assert "quantised vectors of 41 documents" in problem.message
     corpus.reindex()
     assert corpus.check() == []
+
+
+def test_a_generation_that_another_service_replaced_is_not_searched(corpus: Corpus) -> None:
+    """Nothing is left of its rows."""
+    index = corpus.vectors
+    with corpus.store.database.writing() as connection:
+        for table, column in (("vectors", "generation"), ("quantised_vectors", "generation"), ("generations", "name")):
+            connection.execute(f"UPDATE {table} SET {column} = 'another'")
+    query = corpus.embedder.embed_queries([QUESTION])
+    within = [document.id for document in corpus.store.documents(ROOT)]
+    with pytest.raises(IndexClosed):
+        document_search.nearest_within(corpus.store.database, index, "passage", query, [EVERYONE], 5, within)
+
+
+def test_whoever_closes_does_not_wait_for_another_writer(corpus: Corpus) -> None:
+    _forget(corpus, 30)
+    corpus.quantising.start_if_due(corpus.vectors)
+    with corpus._changing:
+        corpus.quantising.close()
+    assert corpus.quantising._thread and not corpus.quantising._thread.is_alive()
+
+
+def test_what_is_derived_piece_by_piece_is_written_once(corpus: Corpus) -> None:
+    (document, *_) = corpus.store.documents(ROOT)
+    rows, generation = np.eye(3, corpus.embedder.dimensions, dtype=np.float32), corpus.vectors.generation
+    parts = "SELECT part, vectors FROM quantised_vectors WHERE document = ? AND kind = 'derived' ORDER BY part"
+    with corpus.store.database.writing() as connection:
+        for n, row in enumerate(rows):
+            add_quantised(connection, generation, document.id, {"derived": {vector_id(f"x{n}", 0): row}})
+        assert [tuple(row) for row in connection.execute(parts, (document.id,))] == [
+            (0, ""), (1, "x0:0"), (2, "x1:0"), (3, "x2:0")
+        ]  # fmt: skip
+        forget_quantised(connection, generation, document.id, "derived", {"x1"})
+        found, unknown = nearest_quantised(connection, generation, "derived", rows, [EVERYONE], 1, [document.id])
+    assert not unknown and [ranked[0][0] for ranked in (found[0], found[2])] == ["x0", "x2"]
+    assert found[1][0][1] == 0
 
 
 def _ids(found: list[tuple[str, float]]) -> set[str]:

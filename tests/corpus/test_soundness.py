@@ -14,7 +14,6 @@ from serving import Served, argot, run
 from tiny_base import TinyBase
 
 from argot.corpus.corpus import Corpus
-from argot.corpus.index import soundness
 from argot.corpus.index.embedded_index import EmbeddedIndex
 from argot.corpus.index.generations import check_pages
 from argot.corpus.index.soundness import sketches, vector_faults
@@ -110,14 +109,6 @@ def test_a_graph_that_leads_nowhere_is_found(
     check_graphs(root, "g000001", thoroughly=True)
     (fault,) = faults(root, written, monkeypatch)
     assert "searches do not find" in fault
-
-
-def test_a_search_among_texts_that_are_nearly_alike_leads_well_enough() -> None:
-    alike = soundness.CROWDED / 2
-    few, many = [alike] * (soundness.NEIGHBOURS - 1), [alike] * soundness.NEIGHBOURS
-    assert soundness._leads_to_its_like([0.0]) and soundness._leads_to_its_like(many)
-    for distances in ([], few, [*few, soundness.CROWDED * 2]):
-        assert not soundness._leads_to_its_like(distances)
 
 
 def test_flipped_bits_never_end_the_process_and_never_stay_unnoticed_where_they_harm(

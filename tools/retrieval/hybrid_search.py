@@ -154,7 +154,8 @@ def ranked_lists(  # noqa: PLR0917
     yield from by_meaning()
 
 
-_threads = ThreadPoolExecutor(thread_name_prefix="argot-meaning")
+_threads = ThreadPoolExecutor(64, "argot-meaning")
+"""They only wait for other processes."""
 
 
 def _lists_by_words(

@@ -16,6 +16,8 @@ import pytest
 from _pytest.tmpdir import tmppath_result_key
 from tiny_base import TinyBase, close_base, make_tiny, open_base
 
+from argot.corpus.ingestion.compaction import release_memory
+from argot.service.observability.process_memory import bound_arenas
 from argot.settings import Settings
 
 LONGEST_FIRST = (
@@ -54,6 +56,9 @@ for name in ("NO_PROXY", "no_proxy") if getproxies() else ():
 if os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1") != "1":
     os.environ.setdefault("ARGOT_THREADS", "1")
 
+# Hundreds of knowledge bases are opened and closed in one process. What each frees would stay in the heaps of threads.
+bound_arenas()
+
 # Where the tests run in the background, Ctrl+C is ignored, and would be by every process they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -71,6 +76,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     # What pytest removes a test's folder by is written after its first try alone: without it a second one that passes
     # would be an error all the same.
     item.stash.setdefault(tmppath_result_key, {})
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _memory_given_back() -> Iterator[None]:
+    yield
+    release_memory()
 
 
 @pytest.fixture

@@ -250,7 +250,8 @@ def _best_by_numbers(
         # One that was changed since its signs were read may have fewer by now, or have gone.
         vectors, data = numbers.get(part, ([], b""))
         there = [place for place in of_part if place < len(vectors)]
-        if there and len(data) == len(vectors) * len(query) * _NUMBER.itemsize:
+        whole = isinstance(data, bytes) and len(data) == len(vectors) * len(query) * _NUMBER.itemsize
+        if there and whole:
             ids += [vectors[place] for place in there]
             rows.append(np.frombuffer(data, _NUMBER).reshape(-1, len(query))[there])
     if not ids:

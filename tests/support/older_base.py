@@ -14,6 +14,7 @@ TABLES = (
     "document_sketches",
     "document_bands",
     "citation_counts",
+    "quantised_vectors",
     "keyword_totals",
     *(f"{kind}_{what}" for kind in ("passage", "derived", "triple") for what in ("vocabulary", "blocks", "readers")),
 )

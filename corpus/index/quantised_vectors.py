@@ -78,7 +78,11 @@ _NUMBER = np.dtype("<f2")
 def add_quantised(
     connection: Connection, generation: str, document: str, vectors: Mapping[VectorKind, Mapping[str, Vectors]]
 ) -> None:
-    """Add vectors, by id, to those of a stored document. From then on it has a part of each kind."""
+    """Add vectors, by id, to those of a stored document, which are recorded already.
+
+    From then on it has a part of each kind, also where there are none; but not of a kind of which an earlier Argot
+    wrote some, as long as those are not quantised.
+    """
     revision = _revision(connection, document)
     connection.execute(
         "DELETE FROM quantised_vectors WHERE document = ? AND generation = ? AND revision <> ?",
@@ -89,11 +93,24 @@ def add_quantised(
         (document, generation),
     )
     last: dict[VectorKind, int] = dict(map(tuple, parts))
+    whole = KINDS if len(last) == len(KINDS) else _whole_kinds(connection, generation, document, vectors)
     for kind in KINDS:
         # A part of its own: what is derived passage by passage would be written again and again.
-        if vectors.get(kind) or kind not in last:
+        if vectors.get(kind) if kind in last else kind in whole:
             key = (document, kind, generation, last.get(kind, -1) + 1)
             _put(connection, key, revision, QuantisedVectors.of(vectors.get(kind, {})))
+
+
+def _whole_kinds(
+    connection: Connection, generation: str, document: str, vectors: Mapping[VectorKind, Mapping[str, Vectors]]
+) -> list[VectorKind]:
+    """The kinds of which the document has no others: a first part would hide those that an earlier Argot wrote."""
+    stored = connection.execute(
+        "SELECT kind, item FROM vectors WHERE document = ? AND generation || '' = ?", (document, generation)
+    )
+    given = {kind: {item_of(id_) for id_ in vectors.get(kind, ())} for kind in KINDS}
+    others = {kind for kind, item in stored if item not in given[kind]}
+    return [kind for kind in KINDS if kind not in others]
 
 
 def forget_quantised(
@@ -295,16 +312,19 @@ def quantised_faults(connection: Connection, generation: str) -> Iterator[str]:
 
 def _is_wrong(connection: Connection, generation: str, document: str, revision: str, dimensions: int) -> bool:
     parts = connection.execute(
-        "SELECT vectors, signs, numbers FROM quantised_vectors WHERE document = ? AND generation = ? AND revision = ?",
+        "SELECT kind, vectors, signs, numbers FROM quantised_vectors"
+        " WHERE document = ? AND generation = ? AND revision = ?",
         (document, generation, revision),
     ).fetchall()
-    rows = connection.execute(
-        "SELECT item, windows, sketch FROM vectors WHERE document = ? AND generation || '' = ?", (document, generation)
-    ).fetchall()
-    if not parts:  # an earlier Argot's, which the service makes by and by
-        return False
+    stored = connection.execute(
+        "SELECT kind, item, windows, sketch FROM vectors WHERE document = ? AND generation || '' = ?",
+        (document, generation),
+    )
+    # Of kinds without a part the service makes them by and by: an earlier Argot wrote those.
+    kinds = {kind for kind, *_ in parts}
+    rows = [row for kind, *row in stored if kind in kinds]
     known: dict[str, Vectors] = {}
-    for listed, signs, numbers in parts:
+    for _, listed, signs, numbers in parts:
         ids = listed.split()
         if not isinstance(numbers, bytes) or len(numbers) != len(ids) * dimensions * _NUMBER.itemsize:
             return True

@@ -24,22 +24,23 @@ from argot.jargon_db.formats.rdf_statements import (
     too_deep,
 )
 
-# What repeats does so possessively (`++`, `*+`), so that no text makes the search go back over it.
-_WS = r"(?>[ \t\r\n]++|\#[^\r\n]*+)*+"
-_PREFIX = r"(?:[^\W\d_](?:[\w\-]++|\.++(?=[\w\-]))*+)?"
+# What repeats does so possessively (`++`, `*+`), so that no text makes the search go back over it; groups by `(?>...)`,
+# since possessive ones are matched wrongly by Python before 3.11.5.
+_WS = r"(?>(?:[ \t\r\n]++|\#[^\r\n]*+)*)"
+_PREFIX = r"(?:[^\W\d_](?>(?:[\w\-]++|\.++(?=[\w\-]))*))?"
 _ESCAPED = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?\#@%]"
-_LOCAL = rf"(?:[\w:]|{_ESCAPED})(?:[\w:\-]++|{_ESCAPED}|\.++(?=[\w:\-%\\]))*+"
+_LOCAL = rf"(?:[\w:]|{_ESCAPED})(?>(?:[\w:\-]++|{_ESCAPED}|\.++(?=[\w:\-%\\]))*)"
 _PLAIN_NAME = r"[A-Za-z][\w\-]*+:[\w\-]*+(?!\.[\w:%\\\-])(?![:%\\])"
 _PLAIN_ADDRESS = r"[^<>\x00-\x20\\]*+"
 _TOKEN = re.compile(
     rf"""{_WS}(?:
     <(?P<address>[^<>\x00-\x1f]*+)>
-  | (?P<long>\"{{3}}(?:[^"\\]++|\\.|"(?!""))*+\"{{3}} | '{{3}}(?:[^'\\]++|\\.|'(?!''))*+'{{3}})
-  | (?P<text>"(?:[^"\\\r\n]++|\\.)*+" | '(?:[^'\\\r\n]++|\\.)*+')
+  | (?P<long>\"{{3}}(?>(?:[^"\\]++|\\.|"(?!""))*)\"{{3}} | '{{3}}(?>(?:[^'\\]++|\\.|'(?!''))*)'{{3}})
+  | (?P<text>"(?>(?:[^"\\\r\n]++|\\.)*)" | '(?>(?:[^'\\\r\n]++|\\.)*)')
   | (?P<number>[+-]?(?:[0-9]++(?:\.[0-9]*+)?[eE][+-]?[0-9]++|\.[0-9]++[eE][+-]?[0-9]++|[0-9]*+\.[0-9]++|[0-9]++))
   | (?P<sign>\^\^|[.;,\[\]()])
-  | (?P<language>@[A-Za-z]++(?:-[A-Za-z0-9]++)*+)
-  | _:(?P<blank>\w(?:[\w\-]++|\.++(?=[\w\-]))*+)
+  | (?P<language>@[A-Za-z]++(?>(?:-[A-Za-z0-9]++)*))
+  | _:(?P<blank>\w(?>(?:[\w\-]++|\.++(?=[\w\-]))*))
   | (?P<name>{_PREFIX}:(?:{_LOCAL})?)
   | (?P<word>[A-Za-z]++)
   | (?P<end>\Z)
@@ -48,7 +49,7 @@ _TOKEN = re.compile(
 )
 _PAIR = re.compile(
     rf"""{_WS}(?:<({_PLAIN_ADDRESS})>|({_PLAIN_NAME})|(a)(?=[\s<]))
-    {_WS}(?:"([^"\\\r\n]*+)"(?!")(?:@([A-Za-z]++(?:-[A-Za-z0-9]++)*+))?(?!{_WS}\^\^)
+    {_WS}(?:"([^"\\\r\n]*+)"(?!")(?:@([A-Za-z]++(?>(?:-[A-Za-z0-9]++)*)))?(?!{_WS}\^\^)
       |<({_PLAIN_ADDRESS})>|({_PLAIN_NAME}))
     {_WS}([;.])""",
     re.VERBOSE,

@@ -7,6 +7,7 @@ it searches what is left of the text again at every long literal.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from typing import NoReturn
 
@@ -24,23 +25,33 @@ from argot.jargon_db.formats.rdf_statements import (
     too_deep,
 )
 
-# What repeats does so possessively (`++`, `*+`), so that no text makes the search go back over it; groups by `(?>...)`,
-# since possessive ones are matched wrongly by Python before 3.11.5.
-_WS = r"(?>(?:[ \t\r\n]++|\#[^\r\n]*+)*)"
-_PREFIX = r"(?:[^\W\d_](?>(?:[\w\-]++|\.++(?=[\w\-]))*))?"
+
+def _all_of(choices: str) -> str:
+    """As many of these as there are."""
+    # Python before 3.11.5 matches possessive groups wrongly. The other way takes 100 bytes for each match of the group.
+    return f"(?:{choices})*+" if sys.version_info >= (3, 11, 5) else f"(?>(?:{choices})*)"
+
+
+# What repeats does so possessively (`++`, `*+`), so that no text makes the search go back over it.
+_WS = _all_of(r"[ \t\r\n]++|\#[^\r\n]*+")
+_NAME = _all_of(r"[\w\-]++|\.++(?=[\w\-])")
+_PREFIX = rf"(?:[^\W\d_]{_NAME})?"
 _ESCAPED = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?\#@%]"
-_LOCAL = rf"(?:[\w:]|{_ESCAPED})(?>(?:[\w:\-]++|{_ESCAPED}|\.++(?=[\w:\-%\\]))*)"
+_LOCAL = rf"(?:[\w:]|{_ESCAPED})" + _all_of(rf"[\w:\-]++|{_ESCAPED}|\.++(?=[\w:\-%\\])")
+_LANGUAGES = _all_of("-[A-Za-z0-9]++")
+_LONG, _LONG_SINGLE = _all_of(r'[^"\\]++|\\.|"(?!"")'), _all_of(r"[^'\\]++|\\.|'(?!'')")
+_SHORT, _SHORT_SINGLE = _all_of(r'[^"\\\r\n]++|\\.'), _all_of(r"[^'\\\r\n]++|\\.")
 _PLAIN_NAME = r"[A-Za-z][\w\-]*+:[\w\-]*+(?!\.[\w:%\\\-])(?![:%\\])"
 _PLAIN_ADDRESS = r"[^<>\x00-\x20\\]*+"
 _TOKEN = re.compile(
     rf"""{_WS}(?:
     <(?P<address>[^<>\x00-\x1f]*+)>
-  | (?P<long>\"{{3}}(?>(?:[^"\\]++|\\.|"(?!""))*)\"{{3}} | '{{3}}(?>(?:[^'\\]++|\\.|'(?!''))*)'{{3}})
-  | (?P<text>"(?>(?:[^"\\\r\n]++|\\.)*)" | '(?>(?:[^'\\\r\n]++|\\.)*)')
+  | (?P<long>\"{{3}}{_LONG}\"{{3}} | '{{3}}{_LONG_SINGLE}'{{3}})
+  | (?P<text>"{_SHORT}" | '{_SHORT_SINGLE}')
   | (?P<number>[+-]?(?:[0-9]++(?:\.[0-9]*+)?[eE][+-]?[0-9]++|\.[0-9]++[eE][+-]?[0-9]++|[0-9]*+\.[0-9]++|[0-9]++))
   | (?P<sign>\^\^|[.;,\[\]()])
-  | (?P<language>@[A-Za-z]++(?>(?:-[A-Za-z0-9]++)*))
-  | _:(?P<blank>\w(?>(?:[\w\-]++|\.++(?=[\w\-]))*))
+  | (?P<language>@[A-Za-z]++{_LANGUAGES})
+  | _:(?P<blank>\w{_NAME})
   | (?P<name>{_PREFIX}:(?:{_LOCAL})?)
   | (?P<word>[A-Za-z]++)
   | (?P<end>\Z)
@@ -49,7 +60,7 @@ _TOKEN = re.compile(
 )
 _PAIR = re.compile(
     rf"""{_WS}(?:<({_PLAIN_ADDRESS})>|({_PLAIN_NAME})|(a)(?=[\s<]))
-    {_WS}(?:"([^"\\\r\n]*+)"(?!")(?:@([A-Za-z]++(?>(?:-[A-Za-z0-9]++)*)))?(?!{_WS}\^\^)
+    {_WS}(?:"([^"\\\r\n]*+)"(?!")(?:@([A-Za-z]++{_LANGUAGES}))?(?!{_WS}\^\^)
       |<({_PLAIN_ADDRESS})>|({_PLAIN_NAME}))
     {_WS}([;.])""",
     re.VERBOSE,

@@ -8,6 +8,8 @@ VectorKind = Literal["passage", "derived", "triple"]
 KINDS: tuple[VectorKind, ...] = ("passage", "derived", "triple")
 TABLES: dict[VectorKind, str] = {"passage": "passages", "derived": "derived", "triple": "triples"}
 """Where the items of each kind are stored."""
+VECTOR_TABLES = ("vectors", "quantised_vectors")
+"""What a generation of the index has in the database; each row names the generation and the document."""
 
 
 def vector_id(item: str, window: int) -> str:

@@ -15,6 +15,7 @@ from argot.corpus.index.embedding_windows import (
 )
 from argot.corpus.index.vector_index import Generations, VectorIndex
 from argot.corpus.store.upserts import upsert
+from argot.corpus.vector_ids import VECTOR_TABLES
 from argot.protocols import Embedder
 
 BATCH_ITEMS = 256
@@ -32,7 +33,7 @@ def new_generation(database: CorpusDatabase, generations: Generations, embedder:
             upsert("generations", ("name", "fingerprint", "dimensions"), ("name",)),
             (name, embedder.fingerprint, embedder.dimensions),
         )
-        for table in ("vectors", "quantised_vectors"):  # of an unfinished rebuild
+        for table in VECTOR_TABLES:  # of an unfinished rebuild
             connection.execute(f"DELETE FROM {table} WHERE generation = ?", (name,))  # noqa: S608
     return generations.make(name, embedder.fingerprint)
 
@@ -58,7 +59,7 @@ def fill(database: CorpusDatabase, index: VectorIndex, embedder: Embedder, progr
 
 def forget_other_generations(database: CorpusDatabase, generations: Generations, live: str) -> None:
     with database.writing() as connection:
-        for table, column in (("vectors", "generation"), ("quantised_vectors", "generation"), ("generations", "name")):
+        for table, column in (*((table, "generation") for table in VECTOR_TABLES), ("generations", "name")):
             connection.execute(f"DELETE FROM {table} WHERE {column} != ?", (live,))  # noqa: S608
     generations.remove_others(live)
 

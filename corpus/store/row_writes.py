@@ -13,7 +13,7 @@ from argot.corpus.store import document_fields, sketches
 from argot.corpus.store.change_counter import count_change
 from argot.corpus.store.row_mapping import audience_text, derived_row, passage_row, triple_row
 from argot.corpus.store.source_metadata import NO_METADATA, SourceMetadata, put_metadata
-from argot.corpus.vector_ids import KINDS
+from argot.corpus.vector_ids import KINDS, VECTOR_TABLES
 from argot.databases import Connection
 from argot.types import Audience, DerivedText, Document, Passage, Triple
 
@@ -109,12 +109,8 @@ def clear(connection: Connection, document: str) -> None:
     """Delete everything that searches could find of a document; its revisions stay."""
     for kind in KINDS:
         keyword_index_of(connection).delete_rows(connection, kind, document)
-    for table in ("vectors", "quantised_vectors"):
+    for table in (*VECTOR_TABLES, "triples", "derived", "passages", "derivation_states"):
         connection.execute(f"DELETE FROM {table} WHERE document = ?", (document,))  # noqa: S608
-    connection.execute("DELETE FROM triples WHERE document = ?", (document,))
-    connection.execute("DELETE FROM derived WHERE document = ?", (document,))
-    connection.execute("DELETE FROM passages WHERE document = ?", (document,))
-    connection.execute("DELETE FROM derivation_states WHERE document = ?", (document,))
 
 
 def remove_rows(connection: Connection, document: str) -> None:

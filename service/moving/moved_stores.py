@@ -17,6 +17,7 @@ from graphlib import TopologicalSorter
 from argot.corpus import corpus_schema
 from argot.corpus.index.live_pointer import LIVE, SERVER_ID
 from argot.corpus.keyword_tables import RANKED_TABLES
+from argot.corpus.vector_ids import VECTOR_TABLES
 from argot.databases import PerEngine, StoreMigration
 from argot.jargon_db.store import schema as glossary_schema
 from argot.learn.store import pair_store
@@ -68,7 +69,7 @@ CORPUS = MovedStore(
     frozenset({LIVE, SERVER_ID}),
     {
         "generations": "name",
-        **dict.fromkeys(("vectors", "quantised_vectors", "vector_deletions"), "generation"),
+        **dict.fromkeys((*VECTOR_TABLES, "vector_deletions"), "generation"),
     },
 )
 STORES = (

@@ -37,8 +37,11 @@ class SessionLock:
         self._connection: psycopg.Connection[Any] | None = None
         self._guard = threading.Lock()
 
-    def acquire(self, *, wait: bool = True) -> bool:
+    def acquire(self, *, wait: bool = True, unless: threading.Event | None = None) -> bool:
         """Whether it is held now; without `wait` it may be another's.
+
+        Args:
+            unless: once this is set, waiting ends within some seconds.
 
         Raises:
             StoreUnavailable
@@ -48,10 +51,11 @@ class SessionLock:
             if not wait:
                 sql = f"SELECT pg_try_advisory_lock{self._kind}($1::bigint) AS taken"
                 return bool(connection.execute(sql, (self._number,)).fetchall()[0]["taken"])
-            while True:
+            while unless is None or not unless.is_set():
                 with suppress(psycopg.errors.LockNotAvailable):
                     connection.execute(f"SELECT pg_advisory_lock{self._kind}($1::bigint)", (self._number,))
                     return True
+            return False
 
     def is_held(self, connection: Connection) -> bool:
         """Whether PostgreSQL, asked by another connection, knows it to be held: what this process believes may be out

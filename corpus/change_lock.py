@@ -9,11 +9,14 @@ from typing import Any, Protocol, Self
 from argot.databases import Connection
 from argot.errors import StoreUnavailable
 
+_LOOK_SECONDS = 1.0
+"""How often whoever waits looks whether waiting still makes sense."""
+
 
 class BetweenProcesses(Protocol):
     """A lock that goes with its connection (`argot.postgresql_session_lock`)."""
 
-    def acquire(self, *, wait: bool = True) -> bool: ...
+    def acquire(self, *, wait: bool = True, unless: threading.Event | None = None) -> bool: ...
 
     def release(self) -> None: ...
 
@@ -38,15 +41,19 @@ class ChangeLock:
         self._depth = 0
         self._thread = 0
 
-    def acquire(self, blocking: bool = True) -> bool:
-        """
+    def acquire(self, blocking: bool = True, *, unless: threading.Event | None = None) -> bool:
+        """Whether it is held now.
+
+        Args:
+            unless: once this is set, waiting ends within some seconds.
+
         Raises:
             StoreUnavailable
         """
-        if not self.threads.acquire(blocking):
+        if not self._acquired_from_threads(blocking, unless):
             return False
         try:
-            got = self._depth > 0 or self._between is None or self._acquired(self._between, blocking)
+            got = self._depth > 0 or self._between is None or self._acquired(self._between, blocking, unless)
         except BaseException:
             self.threads.release()
             raise
@@ -56,8 +63,16 @@ class ChangeLock:
         self._depth, self._thread = self._depth + 1, threading.get_ident()
         return True
 
-    def _acquired(self, between: BetweenProcesses, blocking: bool) -> bool:
-        if not between.acquire(wait=blocking):
+    def _acquired_from_threads(self, blocking: bool, unless: threading.Event | None) -> bool:
+        if not blocking or unless is None:
+            return self.threads.acquire(blocking)
+        while not unless.is_set():
+            if self.threads.acquire(timeout=_LOOK_SECONDS):
+                return True
+        return False
+
+    def _acquired(self, between: BetweenProcesses, blocking: bool, unless: threading.Event | None) -> bool:
+        if not between.acquire(wait=blocking, unless=unless):
             return False
         self._depth, self._thread = 1, threading.get_ident()
         try:

@@ -75,9 +75,9 @@ class Quantising:
         connection, after = self._corpus.store.database.connection(), ""
         # Another generation has them from the beginning.
         while not self._ended.wait(PAUSE_SECONDS) and self._corpus.vectors is index:
-            # Not waiting for another writer, who may be long: whoever closes waits for this thread.
-            if not self._writers.acquire(blocking=False):
-                continue
+            # Another writer may be long about it, and whoever closes the corpus waits for this thread.
+            if not self._writers.acquire(unless=self._ended):
+                return
             try:
                 documents = documents_without(connection, index.generation, after, SLICE)
                 if not documents:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from chroma_server import ChromaRun
 from shared_corpus import put_in, shared_corpus
 
 from argot.corpus.corpus import Corpus
+from argot.corpus.ingestion import compaction
 from argot.errors import StoreUnavailable
 from argot.types import Principal
 
@@ -88,6 +90,23 @@ def test_what_a_killed_process_had_under_way_is_undone_by_the_next(
     corpus.remove(ROOT, "b.md")  # waits until PostgreSQL has noticed the end of that process
     assert (found(corpus), corpus.check(), left(corpus)) == (["a.md"], [], 0)
     assert len(list(corpus.store.blobs)) == 1
+
+
+def test_closing_does_not_wait_for_another_writer(
+    corpus: Corpus, store: str, chroma: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compaction, "LEAST_GONE", 0)
+    adder = Adder(store, chroma, tmp_path / "there", "c.md")
+    with shared_corpus(store, chroma, tmp_path / "third") as beside:
+        beside.vectors.gone = 100
+        beside.compacting.start_if_due()
+        closing = threading.Thread(target=beside.close, daemon=True)
+        closing.start()
+        closing.join(timeout=60)
+        waits = closing.is_alive()
+        assert adder.goes_on() == "added"
+    assert not waits
+    assert (found(corpus), corpus.check()) == (["a.md", "b.md", "c.md"], [])
 
 
 def test_a_change_whose_lock_was_lost_does_not_count(

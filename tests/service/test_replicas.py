@@ -74,7 +74,12 @@ async def made(settings: Settings, folder: Path) -> dict[str, str]:
         await do("add", paths=[str(folder / name) for name in TINY_DOCUMENTS])
         await do("add", paths=[str(folder / "vault.md")], audience=["vault"])
         await do("context_add", name="Legal", description="Tariffs and filings")
-        for name, groups, role in (("root", [], "admin"), ("ann", [], None), ("bob", ["vault"], None)):
+        for name, groups, role in (
+            ("root", [], "admin"),
+            ("mia", [], "manager"),
+            ("ann", [], None),
+            ("bob", ["vault"], None),
+        ):
             await do("user_add", name=name, groups=groups, role=role, password=PASSWORD)
             keys[name] = (await do("key_add", user=name, name="tests"))["key"]
     return keys
@@ -190,6 +195,21 @@ def test_a_conversation_goes_on_at_the_other(pair: Pair) -> None:
     with pair.client(pair.one) as client:
         read = client.get(f"/api/threads/{first['thread']}").json()
     assert [turn["turn"] for turn in read["turns"]] == [0, 1]
+
+
+def test_what_an_asker_shares_and_judges_at_one_is_read_at_the_other(pair: Pair) -> None:
+    question = "How much does a late QTFX cost?"
+    asked = pair.ask(pair.one, question).json()
+    with pair.client(pair.one, "mia") as client:
+        assert question not in client.get("/api/glossary/misses").text
+    with pair.client(pair.other) as client:
+        of_thread = f"/api/threads/{asked['thread']}"
+        assert client.post(f"{of_thread}/share", json={"share": True}).json()["questions"] == 1
+        said = {"turn": 0, "value": -1, "comment": "too dear", "share": True}
+        assert client.post(f"{of_thread}/feedback", json=said).is_success
+    with pair.client(pair.one, "mia") as client:
+        assert question in client.get("/api/glossary/misses").text
+    assert "too dear" in str(pair.command("feedback_list", value=-1))
 
 
 def test_a_thread_that_nobody_has_is_told_to_nobody(pair: Pair) -> None:

@@ -1,0 +1,111 @@
+"""What the retrieval of a question takes and finds among real documents, beside a comparison with all vectors.
+
+    python bench/real_retrieval.py --keep FOLDER --set aws_docs [--every 10]
+
+Each so-manieth document of a set of answers (`evaluate/answer_sets.py`) goes into a knowledge base in the folder,
+unless it is there already. Asked are the set's own questions, as in `bench/million.py`, in all documents, shares of
+them, and one; `recall` is the share of the first ten found by meaning that are as near as the exact tenth. How good the
+answers are says `argot evaluate`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import mean, quantiles
+
+import numpy as np
+from million import LIMIT, ROOT, resident, searched
+
+from argot.corpus.corpus import Corpus, Source
+from argot.corpus.index import outbox
+from argot.corpus.vector_ids import item_of
+from argot.evaluate.answer_sets import PUBLIC_SETS
+from argot.protocols import Vectors
+from argot.service.observability.process_memory import freeze_start_up
+from argot.settings import Settings
+from argot.types import ALL_DOCUMENTS
+
+SHARES = {"all": 1.0, "a half": 0.5, "a twentieth": 0.05, "a hundredth": 0.01}
+SAID_EVERY = 100
+SAME = 2e-4
+"""Cosines that differ by less are the same: quantised ones do by about half of it."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--keep", type=Path, required=True, help="the folder of the knowledge base")
+    parser.add_argument("--set", default="aws_docs", choices=PUBLIC_SETS)
+    parser.add_argument("--every", type=int, default=10, help="takes each so-manieth document")
+    given = parser.parse_args()
+    questions, sources = PUBLIC_SETS[given.set](Settings().datasets / given.set)
+    corpus = Corpus.open(given.keep, Settings(home=given.keep))
+    try:
+        take_in(corpus, sources[:: given.every])
+        freeze_start_up()  # as `argot serve` does
+        measure(corpus, [question.question for question in questions])
+    finally:
+        corpus.close()
+
+
+def take_in(corpus: Corpus, sources: Sequence[Source]) -> None:
+    for event in corpus.add(sources):
+        if event.done % SAID_EVERY == 0 and event.kind != "progress":
+            print(f"{event.done} of {event.total} documents", file=sys.stderr, flush=True)
+
+
+def measure(corpus: Corpus, asked: Sequence[str]) -> None:
+    items, documents, vectors = all_vectors(corpus)
+    size = sum(file.stat().st_size for file in corpus.home.rglob("*") if file.is_file())
+    print(
+        f"{len(set(documents)):,} documents, {len(set(items)):,} passages, {len(items):,} vectors,"
+        f" {size / 1e6:,.0f} MB on disk"
+    )
+    print(f"{'':16} {'p50':>7} {'p95':>7} {'work':>7}  recall", flush=True)
+    known = sorted(set(documents))
+    drawn = random.Random(1)
+    scopes = {name: tuple(drawn.sample(known, max(1, round(share * len(known))))) for name, share in SHARES.items()}
+    scopes |= {"all": (), "one document": (drawn.choice(known),)}
+    queries = corpus.embedder.embed_queries(asked)
+    for name, within in scopes.items():
+        took, work, _ = searched(corpus, asked, asked, (name, ROOT, ALL_DOCUMENTS, within))
+        cuts = quantiles(took, n=20)
+        fit = np.isin(documents, within) if within else np.ones(len(documents), bool)
+        shares = [recall(corpus, query, items, np.where(fit, vectors @ query, -2.0), within) for query in queries]
+        print(f"{name:16} {cuts[9]:7.1f} {cuts[18]:7.1f} {mean(work):7.1f}  {mean(shares):.3f}", flush=True)
+    print(f"memory {resident() / 1e6:,.0f} MB", flush=True)
+
+
+def all_vectors(corpus: Corpus) -> tuple[list[str], list[str], Vectors]:
+    """Of each vector of a passage: the passage, its document and the vector itself, (n, dimensions)."""
+    connection, items, documents, rows = corpus.store.database.connection(), [], [], []
+    for (document,) in connection.execute("SELECT id FROM documents").fetchall():
+        for name, ids in outbox.vectors_of(connection, corpus.vectors, document).items():
+            if outbox.kind_of_collection(name) == "passage":
+                for id_, vector in corpus.vectors.get(name, ids).items():
+                    items.append(item_of(id_))
+                    documents.append(document)
+                    rows.append(vector)
+    return items, documents, np.stack(rows)
+
+
+def recall(corpus: Corpus, query: Vectors, items: Sequence[str], near: Vectors, within: Sequence[str]) -> float:
+    """The share of the first ten that are as near as the exact tenth: passages that are alike are equally right.
+
+    Args:
+        near: the cosines of all vectors with the query, -2 for those that are not in the scope.
+    """
+    exact: dict[str, float] = {}
+    for place in np.argsort(-near):
+        # A passage may have several vectors, of which the nearest one counts.
+        exact.setdefault(items[place], float(near[place]))
+    first = [similarity for similarity in list(exact.values())[:LIMIT] if similarity > -1]
+    found = corpus.semantic_search(ROOT, "passage", query, 50, within or None)[:LIMIT]
+    return sum(exact[id_] >= first[-1] - SAME for id_, _ in found) / len(first)
+
+
+if __name__ == "__main__":
+    main()

@@ -68,22 +68,21 @@ class FilesystemBlobs:
             return
         path = self._path(content_hash)
         with self._named():
-            self._files.makedirs(path.rpartition("/")[0], exist_ok=True)
             if self._whole_at_once:
+                # No folder is made: buckets have none, and one whose name is misspelt would be made itself.
                 self._files.pipe_file(path, data)
             else:
+                self._files.makedirs(path.rpartition("/")[0], exist_ok=True)
                 draft = f"{path.rpartition('/')[0]}/.{content_hash[2:]}"
                 self._files.pipe_file(draft, data)
                 self._files.mv(draft, path)
 
     def get(self, content_hash: str) -> bytes:
-        try:
-            with self._named():
-                return bytes(self._files.cat_file(self._path(content_hash)))
-        except FileNotFoundError:
-            raise DamagedStore(
-                f"The original {content_hash} is missing from {self.place}. Bring it back from a backup of that."
-            ) from None
+        with self._named(), suppress(FileNotFoundError):
+            return bytes(self._files.cat_file(self._path(content_hash)))
+        raise DamagedStore(
+            f"The original {content_hash} is missing from {self.place}. Bring it back from a backup of that."
+        )
 
     def remove(self, content_hash: str) -> None:
         with self._named(), suppress(FileNotFoundError):
@@ -118,8 +117,6 @@ class FilesystemBlobs:
         """Each package behind fsspec has errors of its own."""
         try:
             yield
-        except FileNotFoundError:
-            raise
         except Exception as error:
             said = " ".join(str(error).split()) or type(error).__name__
             raise StoreUnavailable(

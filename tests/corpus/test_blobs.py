@@ -130,6 +130,16 @@ def test_a_store_that_refuses_is_named_with_what_helps() -> None:
         FilesystemBlobs(Refusing(), "bucket/kb", whole_at_once=True).put("ab" * 32, b"")
 
 
+def test_a_bucket_that_is_not_there_is_named_and_not_made(tmp_path: Path) -> None:
+    from fsspec.implementations.local import LocalFileSystem
+
+    missing = tmp_path / "misspelt"
+    blobs = FilesystemBlobs(LocalFileSystem(), str(missing), whole_at_once=True)
+    with pytest.raises(StoreUnavailable, match=r"misspelt cannot be read or written.*may write there"):
+        blobs.put(*original(b"first"))
+    assert list(blobs) == [] and not missing.exists()
+
+
 @pytest.mark.parametrize(("url", "said"), [("bucket/prefix", "no address"), ("nothing://x/y", "does not know")])
 def test_an_address_that_is_none_is_refused(url: str, said: str) -> None:
     with pytest.raises(InvalidSettings, match=said):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol, Self
 
 from argot.databases import Connection
@@ -99,6 +100,16 @@ class ChangeLock:
 
     def __exit__(self, *_: Any) -> None:
         self.release()
+
+    @contextmanager
+    def waited_for(self, *, unless: threading.Event) -> Iterator[bool]:
+        """Whether it is held within; once `unless` is set, waiting ends within some seconds."""
+        held = self.acquire(unless=unless)
+        try:
+            yield held
+        finally:
+            if held:
+                self.release()
 
     def is_held(self, connection: Connection) -> bool:
         """Whether other processes are kept out still: a connection may be lost while it is held."""

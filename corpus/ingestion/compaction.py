@@ -17,8 +17,8 @@ from __future__ import annotations
 import ctypes
 import logging
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Protocol
 
 from argot.corpus.change_lock import ChangeLock
@@ -115,23 +115,14 @@ class Compacting:
         Raises:
             CompactionSuperseded: nothing has changed.
         """
-        with self._other_processes_kept_out():
+        # Another process would write into the old generation alone: none may, until the copy is whole. It may be long
+        # about what it writes now, and whoever closes the corpus waits for this thread.
+        shared = self._corpus.store.database.shared
+        with self._writers.waited_for(unless=self._ended) if shared else nullcontext(True) as alone:
+            if not alone:
+                raise CompactionSuperseded
             self._copy(old)
         release_memory()
-
-    @contextmanager
-    def _other_processes_kept_out(self) -> Iterator[None]:
-        """Another process would write into the old generation alone: none may, until the copy is whole."""
-        if not self._corpus.store.database.shared:
-            yield
-            return
-        # Who writes there may be long about it, and whoever closes the corpus waits for this thread.
-        if not self._writers.acquire(unless=self._ended):
-            raise CompactionSuperseded
-        try:
-            yield
-        finally:
-            self._writers.release()
 
     def _copy(self, old: VectorIndex) -> None:
         database = self._corpus.store.database

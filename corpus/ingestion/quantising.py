@@ -76,16 +76,12 @@ class Quantising:
         # Another generation has them from the beginning.
         while not self._ended.wait(PAUSE_SECONDS) and self._corpus.vectors is index:
             # Another writer may be long about it, and whoever closes the corpus waits for this thread.
-            if not self._writers.acquire(unless=self._ended):
-                return
-            try:
-                documents = documents_without(connection, index.generation, after, SLICE)
+            with self._writers.waited_for(unless=self._ended) as held:
+                documents = documents_without(connection, index.generation, after, SLICE) if held else []
                 if not documents:
                     return
                 self._quantise(index, documents)
                 after = documents[-1]
-            finally:
-                self._writers.release()
 
     def _quantise(self, index: VectorIndex, documents: Sequence[str]) -> None:
         database = self._corpus.store.database

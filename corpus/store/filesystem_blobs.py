@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
+from uuid import uuid4
 
 from argot.corpus.store.blobs import Blobs, FolderBlobs
 from argot.errors import DamagedStore, InvalidSettings, MissingExtra, StoreUnavailable
@@ -72,8 +73,10 @@ class FilesystemBlobs:
                 # No folder is made: buckets have none, and one whose name is misspelt would be made itself.
                 self._files.pipe_file(path, data)
             else:
-                self._files.makedirs(path.rpartition("/")[0], exist_ok=True)
-                draft = f"{path.rpartition('/')[0]}/.{content_hash[2:]}"
+                folder = path.rpartition("/")[0]
+                self._files.makedirs(folder, exist_ok=True)
+                # Each has a draft of its own: several may put the same original at once.
+                draft = f"{folder}/.{uuid4().hex}"
                 self._files.pipe_file(draft, data)
                 self._files.mv(draft, path)
 

@@ -14,11 +14,13 @@ import argparse
 import random
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from statistics import mean, quantiles
+from typing import Any
 
 import numpy as np
-from million import LIMIT, ROOT, resident, searched
+from million import LIMIT, ROOT, opened, resident, searched
 
 from argot.corpus.corpus import Corpus, Source
 from argot.corpus.index import outbox
@@ -29,7 +31,7 @@ from argot.service.observability.process_memory import freeze_start_up
 from argot.settings import Settings
 from argot.types import ALL_DOCUMENTS
 
-SHARES = {"all": 1.0, "a half": 0.5, "a twentieth": 0.05, "a hundredth": 0.01}
+SHARES = {"a half": 0.5, "a twentieth": 0.05, "a hundredth": 0.01}
 SAID_EVERY = 100
 SAME = 2e-4
 """Cosines that differ by less are the same: quantised ones do by about half of it."""
@@ -42,13 +44,11 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=10, help="takes each so-manieth document")
     given = parser.parse_args()
     questions, sources = PUBLIC_SETS[given.set](Settings().datasets / given.set)
-    corpus = Corpus.open(given.keep, Settings(home=given.keep))
-    try:
+    with closing(Corpus.open(given.keep, Settings(home=given.keep))) as corpus:
         take_in(corpus, sources[:: given.every])
+    with opened(given.keep) as corpus:
         freeze_start_up()  # as `argot serve` does
         measure(corpus, [question.question for question in questions])
-    finally:
-        corpus.close()
 
 
 def take_in(corpus: Corpus, sources: Sequence[Source]) -> None:
@@ -59,22 +59,20 @@ def take_in(corpus: Corpus, sources: Sequence[Source]) -> None:
 
 def measure(corpus: Corpus, asked: Sequence[str]) -> None:
     items, documents, vectors = all_vectors(corpus)
-    size = sum(file.stat().st_size for file in corpus.home.rglob("*") if file.is_file())
-    print(
-        f"{len(set(documents)):,} documents, {len(set(items)):,} passages, {len(items):,} vectors,"
-        f" {size / 1e6:,.0f} MB on disk"
-    )
+    print(f"{len(set(documents)):,} documents, {len(set(items)):,} passages, {len(items):,} vectors")
     print(f"{'':16} {'p50':>7} {'p95':>7} {'work':>7}  recall", flush=True)
     known = sorted(set(documents))
     drawn = random.Random(1)
-    scopes = {name: tuple(drawn.sample(known, max(1, round(share * len(known))))) for name, share in SHARES.items()}
-    scopes |= {"all": (), "one document": (drawn.choice(known),)}
+    scopes: dict[str, tuple[str, ...]] = {"all": ()}
+    scopes |= {name: tuple(drawn.sample(known, max(1, round(share * len(known))))) for name, share in SHARES.items()}
+    scopes["one document"] = (drawn.choice(known),)
     queries = corpus.embedder.embed_queries(asked)
     for name, within in scopes.items():
         took, work, _ = searched(corpus, asked, asked, (name, ROOT, ALL_DOCUMENTS, within))
         cuts = quantiles(took, n=20)
         fit = np.isin(documents, within) if within else np.ones(len(documents), bool)
-        shares = [recall(corpus, query, items, np.where(fit, vectors @ query, -2.0), within) for query in queries]
+        of_scope, near = np.array(items)[fit], queries @ vectors[fit].T
+        shares = [recall(corpus, query, of_scope, row, within) for query, row in zip(queries, near, strict=True)]
         print(f"{name:16} {cuts[9]:7.1f} {cuts[18]:7.1f} {mean(work):7.1f}  {mean(shares):.3f}", flush=True)
     print(f"memory {resident() / 1e6:,.0f} MB", flush=True)
 
@@ -92,17 +90,17 @@ def all_vectors(corpus: Corpus) -> tuple[list[str], list[str], Vectors]:
     return items, documents, np.stack(rows)
 
 
-def recall(corpus: Corpus, query: Vectors, items: Sequence[str], near: Vectors, within: Sequence[str]) -> float:
+def recall(corpus: Corpus, query: Vectors, items: Any, near: Vectors, within: Sequence[str]) -> float:
     """The share of the first ten that are as near as the exact tenth: passages that are alike are equally right.
 
     Args:
-        near: the cosines of all vectors with the query, -2 for those that are not in the scope.
+        items, near: of each vector in the scope its passage, and its cosine with the query.
     """
     exact: dict[str, float] = {}
     for place in np.argsort(-near):
         # A passage may have several vectors, of which the nearest one counts.
         exact.setdefault(items[place], float(near[place]))
-    first = [similarity for similarity in list(exact.values())[:LIMIT] if similarity > -1]
+    first = list(exact.values())[:LIMIT]
     found = corpus.semantic_search(ROOT, "passage", query, 50, within or None)[:LIMIT]
     return sum(exact[id_] >= first[-1] - SAME for id_, _ in found) / len(first)
 

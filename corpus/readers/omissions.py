@@ -1,0 +1,34 @@
+"""Counts what a reader saw in a file and did not read, for the warning that a document's page shows."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+_PLURALS = {"text box": "text boxes", "check box": "check boxes"}
+
+
+class Omissions:
+    """The parts of one file that its reader saw and did not read, counted by kind.
+
+    A kind is a singular noun that a person knows: "picture", "equation", "comment", "attached file".
+    """
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+
+    def add(self, kind: str, number: int = 1) -> None:
+        self._counts[kind] += number
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return one warning such as "2 pictures and 1 equation were not read"; none where nothing was left unread."""
+        named = [f"{number:,} {_noun(kind, number)}" for kind, number in self._counts.items() if number > 0]
+        if not named:
+            return ()
+        *others, last = named
+        listed = f"{', '.join(others)} and {last}" if others else last
+        only_one = sum(self._counts.values()) == 1
+        return (f"{listed} {'was' if only_one else 'were'} not read",)
+
+
+def _noun(kind: str, number: int) -> str:
+    return kind if number == 1 else _PLURALS.get(kind, f"{kind}s")

@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.archives import check_archive, core_properties
 from argot.corpus.readers.docx_headings import with_headings
-from argot.corpus.readers.docx_hidden import without_hidden_text
+from argot.corpus.readers.docx_hidden import remove_hidden_text
+from argot.corpus.readers.docx_labels import mark_labels, write_labels
+from argot.corpus.readers.docx_package import WordPackage
+from argot.corpus.readers.docx_text import prepare_text
 from argot.corpus.readers.html import html_tree, to_markdown
+from argot.corpus.readers.omissions import Omissions
 from argot.corpus.readers.plain_text import file_stem
 from argot.corpus.readers.titles import first_heading
 from argot.types import ParsedDocument
@@ -43,21 +47,25 @@ def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     import mammoth
 
     check_archive(data, name, limits, elements_a_second=_ELEMENTS_A_SECOND)
-    shown, hid = without_hidden_text(data)
+    package, omissions = WordPackage(data), Omissions()
+    hid = remove_hidden_text(package)
+    prepare_text(package, omissions)
+    mark_labels(package)
     # By default pictures become base64, megabytes of text that nobody searches for.
     result = mammoth.convert_to_html(
-        io.BytesIO(shown),
+        io.BytesIO(package.packed()),
         style_map=_STYLES,
         convert_image=mammoth.images.img_element(lambda image: {}),
         id_prefix=_PREFIX,
         transform_document=with_headings,
     )
     tree = html_tree(result.value)
+    write_labels(tree)
     _join_notes(tree)
     markdown = to_markdown(tree)
     core = core_properties(data)
     title = core.title or first_heading(markdown) or file_stem(name)
-    warnings = ("hidden text was left out",) if hid else ()
+    warnings = (*(("hidden text was left out",) if hid else ()), *omissions.warnings())
     return ParsedDocument(title, markdown, _MEDIA_TYPE, date=core.date, warnings=warnings, fields=core.fields)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from argot.corpus.readers.docx_numbering import ListLabel, ListNumbers
+from argot.corpus.readers.docx_numbering import LEVELS, ListLabel, ListNumbers
 from argot.corpus.readers.docx_package import MC, W, WordPackage
 from argot.corpus.readers.html import BULLET
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 _BEGIN, _END = "\ufdd0", "\ufdd1"
 _MARKED = re.compile(f"{_BEGIN}([^{_BEGIN}{_END}]*){_END}")
 _MARKDOWN_NUMBER = re.compile(r"(\d{1,9})([.)])")
-_NO_LIST = "0"
+_BULLETS, _NUMBERS = "1", "2"
+"""The two lists that mammoth is told of."""
 
 
 def mark_labels(package: WordPackage) -> None:
@@ -40,6 +41,22 @@ def mark_labels(package: WordPackage) -> None:
         if branch == f"{MC}Choice":
             copied.append(label)
         _mark(paragraph, label)
+    _replace_lists(numbering)
+
+
+def _replace_lists(numbering: Any) -> None:
+    """Leave two plain lists: mammoth fails at damaged ones, and knows only some of the ways into the others."""
+    from lxml import etree  # type: ignore[import-untyped]
+
+    for child in list(numbering):
+        numbering.remove(child)
+    for name, kind in ((_BULLETS, "bullet"), (_NUMBERS, "decimal")):
+        definition = etree.SubElement(numbering, f"{W}abstractNum", {f"{W}abstractNumId": name})
+        for index in range(LEVELS):
+            level = etree.SubElement(definition, f"{W}lvl", {f"{W}ilvl": str(index)})
+            etree.SubElement(level, f"{W}numFmt", {f"{W}val": kind})
+        listed = etree.SubElement(numbering, f"{W}num", {f"{W}numId": name})
+        etree.SubElement(listed, f"{W}abstractNumId", {f"{W}val": name})
 
 
 def _is_removed(paragraph: Any) -> bool:
@@ -53,7 +70,7 @@ def _is_removed(paragraph: Any) -> bool:
 
 
 def _mark(paragraph: Any, label: ListLabel | None) -> None:
-    from lxml import etree  # type: ignore[import-untyped]
+    from lxml import etree
 
     properties = paragraph.find(f"{W}pPr")
     if properties is None:
@@ -61,15 +78,12 @@ def _mark(paragraph: Any, label: ListLabel | None) -> None:
             return
         properties = etree.Element(f"{W}pPr")
         paragraph.insert(0, properties)
-    if label is None and properties.find(f"{W}numPr") is None and properties.find(f"{W}pStyle") is None:
-        return
     for old in properties.findall(f"{W}numPr"):
         properties.remove(old)
-    # Said of every paragraph, since mammoth knows only some of the ways in which a style puts one into a list.
-    place = etree.SubElement(properties, f"{W}numPr")
-    is_item = label is not None and bool(label.is_bullet or label.text)
-    etree.SubElement(place, f"{W}ilvl").set(f"{W}val", str(label.level if label and is_item else 0))
-    etree.SubElement(place, f"{W}numId").set(f"{W}val", label.list_id if label and is_item else _NO_LIST)
+    if label is not None and (label.is_bullet or label.text):
+        place = etree.SubElement(properties, f"{W}numPr")
+        etree.SubElement(place, f"{W}ilvl").set(f"{W}val", str(label.level))
+        etree.SubElement(place, f"{W}numId").set(f"{W}val", _BULLETS if label.is_bullet else _NUMBERS)
     if label is not None and label.text:
         run = etree.Element(f"{W}r")
         etree.SubElement(run, f"{W}t").text = f"{_BEGIN}{label.text}{' ' if label.has_suffix else ''}{_END}"

@@ -8,7 +8,7 @@ from typing import Any
 
 from argot.corpus.readers.docx_package import W, is_switched_on
 
-_LEVELS = 9
+LEVELS = 9
 _MOST_LETTERS = 50
 """Word repeats the letters: 27 is "aa", 53 is "aaa"."""
 _ROMAN = (
@@ -152,7 +152,7 @@ class _ParagraphStyles:
             style = _value(properties.find(f"{W}pStyle")) if properties is not None else ""
             list_id, by_style = self._place_of_style(style or self._default, lists)
             level = level or by_style
-        return list_id, min(int(level), _LEVELS - 1) if level.isascii() and level.isdigit() else 0
+        return list_id, min(int(level), LEVELS - 1) if level.isascii() and level.isdigit() else 0
 
     def _place_of_style(self, style: str, lists: dict[str, WordList]) -> tuple[str, str]:
         seen: set[str] = set()

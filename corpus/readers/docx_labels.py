@@ -118,13 +118,10 @@ def _is_printed_by_markdown(item: Tag, label: str) -> bool:
 
 def _lift_labelled_items(item: Tag) -> None:
     """Lift the items of a list out of an item that holds nothing else: mammoth makes one for each missing level."""
-    children = [child for child in item.contents if str(child).strip()]
-    inner = children[0] if len(children) == 1 and item.parent is not None else None
-    if (
-        inner is None
-        or getattr(inner, "name", "") not in ("ol", "ul")
-        or inner.find("li", attrs={BULLET: True}) is None
-    ):
+    inner = item.find(["ol", "ul"], recursive=False)
+    if inner is None or item.parent is None or inner.find("li", attrs={BULLET: True}) is None:
+        return
+    if any(str(child).strip() for child in item.contents if child is not inner):
         return
     inner.unwrap()
     item.unwrap()

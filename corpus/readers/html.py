@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.dates import DATE_NAMES, date_of, not_understood
 from argot.corpus.readers.file_fields import said_fields
+from argot.corpus.readers.nested_tables import flatten_nested_tables
 from argot.corpus.readers.pipe_tables import pipe_table, with_one_header
 from argot.corpus.readers.plain_text import decode_text, file_stem
 from argot.corpus.readers.titles import names_the_page, real_title
@@ -114,6 +115,7 @@ def to_markdown(root: Tag) -> str:
     for element in root.select("aside"):
         if _is_links(element):
             element.decompose()
+    flatten_nested_tables(root)
     for element in root.select("table table"):
         if (around := element.find_parent("table")) is not None:
             around[_OUTER] = "1"

@@ -42,7 +42,8 @@ def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     """Title: of the properties, else the first top heading, else the file name. Word files know no pages."""
     import mammoth
 
-    check_archive(data, name, limits, elements_a_second=_ELEMENTS_A_SECOND)
+    checked = check_archive(data, name, limits, elements_a_second=_ELEMENTS_A_SECOND)
+    data = checked.data
     shown, hid = without_hidden_text(data)
     # By default pictures become base64, megabytes of text that nobody searches for.
     result = mammoth.convert_to_html(
@@ -57,7 +58,7 @@ def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     markdown = to_markdown(tree)
     core = core_properties(data)
     title = core.title or first_heading(markdown) or file_stem(name)
-    warnings = ("hidden text was left out",) if hid else ()
+    warnings = (*checked.warnings, *(["hidden text was left out"] if hid else []))
     return ParsedDocument(title, markdown, _MEDIA_TYPE, date=core.date, warnings=warnings, fields=core.fields)
 
 

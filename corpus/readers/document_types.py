@@ -47,6 +47,6 @@ def remove_document_type(xml: bytes) -> bytes | None:
         text = xml.decode(encoding if encoding == "utf-16" else "latin-1")
     except UnicodeDecodeError:
         return None
-    cleaned = _PLAIN_TYPE.sub("", text)
-    cleaned = cleaned.encode("utf-16" if encoding == "utf-16" else "latin-1") if cleaned != text else b""
-    return cleaned if cleaned and not has_declaration(cleaned) else None
+    plain = _PLAIN_TYPE.sub("", text)
+    cleaned = plain.encode("utf-16" if encoding == "utf-16" else "latin-1")
+    return cleaned if plain != text and not has_declaration(cleaned) else None

@@ -76,7 +76,7 @@ def test_equations_of_a_slide_stand_in_their_sentence() -> None:
     paragraph._p.append(etree.fromstring(math))
     buffer = io.BytesIO()
     made.save(buffer)
-    assert "The load is $x=5$" in read_document(buffer.getvalue(), "a.pptx", ReadLimits()).markdown
+    assert "The load is $x = 5$" in read_document(buffer.getvalue(), "a.pptx", ReadLimits()).markdown
 
 
 def test_comments_on_a_slide_are_notes() -> None:

@@ -54,7 +54,8 @@ def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     """Title: of the properties, else the first top heading, else the file name. Word files know no pages."""
     import mammoth
 
-    check_archive(data, name, limits, elements_a_second=_ELEMENTS_A_SECOND)
+    checked = check_archive(data, name, limits, elements_a_second=_ELEMENTS_A_SECOND)
+    data = checked.data
     package, omissions, insertions = WordPackage(data), Omissions(), Insertions(data)
     has_hidden = remove_hidden_text(package)
     prepare_text(package, omissions)
@@ -86,7 +87,8 @@ def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     core = core_properties(data)
     title = core.title or first_heading(markdown) or file_stem(name)
     markdown = put_headers_into(markdown, headers, title) + embedded
-    warnings = (*(("hidden text was left out",) if has_hidden else ()), *changes, *omissions.warnings())
+    hidden = ("hidden text was left out",) if has_hidden else ()
+    warnings = (*checked.warnings, *hidden, *changes, *omissions.warnings())
     fields = (*core.fields, *header_fields(headers))
     return ParsedDocument(title, markdown, _MEDIA_TYPE, date=core.date, warnings=warnings, fields=fields)
 

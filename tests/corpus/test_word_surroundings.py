@@ -123,6 +123,14 @@ def test_rows_of_headers_are_read_as_labels_and_values(rows: list[list[str]], li
     assert [one.line for one in read_header_rows(rows)] == lines
 
 
+def test_numbers_of_pages_in_simple_fields_are_no_text() -> None:
+    document = procedure()
+    line = document.sections[0].header.paragraphs[0]
+    line.text = "QP-4471\tPage "
+    line._element.append(parse_xml(f'<w:fldSimple {_NAMES} w:instr=" PAGE "><w:r><w:t>3</w:t></w:r></w:fldSimple>'))
+    assert "document:\n\n- QP-4471\n\nEvery" in read(document).markdown
+
+
 # -- comments and changes -------------------------------------------------------------------------------------------
 
 
@@ -259,6 +267,15 @@ def test_a_part_that_a_word_file_takes_in_is_read(name: str, content: bytes) -> 
         with_part(name, content, "aFChunk", '<w:altChunk r:id="rIdX"></w:altChunk>'), "a.docx", ReadLimits()
     )
     assert parsed.markdown.endswith(f"two days.\n\n{_WINCH}\n") and parsed.warnings == ()
+
+
+def test_parts_within_parts_end_and_what_is_not_read_is_said() -> None:
+    data = word(_WINCH)
+    for _ in range(4):
+        data = with_part("a.docx", data, "aFChunk", '<w:altChunk r:id="rIdX"></w:altChunk>')
+    parsed = read_document(data, "a.docx", ReadLimits())
+    assert parsed.markdown.count("Every delivery") == 3 and _WINCH not in parsed.markdown
+    assert parsed.warnings == ("a.docx: a.docx: 1 embedded part was not read",)
 
 
 def test_a_part_that_cannot_be_read_is_counted() -> None:

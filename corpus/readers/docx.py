@@ -16,9 +16,11 @@ from argot.corpus.readers.docx_headers import header_fields, put_headers_into, r
 from argot.corpus.readers.docx_headings import with_headings
 from argot.corpus.readers.docx_hidden import remove_hidden_text
 from argot.corpus.readers.docx_insertions import Insertions
+from argot.corpus.readers.docx_labels import mark_labels, write_labels
 from argot.corpus.readers.docx_notes import remove_marks_without_notes
 from argot.corpus.readers.docx_package import WordPackage
 from argot.corpus.readers.docx_properties import custom_fields
+from argot.corpus.readers.docx_text import prepare_text
 from argot.corpus.readers.docx_text_boxes import show_all_text
 from argot.corpus.readers.header_fields import HeaderText
 from argot.corpus.readers.html import html_tree, to_markdown
@@ -61,14 +63,18 @@ def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     # mammoth says what is wrong with a text that is no XML.
     if (document := package.tree(package.document)) is not None:
         changes = describe_changes(document)
+        # Before fields lose their instructions, which tell a page's number from text.
         headers = read_headers(package, document)
+        prepare_text(package, omissions)
         show_all_text(document)
         remove_marks_without_notes(package, document, omissions)
+        mark_labels(package)
         read_graphics(package, document, insertions, omissions)
         insert_comments(package, document, omissions)
         insert_text_parts(package, document, limits, insertions, omissions)
         embedded = read_embedded_files(package, document, limits, omissions)
     tree = html_tree(_convert(package))
+    write_labels(tree)
     _join_notes(tree)
     markdown = insertions.put_into(to_markdown(tree))
     core = core_properties(data)

@@ -26,7 +26,7 @@ _SCRIPTS = {
     "sans-serif": "mathsf",
     "monospace": "mathtt",
 }
-_BRACKETS = {"{": "\\{", "}": "\\}", "‖": "\\|", "": "."}
+_BRACKETS = {"{": "\\{", "}": "\\}", "": "."}
 _TALL = ("\\frac", "\\begin", "\\sum", "\\int", "\\prod", "\\atop", "\\overset", "\\underset")
 _OFF = ("0", "false", "off")
 _ONE_SYMBOL = re.compile(r"\\?[^\W_]|\\[A-Za-z]+")

@@ -45,7 +45,7 @@ _FRACTION = f"<m:f><m:num>{_run('3·m')}</m:num><m:den>{_run('μ')}</m:den></m:f
             f'<m:nary><m:naryPr><m:chr m:val="∑"/></m:naryPr>{_part("sub", _run("i=1"))}{_N}{_X}</m:nary>',
             r"\sum_{i = 1}^{n} x",
         ),
-        (f"<m:d>{_X}{_part('e', _run('y'))}</m:d>", "(x | y)"),
+        (f"<m:d>{_X}{_part('e', _run('y'))}</m:d>", r"(x \vert y)"),
         (f"<m:d>{_part('e', _FRACTION)}</m:d>", r"\left( \frac{3 \cdot m}{\mu} \right)"),
         (f"<m:m><m:mr>{_X}{_X}</m:mr><m:mr>{_X}{_X}</m:mr></m:m>", r"\begin{matrix} x & x \\ x & x \end{matrix}"),
         (

@@ -23,7 +23,7 @@ _CHARSET = re.compile(
     rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w.:-]{2,40})|\A\s*<\?xml[^>]{0,200}encoding\s*=\s*[\"']([\w.:-]{2,40})",
     re.IGNORECASE,
 )
-# By the standard these numbers mean what windows-1252 has there (HTML, 13.2.5.80); lxml makes control characters of them.
+# These numbers mean what windows-1252 has there (HTML, 13.2.5.80); lxml takes them for control characters.
 _WINDOWS_REFERENCE = re.compile(r"&#(?:0{0,5}(1[2-5]\d)|x0{0,4}([89][0-9a-f]));?", re.IGNORECASE)
 _DATED = (
     'meta[property="article:modified_time"]',

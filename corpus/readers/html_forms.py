@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bs4 import NavigableString, Tag
+from bs4 import Tag
+from bs4.element import NavigableString
 
 _WITHOUT_TEXT = frozenset({"hidden", "submit", "button", "reset", "image", "password", "file", "search"})
 _BOXES = frozenset({"checkbox", "radio"})

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bs4 import BeautifulSoup, NavigableString, Tag
+from bs4 import BeautifulSoup, Tag
+from bs4.element import NavigableString
 
 from argot.corpus.readers.mathml import latex_of, tex_of_image
 from argot.corpus.readers.omissions import Omissions

@@ -8,41 +8,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from bs4 import NavigableString, Tag
-from bs4.element import PreformattedString
+from bs4 import Tag
+from bs4.element import NavigableString, PreformattedString
 
 _TEX = re.compile(r"application/x-(?:tex|latex)|TeX|LaTeX", re.IGNORECASE)
 _DISPLAY_STYLE = re.compile(r"\{\\(?:displaystyle|textstyle)\s+(.*)\}", re.DOTALL)
 _INVISIBLE = re.compile("[\u2061-\u2064\u200b]")
 _FUNCTIONS = frozenset(
-    (
-        "sin",
-        "cos",
-        "tan",
-        "cot",
-        "sec",
-        "csc",
-        "sinh",
-        "cosh",
-        "tanh",
-        "arcsin",
-        "arccos",
-        "arctan",
-        "log",
-        "ln",
-        "lg",
-        "exp",
-        "min",
-        "max",
-        "sup",
-        "inf",
-        "lim",
-        "det",
-        "dim",
-        "gcd",
-        "ker",
-    )  # fmt: skip
-)
+    {
+        "sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan", "log", "ln",
+        "lg", "exp", "min", "max", "sup", "inf", "lim", "det", "dim", "gcd", "ker",
+    }
+)  # fmt: skip
 _ACCENTS = {
     "¯": "bar", "‾": "overline", "^": "hat", "ˆ": "hat", "~": "tilde", "˜": "tilde", "→": "vec", "⃗": "vec", "˙": "dot",
     "¨": "ddot", "⏞": "overbrace",

@@ -56,7 +56,7 @@ def decode_text(data: bytes, name: str, declared: str | None = None) -> str:
     for magic, what in _MAGIC.items():
         if data.startswith(magic):
             raise UnreadableDocument(name, f"binary, not text: this is {what}", "Give the file its right suffix.")
-    text = _decoded(data, declared)
+    text = decode_bytes(data, declared)
     head = text[:_SAMPLE_BYTES]
     # Up to one stray control character in fifty is still text.
     if "\x00" in text or len(_CONTROL.findall(head)) > len(head) // 50:
@@ -79,7 +79,8 @@ def file_stem(name: str) -> str:
     return PurePosixPath(last).stem or last or "untitled"
 
 
-def _decoded(data: bytes, declared: str | None) -> str:
+def decode_bytes(data: bytes, declared: str | None) -> str:
+    """Return the text by the same rules, even if it holds control characters."""
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return data.decode(encoding, "replace")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from email import message_from_bytes
 from email.message import EmailMessage
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.file_fields import mail_authors, said_fields
 from argot.corpus.readers.mail_attachments import attachment_warnings, read_attachments
-from argot.corpus.readers.mail_headers import POLICY, header_text, sent_date
+from argot.corpus.readers.mail_headers import header_text, parse_message, sent_date
 from argot.corpus.readers.mail_text import text_of_message
 from argot.corpus.readers.omissions import Omissions
 from argot.corpus.readers.plain_text import decode_text, file_stem, is_utf16
@@ -117,6 +116,6 @@ def _with_plain_bytes(data: bytes, name: str) -> bytes:
 
 
 def _message(data: bytes, name: str, limits: ReadLimits) -> EmailMessage:
-    message = message_from_bytes(_with_plain_bytes(data, name), policy=POLICY)
+    message = parse_message(_with_plain_bytes(data, name))
     limits.check_elements(sum(1 for _ in message.walk()), PARTS_A_SECOND, "mail", name)
     return message

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import base64
 import re
+from email import message_from_bytes
 from email.errors import HeaderParseError
 from email.header import decode_header
 from email.message import EmailMessage, MIMEPart
 from email.policy import EmailPolicy
-from typing import Any
+from typing import Any, cast
 
 from argot.corpus.readers.plain_text import decode_bytes, restore_windows_characters
 
@@ -25,6 +26,10 @@ class ReadableHeaders(EmailPolicy):
 
 
 POLICY = ReadableHeaders(refold_source="none")
+
+
+def parse_message(data: bytes) -> EmailMessage:
+    return cast("EmailMessage", message_from_bytes(data, policy=POLICY))
 
 
 def header_text(part: MIMEPart, field: str) -> str:

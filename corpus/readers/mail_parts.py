@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from email import message_from_bytes
 from email.message import EmailMessage, MIMEPart
 from typing import cast
 
-from argot.corpus.readers.mail_headers import POLICY, file_name_of
+from argot.corpus.readers.mail_headers import POLICY, file_name_of, parse_message
 
 DEEPEST_MAIL = 20
 """Messages within messages that are read."""
@@ -128,7 +127,7 @@ def _passed_on(part: MIMEPart) -> list[EmailMessage]:
     for one in held:
         coded.set_payload(one.as_bytes(policy=POLICY).decode("ascii", "surrogateescape").lstrip("\n"))
         data = text_in(coded)
-        inner = message_from_bytes(data, policy=POLICY)
+        inner = parse_message(data)
         # Where the parser found headers in it, nothing was encoded at all.
         decoded.append(inner if inner.keys() and not inner.defects else one)
     return decoded

@@ -108,6 +108,14 @@ def test_links_that_the_text_announces_stay() -> None:
     assert markdown_of(page) == "You can use:\n\nSlack Teams\n\nOr:\n\n- Docker\n- Podman\n\n## Related:"
 
 
+def test_links_within_a_page_of_markdown_stay_where_the_text_announces_them() -> None:
+    links = "- [Slack](#slack)\n- [Teams](#teams)\n"
+    markdown = f"# Channels\n\n{links}\nYou can use:\n\n{links}\nWords.\n"
+    parsed = read_document(markdown.encode(), "a.md", LIMITS)
+    assert parsed.markdown.count("[Slack]") == parsed.markdown.count("[Teams]") == 1
+    assert parsed.markdown.index("You can use:") < parsed.markdown.index("[Slack]")
+
+
 # -- forms, tables, formulas ----------------------------------------------------------------------------------------
 
 

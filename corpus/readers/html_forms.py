@@ -21,6 +21,8 @@ def write_form_fields(root: Tag) -> None:
             element.insert(0, _box(element["aria-checked"] == "true"))
     named: set[int] = set()
     """Labels without `for` that a field has taken."""
+    if root.find(["input", "select", "textarea", "label", "legend", "output"]) is None:
+        return
     for field in root.select("input, select, textarea"):
         kind = str(field.get("type") or "text").lower() if field.name == "input" else field.name
         if kind in _WITHOUT_TEXT or (field.name == "input" and not _is_form_field(field, kind, labels)):

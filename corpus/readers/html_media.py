@@ -9,6 +9,7 @@ from argot.corpus.readers.mathml import latex_of, tex_of_image
 from argot.corpus.readers.omissions import Omissions
 
 _MOST_PAGES_WITHIN = 50
+_EMBEDDED = ["script", "math", "img", "iframe", "template", "svg", "video", "audio", "object"]
 _MATHJAX_COPIES = (
     ".MathJax, .MathJax_Preview, .MathJax_Display, .MathJax_SVG, .MathJax_SVG_Display, .MathJax_CHTML, .mjx-chtml"
 )
@@ -16,6 +17,9 @@ _MATHJAX_COPIES = (
 
 def write_media(root: Tag, omissions: Omissions) -> None:
     """Put text in place of what is embedded, before hidden parts are removed: formulas are often hidden copies."""
+    # One look for all of them: most pages hold none, and each selection walks the whole page.
+    if root.find(_EMBEDDED) is None:
+        return
     _write_formulas(root)
     for frame in root.select("iframe[srcdoc]", limit=_MOST_PAGES_WITHIN):
         inner = BeautifulSoup(str(frame["srcdoc"]), "lxml")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from argot.corpus.connectors.listing import SourceDown
+from argot.document_names import leftover_kind
 from argot.files import NotAFile, is_system, read_below, resolved
 
 MOST_FILES = 200_000
@@ -85,7 +86,7 @@ class ExportFiles:
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             for name in sorted(files):
                 file = Path(parent) / name
-                if name.startswith(".") or file.is_symlink() or not file.is_file():
+                if name.startswith(".") or leftover_kind(name) or file.is_symlink() or not file.is_file():
                     continue
                 found = file.stat()
                 stamp = f"{found.st_mtime_ns}.{found.st_ctime_ns}.{found.st_size}.{found.st_ino}"
@@ -96,7 +97,7 @@ class ExportFiles:
         self._archive = zipfile.ZipFile(self.place)
         for member in self._archive.infolist():
             # Two files of one name: the last one counts, as for every program that unpacks them.
-            if not member.is_dir():
+            if not member.is_dir() and not leftover_kind(member.filename):
                 stamp = f"{member.CRC:08x}.{member.file_size}"
                 yield ExportedFile(member.filename, member.file_size, stamp, partial(self._unpacked, member))
 

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from argot.corpus.ingestion.source import Source
 from argot.corpus.readers import SUFFIXES
-from argot.document_names import ARCHIVE_SUFFIXES, plain_text
+from argot.document_names import ARCHIVE_SUFFIXES, leftover_kind, plain_text
 from argot.files import NotAFile
 
 MOST_BYTES = 500_000_000
@@ -106,7 +106,7 @@ def _bounded(data: bytes) -> bytes:
 
 
 def _is_hidden(path: str) -> bool:
-    return any(part.startswith(".") or part == "__MACOSX" for part in path.split("/"))
+    return any(part.startswith(".") or part == "__MACOSX" for part in path.split("/")) or bool(leftover_kind(path))
 
 
 def _reason(path: str) -> str:

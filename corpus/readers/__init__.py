@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.plain_text import decode_text
+from argot.document_names import leftover_kind
 from argot.errors import ArgotError, UnreadableDocument
 from argot.types import DocumentField, ParsedDocument
 
@@ -108,6 +109,8 @@ def read_document(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         UnreadableDocument: empty, too large, encrypted, damaged, binary, of an unknown format, or without text.
     """
     limits.check_size(len(data), name)
+    if kind := leftover_kind(name):
+        raise UnreadableDocument(name, f"no document: {kind}", "Give the document itself.")
     module, function = _READERS[media_type_of(data, name)]
     reader: Reader = getattr(importlib.import_module(f"argot.corpus.readers.{module}"), function)
     try:

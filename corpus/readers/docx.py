@@ -75,6 +75,9 @@ def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         insert_text_parts(package, document, limits, insertions, omissions)
         embedded = read_embedded_files(package, document, limits, omissions)
     tree = html_tree(_convert(package))
+    # Check boxes stand in the text already, as `prepare_text` wrote them.
+    for box in tree.find_all("input"):
+        box.decompose()
     write_labels(tree)
     _join_notes(tree)
     markdown = insertions.put_into(to_markdown(tree))

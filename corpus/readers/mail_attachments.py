@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import mimetypes
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from email.message import EmailMessage, MIMEPart
-from typing import cast
+from email.message import MIMEPart
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.heading_levels import lower_headings
+from argot.corpus.readers.mail_headers import file_name_of
+from argot.corpus.readers.omissions import Omissions
 from argot.errors import UnreadableDocument
 
 _NAMED = 5
+_OUTLOOK = ("application/ms-tnef", "application/vnd.ms-tnef")
 
 
 @dataclass(slots=True)
@@ -23,9 +26,11 @@ class Attached:
     unread: list[str] = field(default_factory=list)
 
 
-def read_attachments(messages: Sequence[EmailMessage], limits: ReadLimits, level: int) -> list[Attached]:
-    """Of each message its attachments, under headings of this level."""
-    return [_read(message, limits, level) for message in messages]
+def read_attachments(
+    messages: Sequence[Sequence[MIMEPart]], limits: ReadLimits, level: int, omissions: Omissions
+) -> list[Attached]:
+    """Read the files attached to each message, under headings of this level."""
+    return [_read(files, limits, level, omissions) for files in messages]
 
 
 def attachment_warnings(attached: Sequence[Attached]) -> tuple[str, ...]:
@@ -38,19 +43,19 @@ def attachment_warnings(attached: Sequence[Attached]) -> tuple[str, ...]:
     return tuple(warnings)
 
 
-def attachment_names(message: EmailMessage) -> list[str]:
-    names = (" ".join((one.get_filename() or "").split()) for one in message.iter_attachments())
-    return [name for name in names if name]
-
-
-def _read(message: EmailMessage, limits: ReadLimits, level: int) -> Attached:
+def _read(files: Sequence[MIMEPart], limits: ReadLimits, level: int, omissions: Omissions) -> Attached:
     from argot.corpus.readers import read_document
 
     attached = Attached()
     length = 0
-    for part in _parts(message):
-        name = " ".join((part.get_filename() or "").split())
-        if not name:
+    for part in files:
+        name = file_name_of(part)
+        if not name and part.get_content_maintype() == "image":
+            omissions.add("picture")
+            continue
+        name = name or _name_by_kind(part)
+        if part.get_content_type() in _OUTLOOK or name.casefold() == "winmail.dat":
+            attached.unread.append(f"{name} (Outlook's own format, which no other program reads)")
             continue
         data = part.get_payload(decode=True)
         # Pictures are mostly logos below signatures, which cost a second each.
@@ -69,11 +74,8 @@ def _read(message: EmailMessage, limits: ReadLimits, level: int) -> Attached:
     return attached
 
 
-def _parts(message: EmailMessage) -> Iterator[MIMEPart]:
-    """What is attached to the message, and to messages that it passes on: their own text stands in its text already."""
-    for part in message.iter_attachments():
-        if part.get_content_type() != "message/rfc822":
-            yield part
-            continue
-        for inner in cast(list[EmailMessage], part.get_payload()):
-            yield from _parts(inner)
+def _name_by_kind(part: MIMEPart) -> str:
+    """Return a name for what has none, by which its reader is found."""
+    kind = part.get_content_type()
+    suffix = mimetypes.guess_extension(kind) or (".txt" if part.get_content_maintype() == "text" else "")
+    return f"unnamed{suffix}"

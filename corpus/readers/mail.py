@@ -9,9 +9,10 @@ from email.message import EmailMessage, MIMEPart
 from typing import cast
 
 from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers.attached_files import attachment_warnings
 from argot.corpus.readers.file_fields import mail_authors, said_fields
 from argot.corpus.readers.html import html_to_markdown
-from argot.corpus.readers.mail_attachments import attachment_names, attachment_warnings, read_attachments
+from argot.corpus.readers.mail_attachments import attachment_names, read_attachments
 from argot.corpus.readers.mail_quotations import is_reply, without_quotation
 from argot.corpus.readers.plain_text import decode_text, file_stem
 from argot.errors import UnreadableDocument

@@ -2,42 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from email.message import EmailMessage, MIMEPart
 from typing import cast
 
 from argot.corpus.read_limits import ReadLimits
-from argot.errors import UnreadableDocument
-
-_HEADING = re.compile(r"(#{1,6})(?=\s)")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_NAMED = 5
-
-
-@dataclass(slots=True)
-class Attached:
-    """`sections` in Markdown, each under its name; `warnings` of what could not be read of them."""
-
-    sections: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    unread: list[str] = field(default_factory=list)
+from argot.corpus.readers.attached_files import Attached, read_attached_files
 
 
 def read_attachments(messages: Sequence[EmailMessage], limits: ReadLimits, level: int) -> list[Attached]:
     """Of each message its attachments, under headings of this level."""
     return [_read(message, limits, level) for message in messages]
-
-
-def attachment_warnings(attached: Sequence[Attached]) -> tuple[str, ...]:
-    """What the reader of the mail says of them."""
-    warnings = [warning for one in attached for warning in one.warnings]
-    unread = [name for one in attached for name in one.unread]
-    if unread:
-        more = f" and {len(unread) - _NAMED} more" if len(unread) > _NAMED else ""
-        warnings.append(f"attachments are not read: {', '.join(unread[:_NAMED])}{more}")
-    return tuple(warnings)
 
 
 def attachment_names(message: EmailMessage) -> list[str]:
@@ -46,29 +21,17 @@ def attachment_names(message: EmailMessage) -> list[str]:
 
 
 def _read(message: EmailMessage, limits: ReadLimits, level: int) -> Attached:
-    from argot.corpus.readers import read_document
+    return read_attached_files(_files(message), limits, level)
 
-    attached = Attached()
-    length = 0
+
+def _files(message: EmailMessage) -> Iterator[tuple[str, bytes | None]]:
+    """Yield the name of each attachment, and its bytes unless it is not to be read."""
     for part in _parts(message):
-        name = " ".join((part.get_filename() or "").split())
-        if not name:
-            continue
-        data = part.get_payload(decode=True)
-        # Pictures are mostly logos below signatures, which cost a second each.
-        if not isinstance(data, bytes) or part.get_content_maintype() == "image":
-            attached.unread.append(name)
-            continue
-        try:
-            found = read_document(data, name, limits)
-        except UnreadableDocument as error:
-            attached.unread.append(f"{name} ({error.reason})")
-            continue
-        length += len(found.markdown)
-        limits.check_chars(length, name)
-        attached.sections.append(f"{'#' * level} Attachment: {name}\n\n{_below(found.markdown, level)}")
-        attached.warnings += [f"{name}: {warning}" for warning in found.warnings]
-    return attached
+        if name := " ".join((part.get_filename() or "").split()):
+            data = part.get_payload(decode=True)
+            # Pictures are mostly logos below signatures, which cost a second each.
+            is_read = isinstance(data, bytes) and part.get_content_maintype() != "image"
+            yield name, cast(bytes, data) if is_read else None
 
 
 def _parts(message: EmailMessage) -> Iterator[MIMEPart]:
@@ -79,20 +42,3 @@ def _parts(message: EmailMessage) -> Iterator[MIMEPart]:
             continue
         for inner in cast(list[EmailMessage], part.get_payload()):
             yield from _parts(inner)
-
-
-def _below(markdown: str, level: int) -> str:
-    """With its headings below that of the attachment; code stays as it is."""
-    lines, fence = [], ""
-    for line in markdown.strip().split("\n"):
-        mark = _FENCE.match(line)
-        if mark and not fence:
-            fence = mark[1]
-        elif mark and mark[1].startswith(fence):
-            fence = ""
-        elif not fence and (heading := _HEADING.match(line)):
-            deeper = "#" * min(6, len(heading[1]) + level)
-            lines.append(f"{deeper}{line[heading.end() :]}")
-            continue
-        lines.append(line)
-    return "\n".join(lines)

@@ -93,7 +93,11 @@ def _contents(document: Any, name: str, limits: ReadLimits) -> tuple[PageContent
         number: [*text.annotations.remarks, *unlabelled]
         for number, (text, (_, unlabelled)) in enumerate(zip(texts, filled, strict=True), start=1)
     }
-    rules = {number: _rules(document, number, texts[number - 1]) for number, page in enumerate(lines, start=1) if page}
+    rules = {
+        number: texts[number - 1].rules or _rules(document, number, texts[number - 1])
+        for number, page in enumerate(lines, start=1)
+        if page
+    }
     blank = [
         number for number, page in enumerate(lines, start=1) if not page and not remarks[number] and heights[number - 1]
     ]
@@ -159,7 +163,10 @@ def _all_texts(document: Any, name: str, limits: ReadLimits) -> tuple[list[PageT
             texts.append(PageText([], 0.0, 0.0))
             continue
         text = read_page_text(page)
-        texts.append(replace(text, annotations=read_annotations(page), pictures=read_pictures(page, text.lines)))
+        # While the page is open: to open it again takes as long as to read its rules.
+        rules = read_rules(page, text) if text.lines else None
+        pictures = read_pictures(page, text.lines)
+        texts.append(replace(text, rules=rules, annotations=read_annotations(page), pictures=pictures))
         page.close()
         length += sum(len(line.text) for line in texts[-1].lines)
         limits.check_chars(length, name)

@@ -11,7 +11,7 @@ from statistics import median
 from typing import Any
 
 from argot.corpus.readers.pdf_ligatures import LIGATURE_WIDTHS, Ligatures, Place, font_name
-from argot.corpus.readers.pdf_looks import Look, look_of
+from argot.corpus.readers.pdf_looks import Look, Looks
 from argot.corpus.readers.pdf_spaces import GappedText, false_spaces
 
 HYPHEN = "\x02"
@@ -147,7 +147,7 @@ def _spans(page: Any, textpage: Any) -> Iterator[LineSpan]:
 
     handle = textpage.raw
     place = placer(page)
-    turn = page.get_rotation()
+    looks = Looks(handle, page.get_rotation())
     count = min(textpage.count_chars(), _MAX_CHARS)
     left, right, bottom, top = (ctypes.c_double() for _ in range(4))
     refs = [ctypes.byref(value) for value in (left, right, bottom, top)]
@@ -183,14 +183,14 @@ def _spans(page: Any, textpage: Any) -> Iterator[LineSpan]:
                 space = typed = False
         # Only where a break is likely, and every 32 characters.
         check = run.text and (space or index % 32 == 0 or not run.near(box))
-        if check and run.breaks(box, run.reach):
+        if check and run.breaks(box, _COLUMN_GAP * max(run.size, 4.0)) and run.breaks(box, run.reach):
             yield from _finished(run, handle, place)
         # Many programs set the number of a step larger than the step.
         length = len(run.text)
         if length <= _LONGEST_NUMBER and (not length or (run.is_number and (space or not char.isdigit()))):
             run.start(*_font(pdfium, handle, index, box), box[3])
         if not length:
-            run.look = look_of(handle, index, turn)
+            run.look = looks.of(index)
         if char in LIGATURE_WIDTHS and box[2] - box[0] > LIGATURE_WIDTHS[char] * run.size:
             char = ligatures.restored(index, char, box[2] - box[0])
         run.add(char, box, index, space=space, typed=typed)

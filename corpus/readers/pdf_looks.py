@@ -20,17 +20,24 @@ class Look(NamedTuple):
     artifact: bool = False
 
 
-def look_of(handle: Any, index: int, turn: int) -> Look:
-    """Return the look of a character of PDFium's text page, on a page that is turned by so many degrees."""
-    import pypdfium2.raw as pdfium
+class Looks:
+    """The looks of the characters of PDFium's text page, on a page that is turned by so many degrees."""
 
-    angle = round(math.degrees(pdfium.FPDFText_GetCharAngle(handle, index)) + turn) % 360
-    red, green, blue, opaque = (ctypes.c_uint() for _ in range(4))
-    faint = False
-    if pdfium.FPDFText_GetFillColor(handle, index, *map(ctypes.byref, (red, green, blue, opaque))):
-        light = 0.3 * red.value + 0.59 * green.value + 0.11 * blue.value
-        faint = light >= _PALE or opaque.value < _OPAQUE
-    return Look(angle, faint, _is_marked(pdfium, pdfium.FPDFText_GetTextObject(handle, index)))
+    def __init__(self, handle: Any, turn: int) -> None:
+        import pypdfium2.raw as pdfium
+
+        self._pdfium, self._handle, self._turn = pdfium, handle, turn
+        # For every piece of text: to make them anew takes longer than to ask.
+        self._colour = [ctypes.c_uint() for _ in range(4)]
+        self._refs = [ctypes.byref(value) for value in self._colour]
+
+    def of(self, index: int) -> Look:
+        angle = round(math.degrees(self._pdfium.FPDFText_GetCharAngle(self._handle, index)) + self._turn) % 360
+        faint = False
+        if self._pdfium.FPDFText_GetFillColor(self._handle, index, *self._refs):
+            red, green, blue, opaque = (value.value for value in self._colour)
+            faint = 0.3 * red + 0.59 * green + 0.11 * blue >= _PALE or opaque < _OPAQUE
+        return Look(angle, faint, _is_marked(self._pdfium, self._pdfium.FPDFText_GetTextObject(self._handle, index)))
 
 
 def _is_marked(pdfium: Any, shape: Any) -> bool:

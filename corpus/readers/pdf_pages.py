@@ -36,6 +36,7 @@ class PageText:
     height: float
     turned: int = 0
     part: int = 0
+    rules: Rules | None = None
     annotations: PageAnnotations = field(default_factory=PageAnnotations)
     pictures: list[Picture] = field(default_factory=list)
 

@@ -132,5 +132,5 @@ def _with_tick_inside(span: LineSpan, one: FormField) -> LineSpan:
     tick = f"{_tick(one)} "
     offset = next((offset for offset, _, begin in span.spaces if begin >= one.box[0]), len(span.text))
     text = f"{span.text[:offset].rstrip()} {tick}{span.text[offset:]}".rstrip()
-    spaces = tuple((place + len(tick) * (place >= offset), *edges) for place, *edges in span.spaces)
+    spaces = tuple((place + len(tick) * (place >= offset), end, begin) for place, end, begin in span.spaces)
     return replace(span, text=text, spaces=spaces, raised=())

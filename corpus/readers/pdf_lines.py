@@ -326,7 +326,7 @@ class _Run:
         def moved(offset: int) -> int:
             return offset - sum(place < offset for place in places)
 
-        self.spaces = [(moved(offset), *edges) for offset, *edges in self.spaces if offset - 1 not in places]
+        self.spaces = [(moved(offset), end, begin) for offset, end, begin in self.spaces if offset - 1 not in places]
         self.raised = [moved(offset) for offset in self.raised]
         self.text = [char for place, char in enumerate(self.text) if place not in places]
 
@@ -341,7 +341,8 @@ class _Run:
             box = (self.x0, self.y0, self.x1, self.y1)
             text = "".join(self.text)
             marks = tuple(self.raised), tuple(self.spaces)
-            yield LineSpan(text, *box, self.size, self.bold, self.mono, *marks, *self.look)
+            angle, faint, artifact = self.look
+            yield LineSpan(text, *box, self.size, self.bold, self.mono, *marks, angle, faint, artifact)
             self.text, self.spaces, self.raised, self.indices, self.gaps = [], [], [], [], []
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers.heading_levels import lower_headings
 from argot.errors import UnreadableDocument
 
 MAX_ATTACHED_DEPTH = 40
 """Files within files within files: deeper ones are named and not read."""
 MAX_ATTACHED_FILES = 200
-_HEADING = re.compile(r"(#{1,6})(?=\s)")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _NAMED = 5
 
 
@@ -50,7 +48,7 @@ def read_attached_files(files: Iterable[tuple[str, bytes | None]], limits: ReadL
             continue
         length += len(found.markdown)
         limits.check_chars(length, name)
-        attached.sections.append(f"{'#' * level} Attachment: {name}\n\n{_below(found.markdown, level)}")
+        attached.sections.append(f"{'#' * level} Attachment: {name}\n\n{lower_headings(found.markdown, level)}")
         attached.warnings += [f"{name}: {warning}" for warning in found.warnings]
     return attached
 
@@ -63,20 +61,3 @@ def attachment_warnings(attached: Sequence[Attached]) -> tuple[str, ...]:
         more = f" and {len(unread) - _NAMED} more" if len(unread) > _NAMED else ""
         warnings.append(f"attachments are not read: {', '.join(unread[:_NAMED])}{more}")
     return tuple(warnings)
-
-
-def _below(markdown: str, level: int) -> str:
-    """With its headings below that of the attachment; code stays as it is."""
-    lines, fence = [], ""
-    for line in markdown.strip().split("\n"):
-        mark = _FENCE.match(line)
-        if mark and not fence:
-            fence = mark[1]
-        elif mark and mark[1].startswith(fence):
-            fence = ""
-        elif not fence and (heading := _HEADING.match(line)):
-            deeper = "#" * min(6, len(heading[1]) + level)
-            lines.append(f"{deeper}{line[heading.end() :]}")
-            continue
-        lines.append(line)
-    return "\n".join(lines)

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from email.message import EmailMessage
 
 from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers.attached_files import attachment_warnings
 from argot.corpus.readers.file_fields import mail_authors, said_fields
-from argot.corpus.readers.mail_attachments import attachment_warnings, read_attachments
+from argot.corpus.readers.mail_attachments import read_attachments
 from argot.corpus.readers.mail_headers import header_text, parse_message, sent_date
 from argot.corpus.readers.mail_text import text_of_message
 from argot.corpus.readers.omissions import Omissions

@@ -159,8 +159,8 @@ def _strike(data: bytes, name: str, parsed: ParsedDocument, limits: ReadLimits, 
 
     try:
         return strike_ledger(parsed, census_of(data, name, media_type_of(data, name), limits, Budget(seconds)))
-    except Exception:  # too long, too large, or broken in a way that its reader does not mind
-        return Ledger(is_whole=False)
+    except Exception as error:  # too long, too large, or broken in a way that its reader does not mind
+        return Ledger(shortfall=f"{type(error).__name__}: {error}"[:200])
 
 
 def _read(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable, Iterator
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.ledger.book import book_texts
 from argot.corpus.readers.ledger.budget import Budget, CensusOver
 from argot.corpus.readers.ledger.mail_parts import mail_texts, mailbox_texts
+from argot.corpus.readers.ledger.nesting import Nesting
 from argot.corpus.readers.ledger.office import office_texts
 from argot.corpus.readers.ledger.page import page_texts
 from argot.corpus.readers.ledger.pdf_pages import pdf_texts
@@ -58,48 +58,47 @@ def census_of(
     Raises:
         CensusOver: the time is over.
     """
-    return _texts(data, name, media_type, 0, budget or Budget(limits.seconds / 4))
+    return _texts(data, name, media_type, Nesting(_inner_census, budget or Budget(limits.seconds / 4)))
 
 
-def _inner_census(data: bytes, name: str, depth: int, budget: Budget) -> Iterator[SourceText]:
+def _inner_census(data: bytes, name: str, nesting: Nesting) -> Iterator[SourceText]:
     """Give the text of a file inside another; one that nobody can read costs itself alone."""
     media_type = _KINDS_BY_SUFFIX.get(posixpath.splitext(name.lower())[1], "")
     try:
-        yield from _texts(data, name, media_type, depth, budget)
+        yield from _texts(data, name, media_type, nesting)
     except (CensusOver, MemoryError):
         raise
     except Exception:  # the reader of the outer file says that it cannot be read
         return
 
 
-def _texts(data: bytes, name: str, media_type: str, depth: int, budget: Budget) -> Iterator[SourceText]:
-    inner = partial(_inner_census, budget=budget)
+def _texts(data: bytes, name: str, media_type: str, nesting: Nesting) -> Iterator[SourceText]:
     if media_type.startswith(_OFFICE):
-        return office_texts(data, inner, depth, budget)
-    match media_type:
-        case "application/pdf":
-            return pdf_texts(data, budget)
-        case "text/html":
-            return page_texts(data, "page", budget)
-        case "application/epub+zip":
-            return book_texts(data, budget)
-        case "message/rfc822" | "multipart/related":
-            return mail_texts(data, inner, depth, budget)
-        case "application/mbox":
-            return mailbox_texts(data, inner, depth, budget)
-        case "text/markdown":
-            return markdown_texts(data, "text")
-        case "text/plain":
-            return plain_texts(data, "text")
-        case "text/x-rst":
-            return rst_texts(data, "text")
-        case "text/csv":
-            return csv_texts(data, "table")
-        case "application/json" | "application/jsonl":
-            return json_texts(data, "records", budget)
-        case "application/x-ipynb+json":
-            return notebook_texts(data, "notebook", budget)
-        case "application/rtf":
-            return iter([SourceText(name, "text", _RTF_WORDS.sub(b" ", data).decode("cp1252", "replace"))])
-        case _:  # pictures hold no text
-            return iter(())
+        return office_texts(data, nesting)
+    # Pictures hold no text.
+    texts = _CENSUSES.get(media_type)
+    return texts(data, nesting) if texts else iter(())
+
+
+def _rtf_texts(data: bytes) -> Iterator[SourceText]:
+    """Give the words of rich text; only parts of Word files are in this form."""
+    yield SourceText("rich text", "text", _RTF_WORDS.sub(b" ", data).decode("cp1252", "replace"))
+
+
+_CENSUSES: dict[str, Callable[[bytes, Nesting], Iterator[SourceText]]] = {
+    "application/pdf": lambda data, nesting: pdf_texts(data, nesting.budget),
+    "text/html": lambda data, nesting: page_texts(data, "page", nesting.budget),
+    "application/epub+zip": lambda data, nesting: book_texts(data, nesting.budget),
+    "message/rfc822": mail_texts,
+    "multipart/related": mail_texts,
+    "application/mbox": mailbox_texts,
+    "text/markdown": lambda data, _: markdown_texts(data, "text"),
+    "text/plain": lambda data, _: plain_texts(data, "text"),
+    "text/x-rst": lambda data, _: rst_texts(data, "text"),
+    "text/csv": lambda data, _: csv_texts(data, "table"),
+    "application/json": lambda data, nesting: json_texts(data, "records", nesting.budget),
+    "application/jsonl": lambda data, nesting: json_texts(data, "records", nesting.budget),
+    "application/x-ipynb+json": lambda data, nesting: notebook_texts(data, "notebook", nesting.budget),
+    "application/rtf": lambda data, _: _rtf_texts(data),
+}
+"""By media type, apart from those of Office files."""

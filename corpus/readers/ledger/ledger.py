@@ -6,20 +6,26 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from argot.corpus.readers.ledger.source_text import SourceText
-from argot.corpus.readers.ledger.words import symbols_of, symbols_of_markdown, words_of, words_of_markdown
+from argot.corpus.readers.ledger.words import (
+    spellings_of,
+    symbols_of,
+    symbols_of_markdown,
+    words_of,
+    words_of_markdown,
+)
 from argot.types import ParsedDocument
 
 TEXT = "text"
 EQUATION = "equation"
+Teller = Literal["", "reader", "ledger"]
 _MOST_EXAMPLES = 8
 _MOST_KINDS = 4
 """Named in a warning."""
-FEWEST_LOST = 3
-"""Words of a kind other than running text that are told; fewer are mostly the same word written in two ways."""
-FEWEST_LOST_IN_TEXT = 5
-SMALLEST_SHARE_IN_TEXT = 0.005
+FEWEST_LOST_IN_TEXT = 3
+SMALLEST_SHARE_IN_TEXT = 0.001
 """Of the words of running text; readers and census part and join some words differently (a drop capital, a hyphen)."""
 _PLURALS = {"text box": "text boxes", "check box": "check boxes", "SmartArt": "SmartArt", TEXT: "the running text"}
 
@@ -32,8 +38,8 @@ class LostWords:
     kind: str
     words: int = 0
     examples: list[str] = field(default_factory=list)
-    is_told: bool = False
-    """A warning of the reader says that parts of this kind were not read."""
+    told_by: Teller = ""
+    """Whose warning says that parts of this kind were not read."""
 
 
 @dataclass(slots=True)
@@ -44,18 +50,18 @@ class Ledger:
     kept: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
     lost: list[LostWords] = field(default_factory=list)
-    is_whole: bool = True
-    """The census came to its end."""
+    shortfall: str = ""
+    """Why the census did not come to its end; empty where it did."""
 
     @property
     def lost_words(self) -> int:
         return sum(one.words for one in self.lost)
 
-    def lost_by_kind(self) -> Counter[str]:
-        """Return how many words of each kind are lost and told by no warning of the reader."""
+    def lost_by_kind(self, told_by: Teller) -> Counter[str]:
+        """Return how many words of each kind are lost and told by this one's warning, or by none."""
         counts: Counter[str] = Counter()
         for one in self.lost:
-            counts[one.kind] += 0 if one.is_told else one.words
+            counts[one.kind] += one.words if one.told_by == told_by else 0
         return +counts
 
 
@@ -81,7 +87,11 @@ def strike_ledger(parsed: ParsedDocument, texts: Iterable[SourceText]) -> Ledger
         _enter(ledger, lost, text, words, unused)
     ledger.lost = list(lost.values())
     for one in ledger.lost:
-        one.is_told = _is_told(one, parsed.warnings)
+        one.told_by = "reader" if _is_told(one, parsed.warnings) else ""
+    counts = ledger.lost_by_kind("")
+    for one in ledger.lost:
+        if not one.told_by and _is_worth_telling(ledger, one.kind, counts[one.kind]):
+            one.told_by = "ledger"
     return ledger
 
 
@@ -117,7 +127,12 @@ def _take(unused: Counter[str], word: str) -> bool:
     left = unused.get(word, 0)
     if left:
         unused[word] = left - 1
-    return left > 0
+        return True
+    for parts in spellings_of(word):
+        if parts and all(unused.get(part, 0) >= parts.count(part) for part in parts):
+            unused.subtract(parts)
+            return True
+    return False
 
 
 # -- warnings ---------------------------------------------------------------------------------------------------------
@@ -150,8 +165,7 @@ _NAMES_IN_WARNINGS = {
 
 def lost_words_warning(ledger: Ledger) -> str:
     """Return a warning such as "37 words were not read: 30 in comments, 7 in text boxes"; empty where none is due."""
-    counts = ledger.lost_by_kind()
-    told = {kind: count for kind, count in counts.items() if _is_worth_telling(ledger, kind, count)}
+    told = ledger.lost_by_kind("ledger")
     if not told:
         return ""
     total = sum(told.values())
@@ -159,13 +173,13 @@ def lost_words_warning(ledger: Ledger) -> str:
     named = [f"{count:,} in {_plural(kind)}" for kind, count in first[:_MOST_KINDS]]
     rest = sum(count for _, count in first[_MOST_KINDS:])
     named += [f"{rest:,} elsewhere"] if rest else []
-    return f"{total:,} words were not read: {', '.join(named)}"
+    return f"{total:,} {'word was' if total == 1 else 'words were'} not read: {', '.join(named)}"
 
 
 def _is_worth_telling(ledger: Ledger, kind: str, count: int) -> bool:
     if kind == TEXT:
         return count >= FEWEST_LOST_IN_TEXT and count >= SMALLEST_SHARE_IN_TEXT * ledger.held
-    return count >= FEWEST_LOST
+    return count > 0
 
 
 def _plural(kind: str) -> str:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from email import message_from_bytes, policy
 from email.message import EmailMessage, Message
 from typing import Any
 
 from argot.corpus.readers.ledger import source_text as rules
-from argot.corpus.readers.ledger.budget import Budget
 from argot.corpus.readers.ledger.decoding import text_of_bytes
+from argot.corpus.readers.ledger.nesting import Nesting
 from argot.corpus.readers.ledger.page import page_texts
 from argot.corpus.readers.ledger.source_text import SourceText
-
-Census = Callable[[bytes, str, int], Iterator[SourceText]]
 
 _MAX_DEPTH = 6
 _ENVELOPE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\r\n\r\n))From [^\r\n]{1,300}\d{4}[^\r\n]{0,40}\r?\n")
@@ -28,27 +26,27 @@ _QUOTED_BELOW = re.compile(
 )
 
 
-def mail_texts(data: bytes, census: Census, depth: int, budget: Budget) -> Iterator[SourceText]:
+def mail_texts(data: bytes, nesting: Nesting) -> Iterator[SourceText]:
     """Give the text of one message."""
-    yield from _message_texts(message_from_bytes(data, policy=policy.default), "mail", census, depth, budget)
+    yield from _message_texts(message_from_bytes(data, policy=policy.default), "mail", nesting)
 
 
-def mailbox_texts(data: bytes, census: Census, depth: int, budget: Budget) -> Iterator[SourceText]:
+def mailbox_texts(data: bytes, nesting: Nesting) -> Iterator[SourceText]:
     """Give the text of each message of a mailbox."""
     starts = list(_ENVELOPE.finditer(data))
     for number, found in enumerate(starts):
         end = starts[number + 1].start() if number + 1 < len(starts) else len(data)
         one = re.sub(rb"^>(>*From )", rb"\1", data[found.end() : end], flags=re.MULTILINE)
         message = message_from_bytes(one, policy=policy.default)
-        yield from _message_texts(message, f"message {number + 1}", census, depth, budget)
+        yield from _message_texts(message, f"message {number + 1}", nesting)
 
 
-def _message_texts(message: Message, place: str, census: Census, depth: int, budget: Budget) -> Iterator[SourceText]:
-    budget.check()
+def _message_texts(message: Message, place: str, nesting: Nesting) -> Iterator[SourceText]:
+    nesting.budget.check()
     for name in _SHOWN:
         if said := _header(message, name):
             yield SourceText(place, "mail header", said)
-    yield from _part_texts(message, place, "", census, depth, budget)
+    yield from _part_texts(message, place, "", nesting)
 
 
 def _header(message: Message, name: str) -> str:
@@ -58,25 +56,23 @@ def _header(message: Message, name: str) -> str:
         return ""
 
 
-def _part_texts(
-    part: Message, place: str, rule: str, census: Census, depth: int, budget: Budget
-) -> Iterator[SourceText]:
-    budget.check()
+def _part_texts(part: Message, place: str, rule: str, nesting: Nesting) -> Iterator[SourceText]:
+    nesting.budget.check()
     kind = part.get_content_type()
-    if depth > _MAX_DEPTH:
+    if nesting.depth > _MAX_DEPTH:
         return
     if kind == "message/rfc822":
         for inner in _inner_messages(part):
-            yield from _message_texts(inner, "mail passed on", census, depth + 1, budget)
+            yield from _message_texts(inner, "mail passed on", nesting.deeper())
     elif part.is_multipart():
         chosen = _chosen_form(part) if kind == "multipart/alternative" else None
         for inner in part.get_payload():
             # A calendar is no other form of the words beside it: it alone has the place and the time.
             is_other = chosen is not None and inner is not chosen and inner.get_content_type() != "text/calendar"
             why = rule or (rules.OTHER_FORM if is_other else "")
-            yield from _part_texts(inner, place, why, census, depth + 1, budget)
+            yield from _part_texts(inner, place, why, nesting.deeper())
     else:
-        yield from _leaf_texts(part, place, rule, census, depth, budget)
+        yield from _leaf_texts(part, place, rule, nesting)
 
 
 def _inner_messages(part: Message) -> list[Message]:
@@ -112,9 +108,7 @@ def _has_text(part: Message) -> bool:
     return isinstance(data, bytes) and bool(data.strip())
 
 
-def _leaf_texts(
-    part: Message, place: str, rule: str, census: Census, depth: int, budget: Budget
-) -> Iterator[SourceText]:
+def _leaf_texts(part: Message, place: str, rule: str, nesting: Nesting) -> Iterator[SourceText]:
     data: Any = part.get_payload(decode=True)
     if not isinstance(data, bytes) or not data:
         return
@@ -126,10 +120,10 @@ def _leaf_texts(
             yield SourceText(place, "calendar entry", re.sub(r"\\([,;\\])|\\[nN]", r" \1", found[1]), rule)
     elif is_attached:
         # Pictures have no text, and a file that nothing here reads is named by the reader.
-        for text in census(data, name, depth + 1):
+        for text in nesting.texts_of(data, name):
             yield SourceText(f"{place}, {name}", _kind_in_attachment(text.kind), text.text, rule or text.rule)
     elif kind == "text/html":
-        for text in page_texts(data, place, budget, charset):
+        for text in page_texts(data, place, nesting.budget, charset):
             if text.kind != "title":
                 yield SourceText(place, text.kind, text.text, rule or text.rule)
     elif part.get_content_maintype() == "text":

@@ -6,17 +6,14 @@ import io
 import posixpath
 import re
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from argot.corpus.readers.ledger import source_text as rules
-from argot.corpus.readers.ledger.budget import Budget
+from argot.corpus.readers.ledger.nesting import Nesting
 from argot.corpus.readers.ledger.source_text import SourceText
 from argot.corpus.readers.ledger.workbook import cells_of
 from argot.corpus.readers.ledger.xml_walk import paragraphs_of, texts_of_unknown_part
-
-Census = Callable[[bytes, str, int], Iterator[SourceText]]
-"""Of a file inside: its bytes, its name and how deep it lies."""
 
 _MAX_DEPTH = 2
 _PARTS: list[tuple[str, str, str]] = [
@@ -56,25 +53,23 @@ _SHOWN_FORMS = (".htm", ".html", ".xhtml", ".mht", ".mhtml", ".rtf", ".txt", ".d
 _FILES = (".docx", ".docm", ".xlsx", ".xlsm", ".pptx", ".pptm")
 
 
-def office_texts(data: bytes, census: Census, depth: int, budget: Budget) -> Iterator[SourceText]:
+def office_texts(data: bytes, nesting: Nesting) -> Iterator[SourceText]:
     """Give all text of an Office file, one part after the other."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         names = archive.namelist()
         hidden = _hidden_slides(archive, names)
         if any(name.startswith("xl/") for name in names):
-            yield from cells_of(archive, names, budget)
+            yield from cells_of(archive, names, nesting.budget)
         for name in names:
-            budget.check()
-            yield from _part_texts(archive, name, hidden, census, depth, budget)
+            nesting.budget.check()
+            yield from _part_texts(archive, name, hidden, nesting)
 
 
-def _part_texts(
-    archive: zipfile.ZipFile, name: str, hidden: frozenset[str], census: Census, depth: int, budget: Budget
-) -> Iterator[SourceText]:
+def _part_texts(archive: zipfile.ZipFile, name: str, hidden: frozenset[str], nesting: Nesting) -> Iterator[SourceText]:
     lowered = name.lower()
     if "/embeddings/" in lowered or "/afchunk" in lowered or _is_chunk(lowered):
-        if depth < _MAX_DEPTH and lowered.endswith((*_FILES, *_SHOWN_FORMS)):
-            yield from _inner_texts(archive, name, census, depth)
+        if nesting.depth < _MAX_DEPTH and lowered.endswith((*_FILES, *_SHOWN_FORMS)):
+            yield from _inner_texts(archive, name, nesting)
         return
     if not lowered.endswith((".xml", ".vml")):
         return
@@ -84,16 +79,16 @@ def _part_texts(
         return
     xml = archive.read(name)
     if kind == "unknown part":
-        for text in texts_of_unknown_part(xml, budget):
+        for text in texts_of_unknown_part(xml, nesting.budget):
             yield SourceText(name, kind, text, rules.TECHNICAL if _is_technical(text) else "")
         return
     if name in hidden:
         rule = rules.HIDDEN_SLIDE
     if kind == "property":
-        for text in texts_of_unknown_part(xml, budget):
+        for text in texts_of_unknown_part(xml, nesting.budget):
             yield SourceText(name, kind, text, rule)
         return
-    for found, why, text in paragraphs_of(xml, kind, rule, budget):
+    for found, why, text in paragraphs_of(xml, kind, rule, nesting.budget):
         yield SourceText(name, found, text, why)
 
 
@@ -106,12 +101,12 @@ def _is_technical(text: str) -> bool:
     return len(text.split()) < 2 and not text.isalpha()
 
 
-def _inner_texts(archive: zipfile.ZipFile, name: str, census: Census, depth: int) -> Iterator[SourceText]:
+def _inner_texts(archive: zipfile.ZipFile, name: str, nesting: Nesting) -> Iterator[SourceText]:
     is_package = name.lower().endswith(_FILES)
     kind = "embedded file" if is_package else "embedded part"
     # The workbook behind a chart: its numbers are those that the chart shows.
     is_behind_chart = is_package and f"charts/_rels/{posixpath.basename(name)}" in _chart_links(archive)
-    for text in census(archive.read(name), name, depth + 1):
+    for text in nesting.texts_of(archive.read(name), name):
         rule = text.rule or (rules.OTHER_FORM if is_behind_chart else "")
         yield SourceText(name, kind if text.kind == "text" else text.kind, text.text, rule)
 

@@ -27,7 +27,44 @@ _RULES_OF_ROLES = {
 _KINDS_OF_TAGS = {"title": "title", "math": "equation", "svg": "drawing", "textarea": "form field"}
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _INLINE = frozenset(
-    ["a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "dfn", "em", "font", "i", "kbd", "label", "mark", "q", "s", "samp", "small", "span", "strong", "strike", "sub", "tt", "time", "u", "var", "wbr", "del", "ins", "output", "ruby", "rb", "nobr"]
+    [
+        "a",
+        "abbr",
+        "acronym",
+        "b",
+        "bdi",
+        "bdo",
+        "big",
+        "cite",
+        "code",
+        "data",
+        "dfn",
+        "em",
+        "font",
+        "i",
+        "kbd",
+        "label",
+        "mark",
+        "q",
+        "s",
+        "samp",
+        "small",
+        "span",
+        "strong",
+        "strike",
+        "sub",
+        "tt",
+        "time",
+        "u",
+        "var",
+        "wbr",
+        "del",
+        "ins",
+        "output",
+        "ruby",
+        "rb",
+        "nobr",
+    ]
 )
 _APART = frozenset({"sup", "label"})
 """Inline elements whose text is a word of its own."""

@@ -19,7 +19,28 @@ _FRONT_MATTER = re.compile(r"\A---[ \t]*\n((?:[^\n]*\n){0,60}?)(?:---|\.\.\.)[ \
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _UNSEEN = re.compile(r"<(script|style|nav|template|noscript|select|button|svg)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
 _TAG = re.compile(r"</?([A-Za-z][\w-]*)(?:\s[^<>]*)?/?>")
-_INLINE_TAGS = frozenset(["a", "b", "big", "code", "del", "em", "font", "i", "ins", "kbd", "mark", "s", "small", "span", "strong", "tt", "u", "var"])
+_INLINE_TAGS = frozenset(
+    [
+        "a",
+        "b",
+        "big",
+        "code",
+        "del",
+        "em",
+        "font",
+        "i",
+        "ins",
+        "kbd",
+        "mark",
+        "s",
+        "small",
+        "span",
+        "strong",
+        "tt",
+        "u",
+        "var",
+    ]
+)
 _MOST_PRINTED = 4_000
 _RST_MARKUP = re.compile(
     r"^\s*\.\.(?:[ \t]+[^\n]*)?$|^\s+:[\w-]+:[^\n]*$|:[\w:.+-]+:(?=`)|(?<=\S) ?<[^<>`\n]+>(?=`)", re.MULTILINE

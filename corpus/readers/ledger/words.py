@@ -7,10 +7,14 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-# Soft hyphens, zero-width characters, and U+0002 and U+FFFE, which PDFium gives for a hyphen at the end of a line.
-_NOTHING = re.compile("[\xad\u200b-\u200f\u2060-\u2064\ufeff\x02\ufffe\ufffd]+(?:[ \t]*\r?\n[ \t]*)?")
-# Marks of Markdown and hyphens part no word, in the file as in the Markdown: "**Nord**vik", "well-\nknown".
-_JOINING = re.compile(r"(?<=\w)[*_`~\\\u2010\u2011-]+(?:[ \t]*\r?\n[ \t>]*)?(?=[^\W_])")
+_NOTHING = re.compile("[\xad\u200b-\u200f\u2060-\u2064\ufeff]+(?:[ \t]*\r?\n[ \t]*)?")
+# What PDFium gives for a hyphen at the end of a line, and for a glyph that its font does not name: mostly a ligature.
+_UNKNOWN_CHARACTERS = re.compile("[\x02\ufffe\ufffd]+(?:[ \t]*\r?\n[ \t]*)?")
+_UNKNOWN = "\ua7fb"
+"""Stands for such a character within a word; a letter that no language writes."""
+_INSTEAD = ("", "fi", "fl", "ff", "ffi", "ffl")
+# A hyphen parts no word, nor does the end of a line behind it: "well-known" and "well-\nknown" are one word each.
+_JOINING = re.compile(r"(?<=\w)[*_`~\\]*[\u2010\u2011-]+[*_`~\\]*[ \t]*(?:\r?\n[ \t>]*)?(?=[^\W_])")
 _WORD = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0002ffff]"  # Chinese and Japanese: by character
     r"|[^\W_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0002ffff]+(?:[\u0300-\u036f]+[^\W_]*)*"
@@ -26,14 +30,41 @@ def words_of(text: str) -> list[str]:
     """Return the words of a text in their order: letters and digits, without case, ligatures and soft hyphens."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", _NOTHING.sub("", text))
-    elif "\x02" in text:
-        text = _NOTHING.sub("", text)
+    if "\x02" in text or not text.isascii():
+        text = _UNKNOWN_CHARACTERS.sub(_UNKNOWN, text)
     return _WORD.findall(_MARKS.sub("", _JOINING.sub("", text)).casefold())
 
 
 def words_of_markdown(markdown: str) -> list[str]:
     """Return the words of Markdown, its marks and character references taken away."""
     return words_of(_ENTITY.sub(lambda found: html.unescape(found[0]), markdown) if "&" in markdown else markdown)
+
+
+_LETTERS_AND_DIGITS = re.compile(r"\d+|\D+")
+_MOST_DIGITS_OF_A_NOTE = 2
+_ENDS_OF_LIGATURES = re.compile("[fil]")
+
+
+def spellings_of(word: str) -> Iterator[list[str]]:
+    """Give the other ways in which a reader may write a word: as several words, or with a ligature that it knows.
+
+    A raised mark of a note is part of the word before it in one program and a word of its own in another.
+    """
+    if _UNKNOWN in word:
+        yield from ([word.replace(_UNKNOWN, letters)] for letters in _INSTEAD)
+        yield [part for part in word.split(_UNKNOWN) if part]
+    parts = _LETTERS_AND_DIGITS.findall(word)
+    if len(parts) > 1:
+        yield parts
+        # "mid-January" with the mark 7
+        yield ["".join(parts[:-1]), parts[-1]]
+    if parts and parts[-1].isdigit():
+        for digits in range(1, min(len(parts[-1]) - 1, _MOST_DIGITS_OF_A_NOTE) + 1):
+            yield [word[:-digits], word[-digits:]]
+    # Some fonts give a ligature the code of its last letter: "ofice", "inal".
+    if word.isalpha():
+        for found in _ENDS_OF_LIGATURES.finditer(word):
+            yield from ([f"{word[: found.start()]}{more}{word[found.start() :]}"] for more in ("f", "ff"))
 
 
 def symbols_of(formula: str) -> Iterator[str]:

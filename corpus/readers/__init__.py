@@ -110,6 +110,7 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 _IS_INSIDE: ContextVar[bool] = ContextVar("_IS_INSIDE", default=False)
 """Set while a file is read: what lies inside it, as an attachment does, is counted with it."""
+NOT_COUNTED = "not all of its words could be compared with what was read"
 _LEAST_COUNTING_SECONDS = 0.5
 _MOST_COUNTING_SHARE = 0.5
 """Of the time that reading took: counting must make no file too slow to read."""
@@ -139,7 +140,7 @@ def read_with_ledger(data: bytes, name: str, limits: ReadLimits) -> tuple[Parsed
     # Cutting into passages comes afterwards, and has to be done in the same time.
     left = max(0.0, limits.seconds - took) / 4
     ledger = _strike(data, name, parsed, limits, min(left, max(_LEAST_COUNTING_SECONDS, _MOST_COUNTING_SHARE * took)))
-    warning = lost_words_warning(ledger)
+    warning = lost_words_warning(ledger) or (NOT_COUNTED if ledger.shortfall else "")
     return (replace(parsed, warnings=(*parsed.warnings, warning)) if warning else parsed), ledger
 
 

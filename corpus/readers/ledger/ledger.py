@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -110,7 +110,7 @@ def _enter(
     words: Sequence[str],
     unused: Counter[str],
 ) -> None:
-    missing = [word for word in words if not _take(unused, word)]
+    missing = list(_missing_words(words, unused))
     ledger.kept += len(words) - len(missing)
     if not missing:
         return
@@ -123,11 +123,17 @@ def _enter(
         entry.examples.append(" ".join(missing)[:200])
 
 
-def _take(unused: Counter[str], word: str) -> bool:
-    left = unused.get(word, 0)
-    if left:
-        unused[word] = left - 1
-        return True
+def _missing_words(words: Sequence[str], unused: Counter[str]) -> Iterator[str]:
+    """Take the words from those that were read, and give each that is not among them any more."""
+    for word, count in Counter(words).items():
+        left = unused.get(word, 0)
+        unused[word] = max(0, left - count)
+        for _ in range(count - left):
+            if not _take_other_spelling(unused, word):
+                yield word
+
+
+def _take_other_spelling(unused: Counter[str], word: str) -> bool:
     for parts in spellings_of(word):
         if parts and all(unused.get(part, 0) >= parts.count(part) for part in parts):
             unused.subtract(parts)

@@ -77,18 +77,18 @@ def _part_texts(archive: zipfile.ZipFile, name: str, hidden: frozenset[str], nes
     # Settings hold no text of people, and take most of the time of small files.
     if rule in (rules.STYLES, rules.TECHNICAL):
         return
-    xml = archive.read(name)
+    part = archive.open(name)
     if kind == "unknown part":
-        for text in texts_of_unknown_part(xml, nesting.budget):
+        for text in texts_of_unknown_part(part, nesting.budget):
             yield SourceText(name, kind, text, rules.TECHNICAL if _is_technical(text) else "")
         return
     if name in hidden:
         rule = rules.HIDDEN_SLIDE
     if kind == "property":
-        for text in texts_of_unknown_part(xml, nesting.budget):
+        for text in texts_of_unknown_part(part, nesting.budget):
             yield SourceText(name, kind, text, rule)
         return
-    for found, why, text in paragraphs_of(xml, kind, rule, nesting.budget):
+    for found, why, text in paragraphs_of(part, kind, rule, nesting.budget):
         yield SourceText(name, found, text, why)
 
 
@@ -108,6 +108,8 @@ def _inner_texts(archive: zipfile.ZipFile, name: str, nesting: Nesting) -> Itera
     is_behind_chart = is_package and f"charts/_rels/{posixpath.basename(name)}" in _chart_links(archive)
     for text in nesting.texts_of(archive.read(name), name):
         rule = text.rule or (rules.OTHER_FORM if is_behind_chart else "")
+        # The title of an embedded page is shown by no program.
+        rule = rule or (rules.PROPERTIES if text.kind == "title" else "")
         yield SourceText(name, kind if text.kind == "text" else text.kind, text.text, rule)
 
 

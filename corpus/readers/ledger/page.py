@@ -27,44 +27,8 @@ _RULES_OF_ROLES = {
 _KINDS_OF_TAGS = {"title": "title", "math": "equation", "svg": "drawing", "textarea": "form field"}
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _INLINE = frozenset(
-    [
-        "a",
-        "abbr",
-        "acronym",
-        "b",
-        "bdi",
-        "bdo",
-        "big",
-        "cite",
-        "code",
-        "data",
-        "dfn",
-        "em",
-        "font",
-        "i",
-        "kbd",
-        "label",
-        "mark",
-        "q",
-        "s",
-        "samp",
-        "small",
-        "span",
-        "strong",
-        "strike",
-        "sub",
-        "tt",
-        "time",
-        "u",
-        "var",
-        "wbr",
-        "del",
-        "ins",
-        "output",
-        "ruby",
-        "rb",
-        "nobr",
-    ]
+    "a abbr acronym b bdi bdo big cite code data dfn em font i kbd label mark q s samp small span strong strike sub sup"  # noqa: SIM905
+    " tt time u var wbr del ins output ruby rb nobr".split()
 )
 _APART = frozenset({"sup", "label"})
 """Inline elements whose text is a word of its own."""
@@ -185,6 +149,9 @@ class _Walk:
             return rules.HIDDEN
         if tag == "footer" and self._main is None and element.getparent() is not None:
             return rules.OUTSIDE if element.getparent().tag == "body" else ""
+        # Asides may lie in one another, and each is looked through.
+        if tag == "aside":
+            self._budget.check()
         if tag == "aside" and _leads_elsewhere(element):
             return rules.CLICKABLE
         return rules.CLICKABLE if tag == "a" and "headerlink" in (element.get("class") or "") else ""

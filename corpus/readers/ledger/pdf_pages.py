@@ -22,6 +22,11 @@ _NUMBERED = re.compile(r"\d+|\b[ivxlc]+\b")
 _PAGE_NUMBER = re.compile(
     r"[\W_]*(?:page|seite|p\.)?[\W_]*(?:\d+|[ivxlc]+)(?:[\W_]*(?:of|von|/)?[\W_]*\d+)?[\W_]*", re.I
 )
+_FEWEST_WORDS = 10
+_MANY_ALONE = 0.2
+"""Of the words of a page: in English about a twentieth are single letters."""
+_LONGEST_MEAN = 16
+"""Characters from blank to blank."""
 _MOST_ANNOTATIONS = 5_000
 
 
@@ -53,9 +58,33 @@ def pdf_texts(data: bytes, budget: Budget) -> Iterator[SourceText]:
 def _page_lines(page: Any) -> list[str]:
     text_page = page.get_textpage()
     try:
-        return str(text_page.get_text_range()).splitlines()
+        text = str(text_page.get_text_range())
+        return (_spaced_text(text_page) or text if _has_gaps(text) else text).splitlines()
     finally:
         text_page.close()
+
+
+def _has_gaps(text: str) -> bool:
+    """Return whether so many letters stand alone that there are gaps within words."""
+    words = text.split()
+    alone = sum(len(word) == 1 and word.isalpha() for word in words)
+    return len(words) >= _FEWEST_WORDS and alone > _MANY_ALONE * len(words)
+
+
+def _spaced_text(text_page: Any) -> str:
+    """Return the text with the blanks that the file itself has, and without those that PDFium puts into gaps.
+
+    Empty where the file has hardly any: then only gaps tell where a word ends.
+    """
+    from pypdfium2 import raw
+
+    characters = []
+    for index in range(text_page.count_chars()):
+        character = chr(raw.FPDFText_GetUnicode(text_page.raw, index))
+        if not (character == " " and raw.FPDFText_IsGenerated(text_page.raw, index)):
+            characters.append(character)
+    text = "".join(characters)
+    return text if text.count(" ") > len(text) / _LONGEST_MEAN else ""
 
 
 def _texts_of_lines(lines: list[str], running: set[str], place: str) -> Iterator[SourceText]:

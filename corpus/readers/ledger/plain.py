@@ -17,33 +17,13 @@ _PIECE_CHARS = 200_000
 _VALUES_A_CHECK = 5_000
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n((?:[^\n]*\n){0,60}?)(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_UNSEEN = re.compile(r"<(script|style|nav|template|noscript|select|button|svg)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
+_UNSEEN_EDGE = re.compile(r"<(/?)(script|style|nav|template|noscript|select|button|svg)\b[^<>]{0,2000}>", re.IGNORECASE)
 _TAG = re.compile(r"</?([A-Za-z][\w-]*)(?:\s[^<>]*)?/?>")
-_INLINE_TAGS = frozenset(
-    [
-        "a",
-        "b",
-        "big",
-        "code",
-        "del",
-        "em",
-        "font",
-        "i",
-        "ins",
-        "kbd",
-        "mark",
-        "s",
-        "small",
-        "span",
-        "strong",
-        "tt",
-        "u",
-        "var",
-    ]
-)
+_INLINE_TAGS = frozenset("a b big code del em font i ins kbd mark s small span strong tt u var".split())  # noqa: SIM905
 _MOST_PRINTED = 4_000
 _RST_MARKUP = re.compile(
-    r"^\s*\.\.(?:[ \t]+[^\n]*)?$|^\s+:[\w-]+:[^\n]*$|:[\w:.+-]+:(?=`)|(?<=\S) ?<[^<>`\n]+>(?=`)", re.MULTILINE
+    r"^[ \t]*\.\.(?:[ \t]+[^\n]*)?$|^[ \t]+:[\w-]+:[^\n]*$|:[\w:.+-]{1,60}:(?=`)|(?<=\S) ?<[^<>`\n]+>(?=`)",
+    re.MULTILINE,
 )
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -69,11 +49,31 @@ def markdown_texts(data: bytes, place: str) -> Iterator[SourceText]:
         yield SourceText(place, "property", front[1], rules.PROPERTIES)
         text = text[front.end() :]
     if "<" in text:
-        for pattern in (_COMMENT, _UNSEEN, _TAG):
-            for found in pattern.finditer(text):
-                yield SourceText(place, "text", found[0], rules.MARKUP)
-            text = pattern.sub(lambda tag: "" if tag.lastindex and tag[1].lower() in _INLINE_TAGS else " ", text)
+        for found in _COMMENT.finditer(text):
+            yield SourceText(place, "text", found[0], rules.MARKUP)
+        shown, unseen = _parted_by_unseen(_COMMENT.sub(" ", text))
+        for one in (*unseen, *(found[0] for found in _TAG.finditer(shown))):
+            yield SourceText(place, "text", one, rules.MARKUP)
+        text = _TAG.sub(lambda tag: "" if tag[1].lower() in _INLINE_TAGS else " ", shown)
     yield from _pieces(text, place)
+
+
+def _parted_by_unseen(text: str) -> tuple[str, list[str]]:
+    """Return the text without elements that no page shows, and these; one walk, however many are left open."""
+    shown: list[str] = []
+    unseen: list[str] = []
+    end, opened = 0, None
+    for edge in _UNSEEN_EDGE.finditer(text):
+        name = edge[2].lower()
+        if opened is None and not edge[1]:
+            shown.append(text[end : edge.start()])
+            opened, end = name, edge.start()
+        elif opened == name and edge[1]:
+            unseen.append(text[end : edge.end()])
+            opened, end = None, edge.end()
+    # One that is never closed hides nothing for certain.
+    shown.append(text[end:])
+    return " ".join(shown), unseen
 
 
 def rst_texts(data: bytes, place: str) -> Iterator[SourceText]:

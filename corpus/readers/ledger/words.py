@@ -13,13 +13,16 @@ _UNKNOWN_CHARACTERS = re.compile("[\x02\ufffe\ufffd]+(?:[ \t]*\r?\n[ \t]*)?")
 _UNKNOWN = "\ua7fb"
 """Stands for such a character within a word; a letter that no language writes."""
 _INSTEAD = ("", "fi", "fl", "ff", "ffi", "ffl")
-# A hyphen parts no word, nor does the end of a line behind it: "well-known" and "well-\nknown" are one word each.
-_JOINING = re.compile(r"(?<=\w)[*_`~\\]*[\u2010\u2011-]+[*_`~\\]*[ \t]*(?:\r?\n[ \t>]*)?(?=[^\W_])")
+# A hyphen parts no word, nor does the end of a line behind it: "well-known" and "well-\nknown" are one word each. The
+# literal comes first, which makes the search several times as fast.
+_JOINING = re.compile(r"-(?<=\w-)-*[ \t]*(?:\r?\n[ \t>]*)?(?=[^\W_])")
+_ASCII_WORD = re.compile("[a-z0-9]+")
 _WORD = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0002ffff]"  # Chinese and Japanese: by character
     r"|[^\W_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0002ffff]+(?:[\u0300-\u036f]+[^\W_]*)*"
 )
-_MARKS = re.compile(r"[*_`~\\]+")
+_MARKS = str.maketrans({**dict.fromkeys("*_`~\\"), "\u2010": "-", "\u2011": "-"})
+"""Marks of Markdown part no word either, as in "**Nord**vik"; they are dropped in files too, so that both agree."""
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|[A-Za-z]{2,31});")
 _MATHS = re.compile(r"\$\$(.{1,4000}?)\$\$|(?<![\w\\$])\$([^$\n]{1,2000}?)\$(?!\w)", re.DOTALL)
 _COMMAND = re.compile(r"\\([A-Za-z]+)")
@@ -28,11 +31,10 @@ _SPOKEN = re.compile(r"\\(?:text|mathrm|operatorname|mathit|mathbf)\b")
 
 def words_of(text: str) -> list[str]:
     """Return the words of a text in their order: letters and digits, without case, ligatures and soft hyphens."""
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", _NOTHING.sub("", text))
-    if "\x02" in text or not text.isascii():
-        text = _UNKNOWN_CHARACTERS.sub(_UNKNOWN, text)
-    return _WORD.findall(_MARKS.sub("", _JOINING.sub("", text)).casefold())
+    if text.isascii() and "\x02" not in text:
+        return _ASCII_WORD.findall(_JOINING.sub("", text.translate(_MARKS).lower()))
+    text = _UNKNOWN_CHARACTERS.sub(_UNKNOWN, unicodedata.normalize("NFKC", _NOTHING.sub("", text)))
+    return _WORD.findall(_JOINING.sub("", text.translate(_MARKS).casefold()))
 
 
 def words_of_markdown(markdown: str) -> list[str]:

@@ -5,12 +5,11 @@ What a chart, a note or a text box of a workbook says is found by the walk throu
 
 from __future__ import annotations
 
-import io
 import posixpath
 import re
 import zipfile
 from collections.abc import Iterator
-from typing import Any
+from typing import IO, Any
 
 from argot.corpus.readers.ledger import source_text as rules
 from argot.corpus.readers.ledger.budget import Budget
@@ -26,14 +25,14 @@ def cells_of(archive: zipfile.ZipFile, names: list[str], budget: Budget) -> Iter
     for path, title, is_hidden in _sheets(archive, names):
         rule = rules.HIDDEN_CELL if is_hidden else ""
         yield SourceText(path, "cell", title, rule)
-        yield from _sheet_texts(archive.read(path), path, rule, strings, budget)
+        yield from _sheet_texts(archive.open(path), path, rule, strings, budget)
 
 
-def _events(xml: bytes, *kinds: str) -> Any:
+def _events(stream: IO[bytes], *kinds: str) -> Any:
     from lxml import etree  # type: ignore[import-untyped]
 
     return etree.iterparse(
-        io.BytesIO(xml), events=kinds, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True,
+        stream, events=kinds, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True,
         recover=True, tag=("{*}row", "{*}si", "{*}cols", "{*}sheet", "{*}oddHeader", "{*}oddFooter", "{*}evenHeader",
         "{*}evenFooter", "{*}firstHeader", "{*}firstFooter"),
     )  # fmt: skip
@@ -43,7 +42,7 @@ def _shared_strings(archive: zipfile.ZipFile, names: list[str], budget: Budget) 
     if "xl/sharedStrings.xml" not in names:
         return []
     strings = []
-    for number, (_, element) in enumerate(_events(archive.read("xl/sharedStrings.xml"), "end")):
+    for number, (_, element) in enumerate(_events(archive.open("xl/sharedStrings.xml"), "end")):
         if number % 2_000 == 0:
             budget.check()
         strings.append(_rich_text(element))
@@ -53,6 +52,8 @@ def _shared_strings(archive: zipfile.ZipFile, names: list[str], budget: Budget) 
 
 def _rich_text(element: Any) -> str:
     """Return the text of a string, without the guide to its pronunciation."""
+    if len(element) == 1 and local_name(element[0].tag) == "t":
+        return element[0].text or ""
     texts = (
         node.text or ""
         for node in element.iter("{*}t")
@@ -71,7 +72,7 @@ def _sheets(archive: zipfile.ZipFile, names: list[str]) -> list[tuple[str, str, 
         root = etree.fromstring(archive.read("xl/_rels/workbook.xml.rels"), parser)
         links = {one.get("Id"): posixpath.normpath(posixpath.join("xl", one.get("Target", ""))) for one in root}
     found = []
-    for _, sheet in _events(archive.read("xl/workbook.xml"), "end") if "xl/workbook.xml" in names else ():
+    for _, sheet in _events(archive.open("xl/workbook.xml"), "end") if "xl/workbook.xml" in names else ():
         identity = next((value for key, value in sheet.attrib.items() if local_name(key) == "id"), "")
         path = links.get(identity, "").lstrip("/")
         path = path.removeprefix("xl/xl/").removeprefix("xl//") if path not in names else path
@@ -80,9 +81,9 @@ def _sheets(archive: zipfile.ZipFile, names: list[str]) -> list[tuple[str, str, 
     return found
 
 
-def _sheet_texts(xml: bytes, path: str, rule: str, strings: list[str], budget: Budget) -> Iterator[SourceText]:
+def _sheet_texts(sheet: IO[bytes], path: str, rule: str, strings: list[str], budget: Budget) -> Iterator[SourceText]:
     hidden: set[str] = set()
-    for number, (_, element) in enumerate(_events(xml, "end")):
+    for number, (_, element) in enumerate(_events(sheet, "end")):
         if number % _ROWS_A_CHECK == 0:
             budget.check()
         name = local_name(element.tag)
@@ -90,11 +91,16 @@ def _sheet_texts(xml: bytes, path: str, rule: str, strings: list[str], budget: B
             hidden = _hidden_columns(element)
         elif name == "row":
             why = rule or (rules.HIDDEN_CELL if element.get("hidden") in ("1", "true") else "")
+            # A row at once: a workbook has a hundred times as many cells as a text has paragraphs.
+            shown, unseen = [], []
             for cell in element:
-                text = _cell_text(cell, strings)
-                if text and not text.isspace():
-                    column = cell.get("r", "").rstrip("0123456789")
-                    yield SourceText(path, "cell", text, why or (rules.HIDDEN_CELL if column in hidden else ""))
+                if text := _cell_text(cell, strings):
+                    column = cell.get("r", "").rstrip("0123456789") if hidden else ""
+                    (unseen if column in hidden else shown).append(text)
+            if shown:
+                yield SourceText(path, "cell", "\n".join(shown), why)
+            if unseen:
+                yield SourceText(path, "cell", "\n".join(unseen), why or rules.HIDDEN_CELL)
         elif name.endswith(("Header", "Footer")) and element.text:
             text = re.sub(r'&(?:"[^"]*"|K[0-9A-F]{6}|\d+|[A-Z])', " ", element.text)
             yield SourceText(path, "header", text, rules.RUNNING)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import IO, Any
 
 from argot.corpus.readers.ledger import source_text as rules
 from argot.corpus.readers.ledger.budget import Budget
@@ -48,7 +47,7 @@ class _Frame:
     """Of a block: its text by rule."""
 
 
-def paragraphs_of(xml: bytes, kind: str, rule: str, budget: Budget) -> Iterator[tuple[str, str, str]]:
+def paragraphs_of(part: IO[bytes], kind: str, rule: str, budget: Budget) -> Iterator[tuple[str, str, str]]:
     """Give kind, rule and text of each paragraph of a part.
 
     Damage costs only what lies behind it. No entity is resolved and nothing is fetched.
@@ -57,7 +56,7 @@ def paragraphs_of(xml: bytes, kind: str, rule: str, budget: Budget) -> Iterator[
 
     walk = _Walk(kind, rule)
     events = etree.iterparse(
-        io.BytesIO(xml), events=("start", "end"), resolve_entities=False, no_network=True, load_dtd=False,
+        part, events=("start", "end"), resolve_entities=False, no_network=True, load_dtd=False,
         huge_tree=True, recover=True, remove_comments=True, remove_pis=True,
     )  # fmt: skip
     for number, (event, element) in enumerate(events):
@@ -157,12 +156,12 @@ def _parent_is_run(element: Any) -> bool:
     return around is not None and local_name(around.tag) == "r"
 
 
-def texts_of_unknown_part(xml: bytes, budget: Budget) -> Iterator[str]:
+def texts_of_unknown_part(part: IO[bytes], budget: Budget) -> Iterator[str]:
     """Give every text node of a part whose form nobody knows here."""
     from lxml import etree
 
     events = etree.iterparse(
-        io.BytesIO(xml), events=("end",), resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True,
+        part, events=("end",), resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True,
         recover=True, remove_comments=True, remove_pis=True,
     )  # fmt: skip
     for number, (_, element) in enumerate(events):

@@ -66,11 +66,12 @@ def _part_texts(part: Message, place: str, rule: str, nesting: Nesting) -> Itera
             yield from _message_texts(inner, "mail passed on", nesting.deeper())
     elif part.is_multipart():
         chosen = _chosen_form(part) if kind == "multipart/alternative" else None
-        for inner in part.get_payload():
+        parts: Any = part.get_payload()
+        for one in parts:
             # A calendar is no other form of the words beside it: it alone has the place and the time.
-            is_other = chosen is not None and inner is not chosen and inner.get_content_type() != "text/calendar"
+            is_other = chosen is not None and one is not chosen and one.get_content_type() != "text/calendar"
             why = rule or (rules.OTHER_FORM if is_other else "")
-            yield from _part_texts(inner, place, why, nesting.deeper())
+            yield from _part_texts(one, place, why, nesting.deeper())
     else:
         yield from _leaf_texts(part, place, rule, nesting)
 

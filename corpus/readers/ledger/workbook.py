@@ -92,7 +92,8 @@ def _sheet_texts(sheet: IO[bytes], path: str, rule: str, strings: list[str], bud
         elif name == "row":
             why = rule or (rules.HIDDEN_CELL if element.get("hidden") in ("1", "true") else "")
             # A row at once: a workbook has a hundred times as many cells as a text has paragraphs.
-            shown, unseen = [], []
+            shown: list[str] = []
+            unseen: list[str] = []
             for cell in element:
                 if text := _cell_text(cell, strings):
                     column = cell.get("r", "").rstrip("0123456789") if hidden else ""

@@ -22,7 +22,7 @@ import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from load_applications import ARGOT, prepared, started
+from load_applications import ARGOT, UNBOUNDED, prepared, started
 
 BOMBS = 8
 BOMB_BYTES = 990_000_000
@@ -70,9 +70,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         home = Path(scratch) / "kb"
         keys = prepared(home, 2)["keys"]
-        role = [*ARGOT, "user", "role", "person1", "manager", "--home", str(home)]
+        role = [*ARGOT, "user", "add", "person1", "--role", "manager", "--home", str(home)]
         subprocess.run(role, check=True, stdout=subprocess.DEVNULL)
-        with started("argot", [*ARGOT, "serve", "--home", str(home), "--port", "0"], home, {"ARGOT_MODEL_URL": ""}) as app:
+        with started("argot", [*ARGOT, "serve", "--home", str(home), "--port", "0"], home, UNBOUNDED) as app:
             headers = [{"Authorization": f"Bearer {key}"} for key in keys]
             asker = httpx.Client(base_url=app.url, headers=headers[0], timeout=PATIENCE_SECONDS, trust_env=False)
             manager = httpx.Client(base_url=app.url, headers=headers[1], timeout=600, trust_env=False)

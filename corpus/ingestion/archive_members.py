@@ -39,9 +39,7 @@ def members_of(archive: Source) -> Iterator[Source]:
     for number, entry in enumerate(listed.entries):
         place = _place(entry.path)
         if place and not _is_hidden(place):
-            skip = entry.problem or (
-                "another file in the archive has its name" if place in places else _reason(place)
-            )
+            skip = entry.problem or ("another file in the archive has its name" if place in places else _reason(place))
             places.add(place)
             load = partial(unpacked.read, number)
             yield Source(f"{archive.uri}!/{quote(place)}", PurePosixPath(place).name, load, entry.size, skip)

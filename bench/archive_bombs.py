@@ -12,6 +12,7 @@ import argparse
 import gzip
 import io
 import json
+import os
 import subprocess
 import sys
 import tarfile
@@ -36,7 +37,7 @@ def made_bomb() -> bytes:
     with gzip.GzipFile(fileobj=buffer, mode="wb", compresslevel=1) as packed:
         noise = tarfile.TarInfo("noise.txt")
         noise.size = 3_400_000
-        packed.write(noise.tobuf() + Path("/dev/urandom").open("rb").read(noise.size))
+        packed.write(noise.tobuf() + os.urandom(noise.size))
         packed.write(b"\0" * (-noise.size % 512))
         for number in range(BOMB_BYTES // 99_000_000):
             member = tarfile.TarInfo(f"{number}.txt")

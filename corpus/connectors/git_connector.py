@@ -216,7 +216,7 @@ def _environment(repository: Repository) -> dict[str, str]:
 
 
 def _fetched_address(repository: Repository) -> str:
-    """Return the address with its host as git's library spells it: otherwise the checked address is not the used one."""
+    """Return the address with its host as git's library looks it up, so that it finds the address that was pinned."""
     if repository.is_local:
         return repository.address
     parts = urlsplit(repository.address)

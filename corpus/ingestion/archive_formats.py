@@ -100,7 +100,7 @@ class _Zip:
         sizes = (one.file_size for one in self._files if one.file_size <= self._limits.member_bytes)
         check_unpacked(sum(sizes), self._packed_bytes, self._limits)
         for one in self._files:
-            is_link = one.create_system == 3 and stat.S_ISLNK(one.external_attr >> 16)  # noqa: PLR2004  (Unix)
+            is_link = one.create_system == 3 and stat.S_ISLNK(one.external_attr >> 16)
             stamp = f"{one.CRC:08x}.{one.file_size}"
             yield _entry(one.filename, one.file_size, stamp, _LINK if is_link else "")
 

@@ -125,7 +125,9 @@ class UnpackedArchive:
         return data
 
     def _open(self) -> None:
-        if self._is_open:
+        process = self._child.process
+        # One that was ended meanwhile, as when memory is short, is followed by one that has nothing open.
+        if self._is_open and process is not None and process.poll() is None:
             return
         _close_other_archive(self)
         path = str(self._place) if isinstance(self._place, Path) else ""

@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Callable, Iterator
 from itertools import islice
+from pathlib import Path
 from typing import IO, Any
 
 from argot.corpus.ingestion.archive_formats import (
@@ -55,7 +56,7 @@ class _Worker:
     def _open(self, asked: dict[str, Any], data: bytes) -> None:
         self._limits = ArchiveLimits(**asked["limits"])
         try:
-            self._file = open(asked["path"], "rb") if asked["path"] else io.BytesIO(data)  # noqa: SIM115
+            self._file = Path(asked["path"]).open("rb") if asked["path"] else io.BytesIO(data)  # noqa: SIM115
             self._packed_bytes = self._file.seek(0, io.SEEK_END)
             self._file.seek(0)
             self._say()

@@ -50,7 +50,7 @@ class Port(socketserver.StreamRequestHandler):
     def handle(self) -> None:
         hits[self.connection.getsockname()[0]] += 1
         with suppress(OSError):
-            path = (self.rfile.readline().split() + [b"", b""])[1].decode("latin-1")
+            path = [*self.rfile.readline().split(), b"", b""][1].decode("latin-1")
             while self.rfile.readline().strip():
                 pass
             self.wfile.write(self._answer(path))

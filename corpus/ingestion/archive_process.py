@@ -14,7 +14,7 @@ import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from argot.corpus.ingestion.archive_formats import ArchiveEntry, ArchiveLimits
 from argot.corpus.ingestion.archive_protocol import (
@@ -25,9 +25,6 @@ from argot.corpus.ingestion.archive_protocol import (
 )
 from argot.files import NotAFile
 from argot.subprocesses import Child, ChildFailed
-
-if TYPE_CHECKING:
-    from collections.abc import Buffer
 
 MAX_FAILURES = 3
 """Children that one archive may cost: after so many it is given up."""
@@ -163,7 +160,7 @@ class _MemberStream(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Buffer) -> int:
+    def readinto(self, buffer: Any) -> int:
         view = memoryview(buffer)
         data = self._archive.read_piece(self._member, self._offset, len(view))
         view[: len(data)] = data

@@ -147,11 +147,14 @@ class DamagedStore(OfThisMachine):
 class StoreUnavailable(OfThisMachine):
     """The system does not let a store be read or written. The message says what to free or allow.
 
-    `remedy` says it without a path, for people who ask over the network.
+    `remedy` says it without a path, for people who ask over the network. `no_room`: the disk or a quota is full.
     """
 
-    def __init__(self, message: str, remedy: str = "") -> None:
+    no_room: bool = False
+
+    def __init__(self, message: str, remedy: str = "", *, no_room: bool = False) -> None:
         super().__init__(message)
+        self.no_room = no_room
         if remedy:
             self.elsewhere = f"A store cannot be used. To whoever runs Argot: {remedy}."
 

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
 
+from argot.disk_space import NO_ROOM_REMEDY, is_no_room, no_room_error
 from argot.errors import ArgotError, DamagedStore, StoreUnavailable
 
 _AGAIN = {
@@ -19,8 +20,8 @@ _AGAIN = {
 
 _ALLOW = "Let this user read and write the file and its folder"
 _REFUSED = {
-    sqlite3.SQLITE_FULL: "Free some space on its disk",
-    sqlite3.SQLITE_IOERR: "Free some space on its disk, and see that the disk is not failing",
+    sqlite3.SQLITE_FULL: NO_ROOM_REMEDY,
+    sqlite3.SQLITE_IOERR: f"{NO_ROOM_REMEDY}, and see that the disk is not failing",
     sqlite3.SQLITE_NOMEM: "Free some memory",
     sqlite3.SQLITE_BUSY: "Wait for the program that has it open, or end that one",
     sqlite3.SQLITE_LOCKED: "Wait for the program that has it open, or end that one",
@@ -58,6 +59,8 @@ def store_error(path: Path, error: sqlite3.DatabaseError) -> ArgotError:
     remedy = remedy_for(error)
     if remedy is None:
         return damaged_store(path, str(error))
+    if is_no_room(error):
+        return no_room_error(path, error)
     return StoreUnavailable(f"{path} cannot be used: {error}. {remedy}, and try again.", remedy)
 
 

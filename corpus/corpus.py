@@ -32,6 +32,7 @@ from argot.corpus.read_limits import Lane, ReadLimits
 from argot.corpus.store import document_fields, dustbin
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.vector_ids import VectorKind
+from argot.disk_space import require_room
 from argot.errors import DamagedStore, VectorsUnavailable
 from argot.protocols import Deriver, Embedder, Vectors
 from argot.remedies import reindex_command, restore_command
@@ -429,7 +430,12 @@ class Corpus:
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[Parts]:
-        """One writer at a time. On leaving, also by an error, what is queued outside the database is done or undone."""
+        """One writer at a time. On leaving, also by an error, what is queued outside the database is done or undone.
+
+        Raises:
+            StoreUnavailable: the disk has no room for a change.
+        """
+        require_room(self.home)
         with self._changing:
             self._live.follow()
             parts = Parts(self.store, self.vectors, self._for_passages)

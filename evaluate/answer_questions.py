@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from argot.corpus.corpus import Source, sources_in
 from argot.errors import InvalidInput
 from argot.files import read_text
+from argot.json_text import parse_json
 
 UNANSWERABLE = ("unanswerable",)
 UNDERSPECIFIED = ("underspecified",)
@@ -202,10 +202,7 @@ def json_rows(text: str, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise InvalidInput(f"{name}, line {number}: not JSON ({error.msg}).") from error
+        row = parse_json(line, f"{name}, line {number}")
         if not isinstance(row, dict):
             raise InvalidInput(f"{name}, line {number}: holds no JSON object.")
         yield number, row

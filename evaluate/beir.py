@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 from argot.errors import InvalidInput
 from argot.files import read_text
+from argot.json_text import parse_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,9 @@ def load_beir(folder: Path) -> BeirSet:
 
 def _rows(path: Path, *required: str) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(_lines(path), start=1):
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise InvalidInput(f"{path}, line {number}: not JSON ({error.msg}).") from error
+        row = parse_json(line, f"{path}, line {number}")
+        if not isinstance(row, dict):
+            raise InvalidInput(f"{path}, line {number}: holds no JSON object.")
         missing = [key for key in required if not isinstance(row.get(key), str)]
         if missing:
             raise InvalidInput(f"{path}, line {number}: needs the text field(s) {', '.join(missing)}.")

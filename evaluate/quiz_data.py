@@ -20,6 +20,7 @@ from typing import Any
 
 from argot.errors import InvalidInput
 from argot.files import read_text
+from argot.json_text import parse_json
 
 # As many as there are letters A to J to answer with.
 MOST_OPTIONS = 10
@@ -65,9 +66,9 @@ def read_questions(text: str, name: str) -> list[QuizQuestion]:
 
 def _question(line: str, where: str) -> QuizQuestion:
     try:
-        given = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise InvalidInput(f"{where}: not JSON ({error.msg}). {_FORM}") from error
+        given = parse_json(line, where)
+    except InvalidInput as error:
+        raise InvalidInput(f"{error} {_FORM}") from error
     if not isinstance(given, dict):
         raise InvalidInput(f"{where}: no JSON object. {_FORM}")
     question, answer, context = (given.get(key, "") for key in ("question", "answer", "context"))

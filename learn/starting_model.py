@@ -18,7 +18,7 @@ def starting_model(base: str, runs: Path) -> Path:
     Raises:
         InvalidInput: there is no such model, it isn't done, or its weights are no safetensors.
     """
-    folder = _of_run(base, runs) or Path(base).expanduser()
+    folder = _of_run(base, runs) or given_folder(base)
     if not folder.is_dir():
         try:
             folder = model_folder(base)
@@ -28,6 +28,20 @@ def starting_model(base: str, runs: Path) -> Path:
             ) from error
     require_safetensors(folder)
     return folder.resolve()
+
+
+def given_folder(name: str) -> Path:
+    """Return the path that a person gave.
+
+    Raises:
+        InvalidInput: no folder can have this name.
+    """
+    try:
+        folder = Path(name).expanduser()
+        folder.is_dir()
+    except (OSError, RuntimeError, ValueError) as error:  # too long, or of a user who is not here
+        raise InvalidInput(f"'{name:.80}' cannot be the name of a folder: {error}."[:300]) from error
+    return folder
 
 
 def _of_run(base: str, runs: Path) -> Path | None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from argot.databases import Stores
-from argot.errors import KnowledgeBaseBusy
+from argot.errors import KnowledgeBaseBusy, StoreUnavailable
 from argot.profile_files import SavedProfiles
 from argot.service.admission_control import Gate, Limits
 from argot.service.answer_jobs import Answers, AnswersHere
@@ -465,6 +465,8 @@ class KnowledgeBase:
             async with self._one_chore:
                 try:
                     await work()
+                except StoreUnavailable as error:
+                    logger.error("what was to be done after an answer was not done: %s", error)
                 except Exception:
                     logger.exception("what was to be done after an answer was not done")
 

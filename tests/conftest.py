@@ -31,9 +31,12 @@ LONGEST_FIRST = (
     "test_derive.py",
 )
 """Files that take longest: begun at the end they would be waited for by one process while the others are done."""
-OF_OTHERS = ("browser", "vllm")
-"""Marks of tests that drive a program of others. One that fails is tried once more, and the report names it: what fails
-twice fails. In continuous integration, whose machines are shared, that holds for every test.
+RETRY_REASONS = {
+    "browser": "drives Chromium, which loses its connection now and then on a busy machine",
+    "vllm": "asks a real vLLM, which may take longer than its bounds on a busy machine",
+}
+"""Marks whose tests are tried once more when they fail, and why. Any other test that has to be says it by itself:
+`@pytest.mark.retried("REASON")`. The report names each that was; what fails twice fails.
 """
 
 # Examples are made on busy machines too. In continuous integration hypothesis has a profile of its own that says so.
@@ -68,7 +71,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     places = {name: place for place, name in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: places.get(item.path.name, len(places)))
     for item in items:
-        if "CI" in os.environ or any(item.get_closest_marker(name) for name in OF_OTHERS):
+        retried = item.get_closest_marker("retried")
+        if retried is not None and not (retried.args and str(retried.args[0]).strip()):
+            raise pytest.UsageError(f"{item.nodeid}: say why it is retried: @pytest.mark.retried('REASON')")
+        if retried is not None or any(item.get_closest_marker(name) for name in RETRY_REASONS):
             item.add_marker(pytest.mark.flaky(retries=1))
 
 

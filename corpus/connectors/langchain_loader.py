@@ -87,7 +87,7 @@ def loader_class(name: str) -> type[BaseLoader]:
 def _value(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

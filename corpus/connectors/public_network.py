@@ -18,8 +18,7 @@ class PrivateHost(SourceDown):
         self.host = host
         self.address = address
         super().__init__(
-            f"The host '{host}' lies in a private network ({address}). An administrator can allow that: "
-            "--with private=yes"
+            f"The host '{host}' lies in a private network. An administrator can allow that: --with private=yes"
         )
 
 

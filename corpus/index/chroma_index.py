@@ -66,6 +66,7 @@ class ChromaIndex(ABC):
         self.copy: VectorIndex | None = None
         self.gone = 0
         self.spared = 0
+        self.is_starved = False
         self._changed = threading.Condition()
         self._readers = 0
         self._closed = False

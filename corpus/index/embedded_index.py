@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,7 +16,8 @@ from argot.corpus.index import generations
 from argot.corpus.index.chroma_index import CONFIGURATION, ChromaIndex
 from argot.corpus.index.live_pointer import FolderPointer, LivePointer
 from argot.corpus.index.vector_graphs import check_graphs, saved_elements
-from argot.errors import DamagedStore
+from argot.disk_space import is_no_room
+from argot.errors import DamagedStore, StoreUnavailable
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -47,8 +48,15 @@ class EmbeddedIndex(ChromaIndex):
     def damaged(self, reason: str) -> DamagedStore:
         return generations.damaged_vectors(self.root, reason)
 
-    def _errors_named(self) -> AbstractContextManager[None]:
-        return generations.errors_named(self.root)
+    @contextmanager
+    def _errors_named(self) -> Iterator[None]:
+        try:
+            with generations.errors_named(self.root):
+                yield
+        except (StoreUnavailable, OSError) as error:
+            # Chroma keeps the connection of a write that a full disk cut off, and waits for ever without a free one.
+            self.is_starved = self.is_starved or is_no_room(error)
+            raise
 
     def _made_collection(self, name: str) -> Collection:
         # No embedding function: Chroma's default would download a model.

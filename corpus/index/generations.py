@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import re
 import secrets
 import shutil
@@ -15,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from argot.disk_space import no_room_error
 from argot.errors import ArgotError, DamagedStore, StoreUnavailable
 from argot.files import write_atomically
 from argot.remedies import reindex_command, remedy_for
@@ -157,7 +156,7 @@ def errors_named(root: Path) -> Iterator[None]:
     """Around whatever Chroma does: its errors become Argot's, also its panics, which are no `Exception`.
 
     Raises:
-        DamagedStore, StoreUnavailable, OSError (the disk is full)
+        DamagedStore, StoreUnavailable, OSError
     """
     try:
         yield
@@ -170,11 +169,11 @@ def errors_named(root: Path) -> Iterator[None]:
         raise vectors_error(root, error) from error
 
 
-def vectors_error(root: Path, error: BaseException) -> ArgotError | OSError:
+def vectors_error(root: Path, error: BaseException) -> ArgotError:
     """What an error of Chroma, or of the SQLite it uses, means: damage, or that the system does not let us."""
     code = getattr(error, "sqlite_errorcode", None)
     if "disk is full" in str(error) or code == sqlite3.SQLITE_FULL:
-        return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(root))
+        return no_room_error(f"The vector index in {root}", "the disk is full")
     told = sqlite3.DatabaseError(str(error))
     found = _CODE.search(str(error))
     # Without a code it is no refusal of the system, which leaves damage.

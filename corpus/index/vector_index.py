@@ -39,6 +39,8 @@ class VectorIndex(Protocol):
     """Vectors that were deleted and whose room is still taken."""
     spared: int
     """As long as no more than this many are gone, it is known that more are left (`compaction.is_due`)."""
+    is_starved: bool
+    """Whether a write met a full disk: it has to be opened again before the next one."""
 
     def search(
         self, kind: VectorKind, vector: Vectors, audiences: Iterable[Audience], limit: int

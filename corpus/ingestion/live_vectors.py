@@ -8,6 +8,8 @@ is opened is looked at again: who knows what the server lost.
 from __future__ import annotations
 
 import logging
+import math
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,7 +19,8 @@ from argot.corpus.change_lock import ChangeLock
 from argot.corpus.index import outbox
 from argot.corpus.index.vector_index import VectorIndex
 from argot.corpus.store.document_store import CorpusStore
-from argot.errors import ArgotError, DamagedStore, VectorsUnavailable
+from argot.disk_space import is_no_room
+from argot.errors import ArgotError, DamagedStore, StoreUnavailable, VectorsUnavailable
 
 AGAIN_SECONDS = 5.0
 """From one look whether the server is back to the next."""
@@ -101,6 +104,7 @@ class LiveVectors:
         Args:
             waiting: for another thread that does so, too, or makes one live itself.
         """
+        self._replace_starved()
         if self._current is None or self.index is None or not self._swapping.acquire(blocking=waiting):
             return False
         try:
@@ -112,6 +116,19 @@ class LiveVectors:
             return True
         finally:
             self._swapping.release()
+
+    def _replace_starved(self) -> None:
+        """Open the index again that a full disk has left without connections: its next write would never end."""
+        if self.index is not None and self.index.is_starved and self._swapping.acquire(blocking=False):
+            try:
+                former, self.index = self.index, None
+                self._why, self._again_at = VectorsUnavailable("The vector index is opened again."), math.inf
+                # First: one process cannot have Chroma's folder open twice.
+                former.close()
+                self._again_at = 0.0
+                self._go_on()
+            finally:
+                self._swapping.release()
 
     def _go_on(self) -> None:
         try:
@@ -133,12 +150,19 @@ class LiveVectors:
         return former
 
     def settle(self, store: CorpusStore, index: VectorIndex) -> None:
-        """Do what is queued outside the database; what a server that is gone would not do, once it is opened again."""
+        """Do what is queued outside the database; what a server that is gone would not do, once it is opened again.
+
+        What a full disk does not let be done stays in the queue for the next change: the change before it counts.
+        """
         if self.index is not None:
             try:
                 outbox.settle(store.database, index, store.blobs)
             except VectorsUnavailable as error:
                 self.lose(error)
+            except (StoreUnavailable, OSError, sqlite3.Error) as error:
+                if not is_no_room(error):
+                    raise
+                log.warning("what was removed is not yet deleted from the vector index: %s", error)
 
     def lose(self, error: VectorsUnavailable) -> None:
         """The server did not do what was asked of it."""

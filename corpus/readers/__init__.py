@@ -121,7 +121,9 @@ def read_document(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         raise UnreadableDocument(name, f"damaged ({type(error).__name__}: {error})"[:200]) from error
     limits.check_chars(len(parsed.markdown), name)
     if not parsed.markdown.strip():
-        raise UnreadableDocument(name, "empty: it holds no text")
+        # Not "empty" alone where a part with text may have been left out.
+        but = f" that can be read ({'; '.join(parsed.warnings)})"[:400] if parsed.warnings else ""
+        raise UnreadableDocument(name, f"empty: it holds no text{but}")
     # One character for one, so that offsets stay: neither can be stored.
     return replace(
         parsed,

@@ -8,9 +8,23 @@ from typing import TYPE_CHECKING
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.archives import check_archive, core_properties
+from argot.corpus.readers.docx_changes import describe_changes
+from argot.corpus.readers.docx_comments import insert_comments
+from argot.corpus.readers.docx_embedded import insert_text_parts, read_embedded_files
+from argot.corpus.readers.docx_graphics import read_graphics
+from argot.corpus.readers.docx_headers import header_fields, put_headers_into, read_headers
 from argot.corpus.readers.docx_headings import with_headings
-from argot.corpus.readers.docx_hidden import without_hidden_text
+from argot.corpus.readers.docx_hidden import remove_hidden_text
+from argot.corpus.readers.docx_insertions import Insertions
+from argot.corpus.readers.docx_labels import mark_labels, write_labels
+from argot.corpus.readers.docx_notes import remove_marks_without_notes
+from argot.corpus.readers.docx_package import WordPackage
+from argot.corpus.readers.docx_properties import custom_fields
+from argot.corpus.readers.docx_text import prepare_text
+from argot.corpus.readers.docx_text_boxes import show_all_text
+from argot.corpus.readers.header_fields import HeaderText
 from argot.corpus.readers.html import html_tree, to_markdown
+from argot.corpus.readers.omissions import Omissions
 from argot.corpus.readers.plain_text import file_stem
 from argot.corpus.readers.titles import first_heading
 from argot.types import ParsedDocument
@@ -40,25 +54,53 @@ _NOTE = re.compile(r"(?:foot|end)note-ref-.+")
 
 def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     """Title: of the properties, else the first top heading, else the file name. Word files know no pages."""
+    checked = check_archive(data, name, limits, elements_a_second=_ELEMENTS_A_SECOND)
+    data = checked.data
+    package, omissions, insertions = WordPackage(data), Omissions(), Insertions(data)
+    has_hidden = remove_hidden_text(package)
+    headers: list[HeaderText] = []
+    changes: tuple[str, ...] = ()
+    embedded = ""
+    # mammoth says what is wrong with a text that is no XML.
+    if (document := package.tree(package.document)) is not None:
+        changes = describe_changes(document)
+        # Before fields lose their instructions, which tell a page's number from text.
+        headers = read_headers(package, document)
+        prepare_text(package, omissions)
+        show_all_text(document)
+        remove_marks_without_notes(package, document, omissions)
+        mark_labels(package)
+        read_graphics(package, document, insertions, omissions)
+        insert_comments(package, document, omissions)
+        insert_text_parts(package, document, limits, insertions, omissions)
+        embedded = read_embedded_files(package, document, limits, omissions)
+    tree = html_tree(_convert(package))
+    write_labels(tree)
+    _join_notes(tree)
+    markdown = insertions.put_into(to_markdown(tree))
+    core = core_properties(data)
+    title = core.title or first_heading(markdown) or file_stem(name)
+    markdown = put_headers_into(markdown, headers, title) + embedded
+    hidden = ("hidden text was left out",) if has_hidden else ()
+    warnings = (*checked.warnings, *hidden, *changes, *omissions.warnings(), *package.warnings())
+    fields = tuple(dict.fromkeys([*core.fields, *custom_fields(package), *header_fields(headers)]))
+    return ParsedDocument(title, markdown, _MEDIA_TYPE, date=core.date, warnings=warnings, fields=fields)
+
+
+def _convert(package: WordPackage) -> str:
+    """Return the text as HTML; parts beside it that are damaged are left out."""
     import mammoth
 
-    check_archive(data, name, limits, elements_a_second=_ELEMENTS_A_SECOND)
-    shown, hid = without_hidden_text(data)
+    package.drop_damaged_parts()
     # By default pictures become base64, megabytes of text that nobody searches for.
     result = mammoth.convert_to_html(
-        io.BytesIO(shown),
+        io.BytesIO(package.packed()),
         style_map=_STYLES,
         convert_image=mammoth.images.img_element(lambda image: {}),
         id_prefix=_PREFIX,
         transform_document=with_headings,
     )
-    tree = html_tree(result.value)
-    _join_notes(tree)
-    markdown = to_markdown(tree)
-    core = core_properties(data)
-    title = core.title or first_heading(markdown) or file_stem(name)
-    warnings = ("hidden text was left out",) if hid else ()
-    return ParsedDocument(title, markdown, _MEDIA_TYPE, date=core.date, warnings=warnings, fields=core.fields)
+    return str(result.value)
 
 
 def _join_notes(tree: BeautifulSoup) -> None:

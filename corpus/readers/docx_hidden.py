@@ -2,39 +2,24 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from typing import Any
 
-_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_NO = ("0", "false", "off")
+from argot.corpus.readers.docx_package import W, WordPackage, is_switched_on
 
 
-def without_hidden_text(data: bytes) -> tuple[bytes, bool]:
-    """The file without the runs that are formatted as hidden, and whether any of them held text."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        parts = {part: archive.read(part) for part in archive.namelist() if part.endswith(".xml")}
-        changed = {part: shown for part, xml in parts.items() if b"vanish" in xml and (shown := _shown(xml))}
-        if not changed:
-            return data, False
-        rewritten = io.BytesIO()
-        with zipfile.ZipFile(rewritten, "w", zipfile.ZIP_DEFLATED) as copy:
-            for part in archive.namelist():
-                copy.writestr(part, changed.get(part) or archive.read(part))
-    return rewritten.getvalue(), True
-
-
-def _shown(xml: bytes) -> bytes | None:
-    """The part without hidden runs; None where no hidden run holds text."""
-    from lxml import etree  # type: ignore[import-untyped]
-
-    root = etree.fromstring(xml, etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True))
-    hidden = [run for run in root.iter(f"{_W}r") if _is_hidden(run)]
-    for run in hidden:
-        run.getparent().remove(run)
-    return etree.tostring(root, xml_declaration=True, encoding="UTF-8") if hidden else None
+def remove_hidden_text(package: WordPackage) -> bool:
+    """Remove the runs that are formatted as hidden; tell whether any of them held text."""
+    has_hidden = False
+    for part in package.xml_parts():
+        if b"vanish" not in (package.content(part) or b""):
+            continue
+        root = package.tree(part)
+        hidden = [run for run in root.iter(f"{W}r") if _is_hidden(run)] if root is not None else []
+        for run in hidden:
+            run.getparent().remove(run)
+        has_hidden = has_hidden or bool(hidden)
+    return has_hidden
 
 
 def _is_hidden(run: Any) -> bool:
-    vanish = run.find(f"{_W}rPr/{_W}vanish")
-    return vanish is not None and vanish.get(f"{_W}val") not in _NO and run.find(f"{_W}t") is not None
+    return is_switched_on(run.find(f"{W}rPr/{W}vanish")) and run.find(f"{W}t") is not None

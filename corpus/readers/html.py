@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.dates import DATE_NAMES, date_of, not_understood
 from argot.corpus.readers.file_fields import said_fields
+from argot.corpus.readers.nested_tables import flatten_nested_tables
 from argot.corpus.readers.pipe_tables import pipe_table, with_one_header
 from argot.corpus.readers.plain_text import decode_text, file_stem
 from argot.corpus.readers.titles import names_the_page, real_title
@@ -23,6 +24,8 @@ _DROPPED = (
     "script, style, noscript, template, iframe, object, embed, svg, canvas, nav, form input, select, button, dialog, "
     "[hidden], [aria-hidden=true], [role=navigation], [role=banner], [role=search], [role=contentinfo], a.headerlink"
 )
+BULLET = "argot-bullet"
+"""The attribute of a list item with what Markdown shall print in front of it."""
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w.:-]{2,40})", re.IGNORECASE)
 _DATED = (
@@ -112,6 +115,7 @@ def to_markdown(root: Tag) -> str:
     for element in root.select("aside"):
         if _is_links(element):
             element.decompose()
+    flatten_nested_tables(root)
     for element in root.select("table table"):
         if (around := element.find_parent("table")) is not None:
             around[_OUTER] = "1"
@@ -221,8 +225,10 @@ def _converter() -> Any:
         def convert_li(self, el: Any, text: str, parent_tags: Any) -> str:
             # A cell of a pipe table is one line, so list items are joined by semicolons.
             if not {"td", "th"}.isdisjoint(parent_tags):
-                return f"{text.strip()}; "
-            return str(super().convert_li(el, text, parent_tags))  # type: ignore[misc]
+                return f"{' '.join(_list_item(el, text).split())}; "
+            if not el.has_attr(BULLET):
+                return str(super().convert_li(el, text, parent_tags))  # type: ignore[misc]
+            return f"{_list_item(el, text)}\n"
 
         def convert_p(self, el: Any, text: str, parent_tags: Any) -> str:
             # The title of a Sphinx box such as "Note" or "Warning".
@@ -283,6 +289,16 @@ def _converter() -> Any:
         wrap=True,
         wrap_width=None,
     )
+
+
+def _list_item(el: Any, text: str) -> str:
+    """Return an item with the number that its document prints, which is not always what Markdown would count."""
+    bullet = str(el.get(BULLET) or "")
+    if not bullet or not text.strip():
+        return text.strip()
+    first, *others = text.strip().split("\n")
+    indent = " " * (len(bullet) + 1)
+    return "\n".join([f"{bullet} {first}", *(f"{indent}{line}" if line else "" for line in others)])
 
 
 def _language(el: Any) -> str:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from email.message import EmailMessage, MIMEPart
 from typing import cast
 
 from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers.heading_levels import lower_headings
 from argot.errors import UnreadableDocument
 
-_HEADING = re.compile(r"(#{1,6})(?=\s)")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _NAMED = 5
 
 
@@ -66,7 +64,7 @@ def _read(message: EmailMessage, limits: ReadLimits, level: int) -> Attached:
             continue
         length += len(found.markdown)
         limits.check_chars(length, name)
-        attached.sections.append(f"{'#' * level} Attachment: {name}\n\n{_below(found.markdown, level)}")
+        attached.sections.append(f"{'#' * level} Attachment: {name}\n\n{lower_headings(found.markdown, level)}")
         attached.warnings += [f"{name}: {warning}" for warning in found.warnings]
     return attached
 
@@ -79,20 +77,3 @@ def _parts(message: EmailMessage) -> Iterator[MIMEPart]:
             continue
         for inner in cast(list[EmailMessage], part.get_payload()):
             yield from _parts(inner)
-
-
-def _below(markdown: str, level: int) -> str:
-    """With its headings below that of the attachment; code stays as it is."""
-    lines, fence = [], ""
-    for line in markdown.strip().split("\n"):
-        mark = _FENCE.match(line)
-        if mark and not fence:
-            fence = mark[1]
-        elif mark and mark[1].startswith(fence):
-            fence = ""
-        elif not fence and (heading := _HEADING.match(line)):
-            deeper = "#" * min(6, len(heading[1]) + level)
-            lines.append(f"{deeper}{line[heading.end() :]}")
-            continue
-        lines.append(line)
-    return "\n".join(lines)

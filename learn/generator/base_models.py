@@ -6,15 +6,16 @@ import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import torch
+from typing import TYPE_CHECKING, Any
 
 from argot.errors import InvalidInput, MissingExtra, NotFound
 from argot.learn.generator.generator_recipe import GeneratorRecipe, refuse_large
 from argot.learn.run_folder import RunFolder, is_run
-from argot.learn.starting_model import PICKLES
+from argot.learn.starting_model import PICKLES, given_folder
 from argot.settings import Settings
+
+if TYPE_CHECKING:
+    import torch
 
 ADAPTER_CONFIG = "adapter_config.json"
 _DECIDING = ("config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja")
@@ -37,9 +38,18 @@ def base_model(name: str, runs: Path) -> BaseModel:
         NotFound: there is none.
         InvalidInput: it is no folder of a language model, or holds pickles.
     """
+    folder = require_base(name, runs)
+    return BaseModel(folder, _shown_name(name, folder, runs), fingerprint_of(folder))
+
+
+def require_base(name: str, runs: Path) -> Path:
+    """Return the folder of the language model that `name` names, once its files are found fit to start from.
+
+    Raises as `base_model` does.
+    """
     folder = _folder(name, runs)
     _check(folder)
-    return BaseModel(folder, _shown_name(name, folder, runs), fingerprint_of(folder))
+    return folder
 
 
 def fingerprint_of(folder: Path) -> str:
@@ -58,7 +68,7 @@ def fingerprint_of(folder: Path) -> str:
 def _folder(name: str, runs: Path) -> Path:
     if is_run(runs, name):
         return _of_run(RunFolder.named(runs, name))
-    for folder in (Path(name).expanduser(), Settings().cache / "model-server" / name):
+    for folder in (given_folder(name), Settings().cache / "model-server" / name):
         if folder.is_dir():
             return folder.resolve()
     raise NotFound(
@@ -177,6 +187,8 @@ def write_model(tuned: Any, tokenizer: Any, base: BaseModel, folder: Path) -> No
         (folder / "README.md").unlink(missing_ok=True)
     else:
         tuned.config._name_or_path = base.name
+        import torch
+
         tuned.to(torch.bfloat16).save_pretrained(folder)
         tokenizer.name_or_path = base.name
         # The chat template among its settings: a folder that is adopted holds weights, JSON and texts alone.

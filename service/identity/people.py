@@ -163,8 +163,12 @@ class People:
         for group in groups:
             require_name("group", group)
         # A user of this name would be taken for who may do everything.
-        if name == LOCAL_NAME:
+        if name.casefold() == LOCAL_NAME:
             raise InvalidInput(f"'{LOCAL_NAME}' is the person at this machine. Choose another user name.")
+        # Nobody is to be taken for somebody else whose name differs in capitals alone.
+        alike = [one.name for one in self.users() if one.name.casefold() == name.casefold()]
+        if alike and name not in alike:
+            raise InvalidInput(f"There is a user '{alike[0]}' already. '{name}' differs from it in capitals alone.")
         with self.database.transaction() as connection:
             connection.execute(
                 # In one statement, so that adding a user again, also at the same time, keeps what is there.

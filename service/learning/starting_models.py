@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from argot.errors import InvalidInput
+from argot.errors import InvalidInput, NotFound, asked_from_elsewhere
 from argot.learn.run_folder import RunKind, RunRequest, is_run
-from argot.learn.starting_model import starting_model
+from argot.learn.starting_model import given_folder, starting_model
 from argot.service.learning.adoption_rules import visible_run
 from argot.service.storage.home_folder import RUNS
 from argot.settings import Settings
@@ -27,15 +27,28 @@ def base_given(kind: RunKind, base: str, recipe: Mapping[str, Any], settings: Se
     Raises:
         InvalidInput: there is no such model, or its weights are no safetensors; or none is named for a generator.
     """
-    if kind == "generator":
-        if not base:
-            raise InvalidInput("Say which language model to start from: the folder of one with safetensors, as --base.")
-        return base
+    if kind == "generator" and not base:
+        raise InvalidInput("Say which language model to start from: the folder of one with safetensors, as --base.")
     base = base or _in_use(kind, recipe, settings)
     # Another training may be done by the time that this one begins.
     if not is_run(runs, base):
-        starting_model(base, runs)
+        _require_model(kind, base, runs)
     return base
+
+
+def _require_model(kind: RunKind, base: str, runs: Path) -> None:
+    from argot.learn.generator.base_models import require_base
+
+    try:
+        (require_base if kind == "generator" else starting_model)(base, runs)
+    except (InvalidInput, NotFound) as error:
+        # One message for all reasons: over the network, nobody learns which folders this machine has.
+        if asked_from_elsewhere.get():
+            raise InvalidInput(
+                f"There is no model '{base:.80}' to start from, with weights in safetensors: neither an installed "
+                "package, nor a folder, nor a training."
+            ) from error
+        raise
 
 
 def started_from(kb: KnowledgeBase, principal: Principal, request: RunRequest) -> list[RunRequest]:
@@ -61,5 +74,5 @@ def _run_of(name: str, runs: Path) -> str:
     """The id of the training whose model this names, by id or by path; empty: it is none's."""
     if is_run(runs, name):
         return name
-    place, runs = Path(name).expanduser().resolve(), runs.resolve()
+    place, runs = given_folder(name).resolve(), runs.resolve()
     return place.relative_to(runs).parts[0] if name and runs in place.parents else ""

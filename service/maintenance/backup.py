@@ -6,7 +6,6 @@ before anything is touched.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import io
 import json
@@ -23,6 +22,7 @@ from typing import IO, Any
 
 from argot import __version__
 from argot.clock import timestamp
+from argot.disk_space import is_no_room
 from argot.errors import Conflict, DamagedStore, InvalidInput, StoreUnavailable
 from argot.files import NotAFile, replacing, require_file
 from argot.learn.store import pair_store
@@ -43,7 +43,6 @@ MANIFEST = "manifest.json"
 FORMAT = 1
 MAX_MANIFEST = 256 * 1024 * 1024
 CHUNK = 1024 * 1024
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 COPIES = ".backup-"
 _MEMBER = re.compile(
     rf"{'|'.join(map(re.escape, layout.DATABASES))}"
@@ -235,7 +234,7 @@ def _unpack(path: Path, scratch: Path) -> list[Member]:
     except NotAFile as error:
         raise InvalidInput(f"{path} is {error.strerror}. Nothing was changed.") from error
     except OSError as error:
-        if error.errno in NO_ROOM:
+        if is_no_room(error):
             text = f"There is no room in {scratch.parent} to unpack {path}. Free some, and try again."
             raise StoreUnavailable(f"{text} Nothing was changed.") from error
         raise InvalidInput(f"{path} cannot be read: {error.strerror}. Nothing was changed.") from error

@@ -13,6 +13,7 @@ from typing import Any
 
 from argot.errors import InvalidInput
 from argot.jargon_db.store.privacy import ERASED
+from argot.json_text import parse_json
 from argot.service.ratings.answer_order import blind_order
 from argot.service.ratings.study import Answer, NewItem, Rating, Sources, Study, StudyItem
 
@@ -65,9 +66,9 @@ def _row(line: str, fields: Sequence[str], example: str) -> Mapping[str, Any]:
     if not line.lstrip().startswith("{"):
         return {"question": line.strip()}
     try:
-        row = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"it is no JSON ({error}). Write one object a line: {example}") from None
+        row = parse_json(line, "it")
+    except InvalidInput as error:
+        raise InvalidInput(f"{error} Write one object a line: {example}") from None
     if unknown := row.keys() - set(fields):
         raise InvalidInput(f"it has a field '{min(unknown):.60}'. The fields are {', '.join(fields)}.")
     return dict(row)

@@ -70,7 +70,8 @@ def claimed_display_name(claims: Mapping[str, Any]) -> str:
 def claimed_groups(claims: Mapping[str, Any], settings: Settings) -> Groups:
     """The groups of the claim by the names that they have here.
 
-    A claim that is missing, or of another kind, is no group. Names that no group can have here are passed over. The
+    A claim that is text is one group: AD FS makes a list only of several. One that is missing, or of another kind, is
+    no group. Names that no group can have here are passed over. The
     group `managers` comes by the mapping alone: with that name a company may mean anything.
     """
     theirs = _theirs(claims, settings.oidc_groups_claim)

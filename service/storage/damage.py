@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import sqlite3
-from contextlib import closing
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 from argot.databases import Stores
+from argot.disk_space import is_no_room, no_room_error
 from argot.errors import ArgotError, StoreUnavailable
 from argot.remedies import damaged_store, remedy_for
 from argot.service.storage import home_folder as layout
 from argot.sqlite import check_every_page, damage_named, is_own_fault, open_connection, opening
+
+logger = logging.getLogger(__name__)
 
 SMALL_BYTES = 32 * 1024 * 1024
 """Up to this size a store is checked page by page at every start (about 5 ms for each megabyte)."""
@@ -63,14 +69,43 @@ def store_at_fault(home: Path, error: sqlite3.DatabaseError) -> ArgotError | Non
     """
     if is_own_fault(error):
         return None
+    if is_no_room(error):
+        return no_room_error(f"A store in {home}", error)
     try:
         # Thoroughly, whatever that takes: the page at fault may be in a large store.
         for name in layout.DATABASES:
             check_database(home / name, thoroughly=True)
     except ArgotError as found:
         return found
-    remedy = remedy_for(error) or "See which with: argot doctor"
-    return StoreUnavailable(f"A store in {home} cannot be used: {error}. {remedy}, and try again.")
+    remedy = remedy_for(error)
+    told = remedy or "See which with: argot doctor"
+    return StoreUnavailable(f"A store in {home} cannot be used: {error}. {told}, and try again.", remedy or "")
+
+
+@asynccontextmanager
+async def name_store_faults(home: Path) -> AsyncIterator[None]:
+    """Turn errors of a store or of a full disk that a use case meets into ones with a remedy, and log them.
+
+    Raises:
+        DamagedStore, StoreUnavailable: in place of `sqlite3.DatabaseError`, and of an `OSError` that says that there
+            is no room.
+    """
+    try:
+        yield
+    except StoreUnavailable as error:
+        if error.no_room:
+            logger.error("no room to write: %s", error.args[0])
+        raise
+    except sqlite3.DatabaseError as error:
+        if (found := await asyncio.to_thread(store_at_fault, home, error)) is None:
+            raise
+        logger.error("a store does not answer: %s", found.args[0])
+        raise found from error
+    except OSError as error:
+        if not is_no_room(error):
+            raise
+        logger.error("no room to write: %s", error)
+        raise no_room_error(error.filename or home, error.strerror) from error
 
 
 def require_readable(home: Path, stores: Stores) -> None:

@@ -40,6 +40,7 @@ from argot.errors import InvalidInput, NotAllowed
 from argot.results import AskEvent, AskResult
 from argot.service.identity.people import RANKS, Role, require_name, role_of
 from argot.service.observability.instrumentation import Watched, watch
+from argot.service.storage.damage import name_store_faults
 from argot.service.usecases.case_listeners import listeners
 from argot.types import Principal
 
@@ -200,7 +201,7 @@ class UseCase(_Declared, Generic[P, R]):
 
     async def __call__(self, kb: KnowledgeBase, principal: Principal, *args: P.args, **given: P.kwargs) -> R:
         with self._run(kb, principal, given) as run:
-            async with run.place:
+            async with name_store_faults(kb.home), run.place:
                 result = await self.function(kb, principal, *args, **run.arguments)
             run.watched.saw("result", data=result)
             return result
@@ -219,7 +220,8 @@ class _Streaming(_Declared, Generic[P, E]):
     ) -> AsyncGenerator[E]:
         with self._run(kb, principal, given) as run:
             # Closed as soon as nobody reads on, which stops the work and gives the place back.
-            async with run.place, aclosing(self.function(kb, principal, *args, **run.arguments)) as events:
+            working = aclosing(self.function(kb, principal, *args, **run.arguments))
+            async with name_store_faults(kb.home), run.place, working as events:
                 async for event in events:
                     _saw(run.watched, event)
                     yield event

@@ -1,4 +1,4 @@
-"""A test that fails by chance is tried once more in continuous integration, and passes then."""
+"""A test is tried once more where it says why, and only there."""
 
 import os
 import subprocess
@@ -8,22 +8,38 @@ from pathlib import Path
 from repository import ROOT
 
 FAILS_ONCE = """
+import pytest
 tries = []
 
+{mark}
 def test_with_a_folder_of_its_own(tmp_path):
     tries.append(tmp_path)
     assert len(tries) > 1
 """
 
 
-def test_a_second_try_that_passes_is_no_error(tmp_path: Path) -> None:
-    (tmp_path / "test_fails_once.py").write_text(FAILS_ONCE, "utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-c", ROOT / "pyproject.toml", "-p", "conftest", tmp_path],
+def run_once(folder: Path, mark: str) -> "subprocess.CompletedProcess[str]":
+    (folder / "test_fails_once.py").write_text(FAILS_ONCE.format(mark=mark), "utf-8")
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-c", ROOT / "pyproject.toml", "-p", "conftest", folder],
         env={**os.environ, "CI": "true", "PYTHONPATH": str(ROOT / "tests")},
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+def test_a_second_try_that_passes_is_no_error(tmp_path: Path) -> None:
+    done = run_once(tmp_path, '@pytest.mark.retried("the network of others")')
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1 passed, 1 retried" in done.stdout
+
+
+def test_a_test_without_a_reason_is_not_tried_again(tmp_path: Path) -> None:
+    done = run_once(tmp_path, "")
+    assert done.returncode == 1 and "1 failed" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_mark_without_a_reason_is_refused(tmp_path: Path) -> None:
+    done = run_once(tmp_path, "@pytest.mark.retried()")
+    assert done.returncode != 0 and "say why it is retried" in done.stdout + done.stderr

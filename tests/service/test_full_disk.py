@@ -3,7 +3,7 @@
 import resource
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 from serving import Served
+from small_disk import small_disk
 
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.transport.knowledge_base_client import LocalClient
@@ -90,3 +91,52 @@ def test_writing_is_refused_in_words_and_goes_on_when_there_is_room(full: Full) 
         assert asker.post("/api/ask", json=question).json()["status"] == "answered"
     with closing(sqlite3.connect(full.served.home / "people.db")) as connection:
         assert connection.execute("SELECT used_at FROM keys WHERE name = '2'").fetchone()[0]
+
+
+def test_every_change_on_a_full_disk_is_refused_and_changes_nothing(tiny_home: Path, tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk") as disk:
+        home = shutil.copytree(tiny_home, disk.folder / "kb")
+        with LocalClient(KnowledgeBase.open(home, Settings(home=home))) as client:
+            client.call(user_add, name="root", role="admin", password="tilted copper llama 9")
+            key = client.call(key_add, name="k", user="root").key
+        with (
+            Served(home) as served,
+            httpx.Client(base_url=served.url, headers={"Authorization": f"Bearer {key}"}, timeout=120) as root,
+        ):
+            ids = {one["name"]: one["id"] for one in root.get("/api/documents").json()}
+            assert root.delete(f"/api/documents/{ids['vault-handbook.md']}").status_code == 200
+            before = state_of(root)
+            disk.fill()
+            answers = {name: attempt(root, ids) for name, attempt in CHANGES.items()}
+            assert {name: answer.status_code for name, answer in answers.items()} == dict.fromkeys(CHANGES, 503)
+            assert {name for name, answer in answers.items() if "Free some space" not in answer.text} == set()
+            disk.make_room()
+            assert state_of(root) == before
+            assert {name: attempt(root, ids).status_code for name, attempt in CHANGES.items() if name != "erase"} == {
+                name: 201 if name == "upload" else 200 for name in CHANGES if name != "erase"
+            }
+        said = "".join(served.said)
+        assert "Traceback" not in said and "damaged" not in said
+        disk.make_room()
+
+
+FILE = ("hatch.md", b"# Hatch\n\nThe hatch opens at 4 bar.", "text/markdown")
+SENSE = {"term": "ABC", "expansion": "Alpha Beta Ceta", "context": "NAND"}
+CHANGES: dict[str, Callable[[httpx.Client, dict[str, str]], httpx.Response]] = {
+    "upload": lambda root, ids: root.post("/api/documents", files={"file": FILE}),
+    "label": lambda root, ids: root.patch(f"/api/documents/{ids['drive-tool.md']}", json={"tags": ["tool"]}),
+    "read again": lambda root, ids: root.post(f"/api/documents/{ids['drive-tool.md']}/reread", json={}),
+    "erase": lambda root, ids: root.delete(f"/api/dustbin/{ids['vault-handbook.md']}"),
+    "restore": lambda root, ids: root.post(f"/api/dustbin/{ids['vault-handbook.md']}/restore", json={}),
+    "remove": lambda root, ids: root.delete(f"/api/documents/{ids['nand-layout.md']}"),
+    "sense": lambda root, ids: root.post("/api/glossary/senses", json=SENSE),
+    "context": lambda root, ids: root.post("/api/contexts", json={"name": "Valves", "description": "of plants"}),
+    "profile": lambda root, ids: root.post("/api/profiles", json={"name": "mine", "switches": {"rerank": "off"}}),
+    "question": lambda root, ids: root.post("/api/ask", json={"question": "What does a late tariff filing cost?"}),
+}
+"""What writes, by name. The ids are those of documents by their names."""
+
+
+def state_of(client: httpx.Client) -> list[object]:
+    paths = ("/api/documents", "/api/dustbin", "/api/glossary/senses", "/api/contexts", "/api/profiles")
+    return [client.get(path).json() for path in paths]

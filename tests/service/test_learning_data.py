@@ -176,6 +176,14 @@ async def test_pairs_are_struck_corrected_exported_and_imported(kb: KnowledgeBas
 
 
 @pytest.mark.parametrize(
+    "line", ["[" * 100_000, '{"question": ' * 100_000, '{"n": ' + "9" * 5000 + "}", "[]", "null", "{"]
+)
+async def test_json_that_holds_no_pair_is_refused_with_its_line(kb: KnowledgeBase, line: str) -> None:
+    with pytest.raises(InvalidInput, match="line 1"):
+        await data_import(kb, ADMIN, name="theirs", text=line)
+
+
+@pytest.mark.parametrize(
     ("changes", "words"),
     [
         ({"negatives": "p1"}, r"line 1: 'negatives' is no list of ids"),

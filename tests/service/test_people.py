@@ -46,11 +46,20 @@ def test_an_unknown_user_is_named_with_the_command_that_makes_it(people: People)
         people.principal("bob")
 
 
-@pytest.mark.parametrize("name", ["", " ", "@ann", "a\nb", "a" * 65, "local", " ann", "a\x1fb", "'; DROP TABLE users"])
+@pytest.mark.parametrize(
+    "name", ["", " ", "@ann", "a\nb", "a" * 65, "local", "LOCAL", " ann", "a\x1fb", "'; DROP TABLE users"]
+)
 def test_names_that_cannot_be_names(people: People, name: str) -> None:
     with pytest.raises(InvalidInput):
         people.add(name)
     assert people.users() == []
+
+
+def test_a_name_that_differs_in_capitals_alone_is_taken(people: People) -> None:
+    people.add("root")
+    with pytest.raises(InvalidInput, match="There is a user 'root' already"):
+        people.add("ROOT")
+    assert [one.name for one in people.users()] == ["root"]
 
 
 def test_a_bad_group_adds_nothing(people: People) -> None:

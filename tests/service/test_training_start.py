@@ -10,7 +10,7 @@ import pytest
 from finished_run import finished_run
 from tiny_reader import tiny_embedder
 
-from argot.errors import InvalidInput, NotFound
+from argot.errors import InvalidInput, NotFound, asked_from_elsewhere
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.learning_data import data_import
 from argot.service.usecases.training_runs import RunShown, training_list, training_show, training_start
@@ -46,6 +46,29 @@ async def begun(
     kb: KnowledgeBase, who: Principal, base: object = "", kind: Any = "embedder", **recipe: str
 ) -> RunShown:
     return await training_start(kb, who, kind=kind, data="numbers", base=str(base), recipe=recipe)
+
+
+async def test_over_the_network_nobody_learns_which_folders_there_are(kb: KnowledgeBase, tmp_path: Path) -> None:
+    (tmp_path / "pickled").mkdir()
+    (tmp_path / "pickled" / "pytorch_model.bin").write_bytes(b"pickle")
+    token = asked_from_elsewhere.set(True)
+    try:
+        for kind in ("embedder", "reranker", "generator"):
+            told = set()
+            for base in (tmp_path / "nowhere", tmp_path, tmp_path / "pickled", "~nobody/model", "x" * 999):
+                with pytest.raises(InvalidInput) as refused:
+                    await begun(kb, MIA, base, kind)
+                told.add(str(refused.value).replace(f"{base!s:.80}", "BASE"))
+            assert len(told) == 1
+    finally:
+        asked_from_elsewhere.reset(token)
+
+
+@pytest.mark.parametrize("base", ["x" * 999, "~nobody/model", "a\0b"])
+@pytest.mark.parametrize("kind", ["embedder", "generator"])
+async def test_a_name_that_no_folder_can_have_is_refused(kb: KnowledgeBase, base: str, kind: str) -> None:
+    with pytest.raises((InvalidInput, NotFound)):
+        await begun(kb, MIA, base, kind)
 
 
 async def test_what_is_no_model_is_refused_at_once(kb: KnowledgeBase, tmp_path: Path) -> None:

@@ -251,9 +251,9 @@ class FakeSlack:
         digest = hmac.new(secret.encode(), f"v0:{timestamp}:{text}".encode(), hashlib.sha256).hexdigest()
         return {"X-Slack-Request-Timestamp": timestamp, "X-Slack-Signature": f"v0={digest}"}
 
-    async def send(self, client: Any, body: dict[str, Any], *, retry: int = 0, **signing: Any) -> Any:
+    async def send(self, client: Any, body: Any, *, retry: int = 0, **signing: Any) -> Any:
         """As Slack does: events as JSON, everything else as a form with one field."""
-        if body["type"] in ("event_callback", "url_verification"):
+        if not isinstance(body, dict) or body["type"] in ("event_callback", "url_verification"):
             text, kind = json.dumps(body), "application/json"
         else:
             text, kind = urlencode({"payload": json.dumps(body)}), "application/x-www-form-urlencoded"

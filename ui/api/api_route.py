@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sqlite3
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import aclosing, asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -18,9 +17,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Send
 
 from argot.errors import ArgotError, InvalidSettings, TooManyQuestions
-from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability.instrumentation import surface
-from argot.service.storage.damage import store_at_fault
 from argot.ui.web.api_errors import error_body, told_to_programs
 from argot.ui.web.open_connections import is_said_larger, limited
 
@@ -136,39 +133,6 @@ def _bounded(request: Request, taken: Takes) -> Request:
 
 
 # -- running use cases ------------------------------------------------------------------------------------------------
-
-
-@asynccontextmanager
-async def faults_named(kb: KnowledgeBase) -> AsyncIterator[None]:
-    """A store that stops answering in here is named, with what helps.
-
-    Raises:
-        DamagedStore, StoreUnavailable: one did.
-    """
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        if (found := await kb.blocking(store_at_fault, kb.home, error)) is None:
-            raise
-        logger.error("a store does not answer: %s", found)
-        raise found from error
-
-
-async def events_of(kb: KnowledgeBase, events: AsyncGenerator[T]) -> AsyncGenerator[T]:
-    """The events of a use case. Raises as `faults_named` does."""
-    async with faults_named(kb), aclosing(events):
-        async for event in events:
-            yield event
-
-
-async def result_of(request: Request, kb: KnowledgeBase, case: Coroutine[Any, Any, T]) -> T:
-    """The result of a use case, which is stopped when the program hangs up. Raises as `faults_named` does."""
-
-    async def run() -> T:
-        async with faults_named(kb):
-            return await case
-
-    return await unless_gone(request, run())
 
 
 async def unless_gone(request: Request, work: Awaitable[T]) -> T:

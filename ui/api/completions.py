@@ -26,7 +26,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.conversations import Message, converse
 from argot.service.usecases.profiles import profile_list
 from argot.service.usecases.usecase_registry import answered
-from argot.ui.api.api_route import ApiRoute, EventStream, alive, begun, events_of, result_of, told_in_stream
+from argot.ui.api.api_route import ApiRoute, EventStream, alive, begun, told_in_stream, unless_gone
 from argot.ui.api.openapi import ERRORS, operation_id
 from argot.ui.api.streamed_text import Streamed, pieces_of
 from argot.ui.rendering.message_markdown import message_text, without_footnotes
@@ -186,10 +186,10 @@ def completion_routes(kb: KnowledgeBase) -> APIRouter:
         head["system_fingerprint"] = FINGERPRINT
         site = kb.settings.public_url.rstrip("/")
         if not given.stream:
-            result = await result_of(request, kb, answered(asked))
+            result = await unless_gone(request, answered(asked))
             return JSONResponse(_completion(head, result, site), headers={"Cache-Control": "no-store"})
         # A question that cannot begin is an error with a status, which a stream could no longer have.
-        events = await begun(request, events_of(kb, asked))
+        events = await begun(request, asked)
         streamed = Streamed(site, live=await _writes_live(kb, profile))
         wants_usage = bool(given.stream_options and given.stream_options.include_usage)
         return EventStream(alive(_chunks(events, streamed, head, usage=wants_usage)))

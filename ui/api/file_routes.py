@@ -23,7 +23,7 @@ from argot.service.usecases.glossary_files import (
 )
 from argot.service.usecases.uploads import media_type_known
 from argot.service.usecases.usecase_registry import Text, outcome
-from argot.ui.api.api_route import FORM, MIB, ApiRoute, result_of, takes
+from argot.ui.api.api_route import FORM, MIB, ApiRoute, takes, unless_gone
 from argot.ui.api.openapi import ERRORS, operation_id
 from argot.ui.api.response_models import Shown, UploadShown
 from argot.ui.web.authorization import Who, needs
@@ -86,7 +86,7 @@ def _document_files(kb: KnowledgeBase) -> APIRouter:
             raise HTTPException(415, "Argot reads no files of this kind. See docs/managers.md for those it does.")
         putting = uploads.upload(kb, who.principal, name=name, data=data, audience=audience, tags=tags)
         try:
-            result = await result_of(request, kb, putting)
+            result = await unless_gone(request, putting)
         except InvalidInput as error:
             raise HTTPException(422, str(error)) from error
         return JSONResponse(jsonable(result), 201 if result.kind == "added" else 200)
@@ -105,7 +105,7 @@ def _document_files(kb: KnowledgeBase) -> APIRouter:
         name = sent_name(file)
         replacing = document_revisions.document_replace(kb, who.principal, document=document, name=name, data=data)
         try:
-            return JSONResponse(jsonable(await result_of(request, kb, replacing)))
+            return JSONResponse(jsonable(await unless_gone(request, replacing)))
         except InvalidInput as error:
             raise HTTPException(422, str(error)) from error
 
@@ -126,7 +126,7 @@ def _document_files(kb: KnowledgeBase) -> APIRouter:
     @needs("asker", program=True)
     async def read_original(request: Request, who: Who, document: Annotated[Text, Path()]) -> Response:
         """The bytes of a document as they were put in, to be saved."""
-        found = await result_of(request, kb, documents.read_original(kb, who.principal, document=document))
+        found = await unless_gone(request, documents.read_original(kb, who.principal, document=document))
         return _attachment(base64.b64decode(found.base64), found.document.name, "application/octet-stream")
 
     return router
@@ -146,7 +146,7 @@ def _glossary_files(kb: KnowledgeBase) -> APIRouter:
     async def export(request: Request, who: Any, format: str = "csv") -> Response:
         """The senses one may read, as a file that can be imported again."""
         found = format_named(format)
-        told = await result_of(request, kb, glossary_export_file(kb, who.principal, format=found.name))
+        told = await unless_gone(request, glossary_export_file(kb, who.principal, format=found.name))
         return _attachment(told.encode("utf-8"), f"glossary{found.suffixes[0]}", found.media_type)
 
     # The formats are known only by now, and the module's annotations are strings, which FastAPI looks up globally.
@@ -177,9 +177,9 @@ def _glossary_files(kb: KnowledgeBase) -> APIRouter:
         principal = who.principal
         if dry_run:
             looking = glossary_preview(kb, principal, data=data, name=name, context=context)
-            return JSONResponse(jsonable(await result_of(request, kb, looking)))
+            return JSONResponse(jsonable(await unless_gone(request, looking)))
         importing = glossary_import_file(kb, principal, data=data, name=name, context=context, why=why)
-        return JSONResponse(jsonable(await result_of(request, kb, outcome(importing))))
+        return JSONResponse(jsonable(await unless_gone(request, outcome(importing))))
 
     return router
 

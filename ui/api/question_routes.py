@@ -17,7 +17,7 @@ from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import conversations, questions
 from argot.service.usecases.usecase_registry import answered
-from argot.ui.api.api_route import ApiRoute, EventStream, alive, begun, events_of, result_of, told_in_stream
+from argot.ui.api.api_route import ApiRoute, EventStream, alive, begun, told_in_stream, unless_gone
 from argot.ui.api.openapi import ERRORS, operation_id
 from argot.ui.api.parameter_models import given_by
 from argot.ui.web.authorization import Who, needs
@@ -72,7 +72,7 @@ def asking_routes(kb: KnowledgeBase) -> APIRouter:
     async def search(request: Request, who: Who, given: Query) -> Response:  # type: ignore[valid-type]
         """The passages that answer a question best, its jargon understood; nothing is asked back."""
         searching = conversations.search(kb, who.principal, **_said(given))
-        return JSONResponse(jsonable(await result_of(request, kb, searching)))
+        return JSONResponse(jsonable(await unless_gone(request, searching)))
 
     return router
 
@@ -86,9 +86,9 @@ def _said(given: Any) -> dict[str, Any]:
 async def _answered(request: Request, kb: KnowledgeBase, answering: AsyncGenerator[AskEvent]) -> Response:
     if EVENTS in request.headers.get("accept", ""):
         # Until the first event an error can still have a status of its own.
-        events = await begun(request, events_of(kb, answering))
+        events = await begun(request, answering)
         return EventStream(alive(_lines(events)))
-    result = await result_of(request, kb, answered(answering))
+    result = await unless_gone(request, answered(answering))
     return JSONResponse(jsonable(result), headers={"Cache-Control": "no-store"})
 
 

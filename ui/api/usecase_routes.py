@@ -22,7 +22,7 @@ from argot.service.usecases.catalogue import CASES
 from argot.service.usecases.document_sources import SourceRecord
 from argot.service.usecases.queue_of_jobs import JobShown
 from argot.types import Context, Document, Sense
-from argot.ui.api.api_route import ApiRoute, result_of
+from argot.ui.api.api_route import ApiRoute, unless_gone
 from argot.ui.api.openapi import ERRORS, operation_id
 from argot.ui.api.parameter_models import given_by
 from argot.ui.api.response_models import (
@@ -216,7 +216,7 @@ def _endpoint(kb: KnowledgeBase, address: Address) -> Callable[..., Any]:
     async def endpoint(request: Request, who: Any, given: Any = None, **of_path: Any) -> Response:
         parameters = {**of_path, **(given.model_dump(exclude_unset=True) if isinstance(given, BaseModel) else {})}
         running = catalogue.result(kb, who.principal, address.case, **parameters)
-        data = await result_of(request, kb, running)
+        data = await unless_gone(request, running)
         return JSONResponse(data, headers={"Cache-Control": "no-store"})
 
     # FastAPI reads a function's signature: here it is made from the use case, with a parameter for each in the path.

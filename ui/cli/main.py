@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sqlite3
 import sys
@@ -11,6 +10,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from argot import __version__
+from argot.disk_space import is_no_room
 from argot.errors import ArgotError
 from argot.remedies import remedy_for
 from argot.ui.cli import (
@@ -109,9 +109,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         _fail(f"A store cannot be read or written: {error}. {remedy}.")
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        # No space, quota used up, file too large for the file system: one remedy for all three.
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-        remedy = "Free some space on that disk" if full else "Change its permissions, or give another folder"
+        remedy = (
+            "Free some space on that disk" if is_no_room(error) else "Change its permissions, or give another folder"
+        )
         _fail(f"The system refused {where}{error.strerror or error}. {remedy}.")
     except Exception as error:
         # From the environment: the settings themselves may be what went wrong.

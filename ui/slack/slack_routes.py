@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from argot.ui.slack.lifecycle import Slack
 
 logger = logging.getLogger(__name__)
+_OBJECTS = ("event", "user", "team", "channel", "view", "container", "message", "enterprise")
+"""Parts of what Slack sends, each an object."""
 _TIMESTAMP = re.compile(r"[0-9]{1,12}")
 
 
@@ -109,9 +111,19 @@ def is_signed(slack: Slack, request: Request, body: bytes) -> bool:
 
 async def _dispatched(slack: Slack, request: Request) -> Response:
     from slack_bolt.adapter.starlette.async_handler import AsyncSlackRequestHandler
+    from slack_bolt.request.internals import parse_body
 
     try:
-        return await AsyncSlackRequestHandler(slack.bolt).handle(request)
-    except ValueError as error:  # signed, and yet no JSON
-        logger.warning("Slack sent something that cannot be read: %s", type(error).__name__)
-        return PlainTextResponse("This cannot be read.", 400)
+        sent = parse_body((await request.body()).decode(), request.headers.get("content-type", "").partition(";")[0])
+    except (ValueError, RecursionError) as error:  # signed, and yet no JSON
+        return _refuse_body(type(error).__name__)
+    # Bolt looks for these objects in whatever it is given.
+    inner = (sent.get(name) for name in _OBJECTS) if isinstance(sent, dict) else ("no object",)
+    if any(not isinstance(one, dict | None) for one in inner):
+        return _refuse_body("no object")
+    return await AsyncSlackRequestHandler(slack.bolt).handle(request)
+
+
+def _refuse_body(reason: str) -> Response:
+    logger.warning("Slack sent something that cannot be read: %s", reason)
+    return PlainTextResponse("This cannot be read.", 400)

@@ -532,6 +532,16 @@ async def test_nonsense_is_refused(slack: Service, headers: dict[str, str], cont
     assert answer.status_code == 401
 
 
+@pytest.mark.parametrize(
+    "body",
+    [[], "text", None, 7, {"type": "event_callback", "event": []}, {"type": "block_actions", "user": "U1"},
+     {"type": "view_submission", "view": 3}],
+)  # fmt: skip
+async def test_what_slack_signed_and_cannot_be_read_is_refused(slack: Service, body: Any) -> None:
+    answer = await slack.fake.send(slack.client, body)
+    assert answer.status_code == 400
+
+
 async def test_a_page_in_a_browser_cannot_send_events(slack: Service) -> None:
     text = json.dumps(slack.fake.message(VOLTAGE, channel=slack.channel()))
     signed = slack.fake.headers(text)

@@ -1,0 +1,141 @@
+"""Headers and footers of Word files: once, whatever number of pages and sections they stand on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from argot.corpus.readers.docx_insertions import text_run
+from argot.corpus.readers.docx_package import R, W, WordPackage, is_switched_on
+from argot.corpus.readers.docx_text_boxes import show_all_text
+from argot.corpus.readers.file_fields import said_fields
+from argot.corpus.readers.header_fields import PAGE_NUMBER, TODAY, HeaderText, Row, read_header_rows
+from argot.types import DocumentField
+
+_REFERENCES = (f"{W}headerReference", f"{W}footerReference")
+_CONTENT = f"{W}txbxContent"
+_PAGE_FIELDS = ("PAGE", "NUMPAGES", "SECTIONPAGES", "SECTION")
+_TODAY_FIELDS = ("DATE", "TIME", "PRINTDATE")
+_UNREAD = (f"{W}del", f"{W}moveFrom", f"{W}pPr", f"{W}rPr", f"{W}sdtPr", f"{W}instrText")
+_HEADING = re.compile(r"#{1,6} [^\n]*\n+")
+
+
+def read_headers(package: WordPackage, document: Any) -> list[HeaderText]:
+    """Return what the headers and footers say that Word shows on some page."""
+    found: list[HeaderText] = []
+    for part in dict.fromkeys(_shown_parts(package, document)):
+        root = package.tree(part)
+        if root is not None:
+            _mark_simple_fields(root)
+            show_all_text(root)
+            found += read_header_rows(list(_read_rows(root)))
+    return list(dict.fromkeys(found))
+
+
+def header_fields(headers: list[HeaderText]) -> tuple[DocumentField, ...]:
+    return said_fields((one.field_name, one.value) for one in headers if one.field_name)
+
+
+def put_headers_into(markdown: str, headers: list[HeaderText], title: str) -> str:
+    """Return the text with the headers as a list behind the heading that it begins with, where askers look first."""
+    shown = [one.line for one in headers if one.value.casefold() != title.casefold()]
+    shown = [line for line in shown if f"# {line}\n" not in markdown]
+    if not shown:
+        return markdown
+    heading = _HEADING.match(markdown)
+    start = heading.end() if heading else 0
+    listed = "\n".join(f"- {line}" for line in shown)
+    return f"{markdown[:start]}Header and footer of the document:\n\n{listed}\n\n{markdown[start:]}"
+
+
+def _shown_parts(package: WordPackage, document: Any) -> Iterator[str]:
+    """Yield the parts of headers and footers that sections use; first and even pages' only where these differ."""
+    settings = package.tree(package.related_part("settings"))
+    has_even = settings is not None and is_switched_on(settings.find(f"{W}evenAndOddHeaders"))
+    relations = package.relations(package.document)
+    first_pages: dict[tuple[str, str], str] = {}
+    for section in document.iter(f"{W}sectPr"):
+        used = {"default", *(["even"] if has_even else [])}
+        for one in section.iter(*_REFERENCES):
+            kind = str(one.get(f"{W}type") or "default")
+            relation = relations.get(str(one.get(f"{R}id")))
+            if relation and kind == "first":
+                first_pages[one.tag, kind] = relation.part
+            elif relation and kind in used:
+                yield relation.part
+        # A section takes over the first page's header of the one before it.
+        if is_switched_on(section.find(f"{W}titlePg")):
+            yield from first_pages.values()
+
+
+def _mark_simple_fields(root: Any) -> None:
+    """Put the mark of a number of pages in place of the number where a field is one element."""
+    for simple in root.iter(f"{W}fldSimple"):
+        if mark := _mark_of(str(simple.get(f"{W}instr") or "")):
+            simple[:] = [text_run(mark)]
+
+
+def _read_rows(element: Any) -> Iterator[Row]:
+    """Yield the rows of tables, and lines as rows of the texts between their tabs."""
+    for child in element:
+        if child.tag == f"{W}tbl":
+            for row in child.iter(f"{W}tr"):
+                yield [" ".join(_read_lines(cell)) for cell in row.iter(f"{W}tc")]
+        elif child.tag == f"{W}p":
+            for line in _read_lines(child):
+                yield [text for part in line.split("\t") if (text := " ".join(part.split()))]
+            for box in child.iter(_CONTENT):
+                yield from _read_rows(box)
+        elif child.tag not in _UNREAD:
+            yield from _read_rows(child)
+
+
+def _read_lines(element: Any) -> list[str]:
+    """Return the lines of an element without those of text boxes within it; marks stand for numbers of pages."""
+    reading = _LineReading()
+    paragraphs = [element] if element.tag == f"{W}p" else list(element.iter(f"{W}p"))
+    for paragraph in paragraphs:
+        reading.read(paragraph)
+        reading.words.append("\n")
+    return [line.strip(" ") for line in "".join(reading.words).split("\n") if line.strip()]
+
+
+class _LineReading:
+    """The words of a paragraph, with a mark in place of the result of each field that is furniture."""
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+        self._fields: list[tuple[list[str], int]] = []
+        """The instruction of each field that is open, and how many words stood before it."""
+
+    def read(self, element: Any) -> None:
+        for child in element:
+            name = str(child.tag).rpartition("}")[2]
+            if name == "t":
+                self.words.append(child.text or "")
+            elif name in ("tab", "ptab"):
+                self.words.append("\t")
+            elif name in ("br", "cr"):
+                self.words.append("\n")
+            elif name == "fldChar":
+                self._read_field_mark(str(child.get(f"{W}fldCharType")))
+            elif name == "instrText" and self._fields:
+                self._fields[-1][0].append(child.text or "")
+            elif name == "pgNum":
+                self.words.append(PAGE_NUMBER)
+            elif child.tag not in (*_UNREAD, _CONTENT):
+                self.read(child)
+
+    def _read_field_mark(self, kind: str) -> None:
+        if kind == "begin":
+            self._fields.append(([], len(self.words)))
+        elif kind == "end" and self._fields:
+            instruction, before = self._fields.pop()
+            mark = _mark_of("".join(instruction))
+            self.words[before:] = [mark] if mark else self.words[before:]
+
+
+def _mark_of(instruction: str) -> str:
+    kind = (instruction.split() or [""])[0].upper()
+    return PAGE_NUMBER if kind in _PAGE_FIELDS else TODAY if kind in _TODAY_FIELDS else ""

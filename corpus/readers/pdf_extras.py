@@ -63,8 +63,8 @@ def _attached_files(document: Any) -> Iterator[tuple[str, bytes]]:
 def _xfa_values(document: Any) -> list[str]:
     """Return "name: value" for all that was filled into an XFA form: its pages may say "Please wait" alone."""
     import pypdfium2.raw as pdfium
-    from defusedxml.common import DefusedXmlException
-    from defusedxml.ElementTree import ParseError, fromstring
+    from defusedxml.common import DefusedXmlException  # type: ignore[import-untyped]
+    from defusedxml.ElementTree import ParseError, fromstring  # type: ignore[import-untyped]
 
     if document.get_formtype() not in (pdfium.FORMTYPE_XFA_FULL, pdfium.FORMTYPE_XFA_FOREGROUND):
         return []

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from repository import ROOT
+from source_imports import iterate_statements
 
 SUPPORT = ROOT / "tests" / "support"
 PROCESS, SERVER, BROWSER, MODEL = "starts a process", "starts a server", "drives a browser", "loads a model"
@@ -82,7 +83,7 @@ def _find_needs(path: Path) -> Mapping[str, str]:
     definitions = {node.name: node for node in tree.body if isinstance(node, Definition)}
     for name in definitions:
         needs.pop(name, None)
-    for module, alias in _iterate_imports(ast.walk(tree)):
+    for module, alias in _iterate_imports(iterate_statements(tree)):
         if need := _find_import_need(module, alias):
             needs[alias.asname or alias.name.partition(".")[0]] = need
     uses = {name: _collect_uses(node) for name, node in definitions.items()} | dict(_iterate_assigned(tree))

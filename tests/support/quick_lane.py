@@ -51,9 +51,13 @@ class QuickLane:
 
     # -- before a test runs -------------------------------------------------------------------------------------------
 
-    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+    def pytest_ignore_collect(self, collection_path: Path, config: pytest.Config) -> bool | None:
         """Leave out a file whose every test is heavy: its imports are what collecting costs."""
-        if collection_path.suffix != ".py" or not collection_path.name.startswith("test_"):
+        chosen = [Path(argument.partition("::")[0]).resolve() for argument in config.args]
+        is_chosen = any(
+            collection_path.is_relative_to(one) for one in chosen
+        )  # pytest asks about the files beside it, too
+        if not is_chosen or collection_path.suffix != ".py" or not collection_path.name.startswith("test_"):
             return None
         needs = find_test_needs(collection_path)
         if not needs or not all(needs.values()):

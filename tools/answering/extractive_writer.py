@@ -41,7 +41,7 @@ from argot.tools.text.quantities import quantities
 from argot.tools.text.rarity import floored_idf
 from argot.types import Hit, ReadTerm
 
-# Chosen on the validation half of the questions people ask (docs/measurements.md).
+# Chosen on the validation half of the questions people ask (bench/laboratory/answers.md).
 MOST_CHARS = (500, 400)
 """Of what is quoted around the best sentence of the best passage, and of the second."""
 THIN = 0.15  # between the scores of the two best passages: the second may as well be the one that answers

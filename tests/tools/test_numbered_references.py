@@ -68,7 +68,7 @@ def test_an_item_has_what_is_indented_below_it_and_no_more() -> None:
 
 
 def test_plain_text_has_parts_too() -> None:
-    found = parts("5. TERM\n\n5.1 Notice\n\nIn writing.\n\n5.2 Effect\n\nAll ends.\n\n6. LAW\n\nHere.\n")
+    found = parts("5. TERM\n\n5.1 Notice\n\nIn writing.\n\n5.2 Of the end\n\nAll ends.\n\n6. LAW\n\nHere.\n")
     assert found["5", "1"] == "5.1 Notice\n\nIn writing."
     assert found["5",].endswith("All ends.")
 

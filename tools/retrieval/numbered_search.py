@@ -168,7 +168,9 @@ def _fitting(reference: NumberedReference, sources: Sequence[_Source]) -> list[_
     wanted = frozenset(stem(word) for word in reference.container)
     candidates = []
     for source in sources:
-        above = [_share_of_place(wanted, f"{one.surroundings}\n{one.is_title and one.words}") for one in source.parts]
+        texts = [f"{part.surroundings}\n{part.words if part.is_title else ''}" for part in source.parts]
+        shares = {text: _share_of_place(wanted, text) for text in set(texts)}
+        above = [shares[text] for text in texts]
         # The document's name tells nothing where one of its lists or sections has the name too.
         least = 0.0 if max(above, default=0.0) >= _NAMED_SHARE else _share_of_place(wanted, source.title)
         candidates += [

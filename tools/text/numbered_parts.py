@@ -34,7 +34,7 @@ _UNIT = re.compile(
     r"(?:[%°€$£]|(?:[kMGmµnu]?(?:V|A|W|Hz|Pa|s|m|g|l|bit|B)|bar|kg|mm|cm|km|min|ppm|percent|per cent|degrees?|hours?"
     r"|days?|weeks?|months?|years?|volts?|watts?|million|billion)\b)"
 )
-_SENTENCE_BEGINS = re.compile(r"[*_\"“(\[]*(?:[A-Z][a-z]{2,}|(?:A|An|No|If|It|In|On|At|By|To|We|Any|All)\b)")
+_SENTENCE_BEGINS = re.compile(r"[*_\"“(\[]*(?:[A-Z][a-z]+|[A-Z]{3,}|A)\b")
 _END = re.compile(r"[.!?;,:][\"”)*_]*\s*$")
 _LONGEST_TITLE = 80
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import io
-import re
 import zipfile
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.dates import date_of
+from argot.corpus.readers.document_types import has_declaration, is_xml, remove_document_type
 from argot.corpus.readers.file_fields import said_fields
+from argot.corpus.readers.file_kinds import name_other_kind
 from argot.corpus.readers.titles import real_title
 from argot.errors import UnreadableDocument
 from argot.types import DocumentField
@@ -18,82 +21,169 @@ from argot.types import DocumentField
 _MAX_MEMBERS = 20_000
 _BYTES_AN_ELEMENT = 100
 """At most on average, text included, in files that are not made to be slow."""
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-# `<!DOCTYPE` and `<!ENTITY`; in UTF-16 there is a zero byte between letters.
-_DECLARATIONS = re.compile(rb"<\0?!\0?(?:D\0?O\0?C\0?T\0?Y\0?P\0?E|E\0?N\0?T\0?I\0?T\0?Y)")
-_CHUNK = 1 << 20
+_CHUNK_BYTES = 1 << 20
 _PAGES = (".xhtml", ".html", ".htm")
-_BEFORE_XML = b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"
-"""Marks of the encoding and blanks."""
+_PICTURES = (".svg", ".png", ".jpg", ".jpeg", ".gif", ".emf", ".wmf", ".tif", ".tiff", ".bmp")
+_NEEDED_PARTS = frozenset(
+    {
+        *("[Content_Types].xml", "_rels/.rels", "word/document.xml", "ppt/presentation.xml", "xl/workbook.xml"),
+        *("ppt/_rels/presentation.xml.rels", "xl/_rels/workbook.xml.rels"),
+        *("META-INF/container.xml", "META-INF/encryption.xml"),
+    }
+)
+_MAX_NAMED_PARTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedArchive:
+    """An archive that is safe to open. `data`: without the parts that `warnings` name."""
+
+    data: bytes
+    warnings: tuple[str, ...] = ()
 
 
 def check_archive(
     data: bytes, name: str, limits: ReadLimits, *, elements_a_second: int, kind: str = "Office file", html: bool = False
-) -> None:
-    """Refuses bombs, encrypted and damaged archives, and XML with declarations (no Office program writes any).
+) -> CheckedArchive:
+    """Return the archive without what is unsafe or cannot be unpacked; no part of it has a document type any more.
 
     Every member is unpacked once, counting, so that a header that lies about sizes is found out too. A few kilobytes
-    can hold more XML than any time is enough for: so its elements are counted before anything reads them.
+    can hold more XML than any time is enough for: so its elements are counted before anything reads them. A document
+    type is taken away, as it could name files and addresses; a part that declares entities of its own is left out.
 
     Args:
         elements_a_second: about how many elements the format's library reads. A number and not a clock, so that the
             same file is read or refused on every machine.
         kind: what it should be, for the refusal.
-        html: its pages may begin with a document type: they are read as HTML, which resolves none.
+        html: its pages keep their document types: they are read as HTML, which resolves none.
 
     Raises:
-        UnreadableDocument: any of these.
+        UnreadableDocument: a bomb, encrypted, no archive of this kind, or unreadable in a part that all others need.
     """
-    if data.startswith(_OLE):
-        raise UnreadableDocument(name, "encrypted, or in the old Office format", "Save it without a password as OOXML.")
+    if other := name_other_kind(data, kind):
+        raise UnreadableDocument(name, *other)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            _check_members(archive, name, limits, elements_a_second, html=html)
+            check = _Check(archive, name, limits, elements_a_second, html)
+            check.read_members()
+            return check.rewrite() if check.is_changed() else CheckedArchive(data)
     except (zipfile.BadZipFile, EOFError, NotImplementedError, OSError) as error:
         raise UnreadableDocument(name, f"damaged or cut off: not a complete {kind}") from error
-    except Exception as error:
-        # `zlib.error` and the like share no base class but Exception.
-        if type(error).__module__ in ("zlib", "lzma", "bz2", "_lzma"):
-            raise UnreadableDocument(name, "damaged: its archive cannot be unpacked") from error
-        raise
 
 
-def _check_members(
-    archive: zipfile.ZipFile, name: str, limits: ReadLimits, elements_a_second: int, *, html: bool
-) -> None:
-    members = archive.infolist()
-    if len(members) > _MAX_MEMBERS:
-        raise UnreadableDocument(name, f"suspicious: an archive of {len(members):,} parts")
-    if any(member.flag_bits & 1 for member in members):
-        raise UnreadableDocument(name, "encrypted", "Save it without a password.")
-    # Checking the sizes the headers claim is cheap; the true sizes are counted below.
-    if sum(member.file_size for member in members) > limits.max_unpacked_bytes:
-        raise _too_large(name, limits)
-    unpacked = elements = xml_bytes = 0
-    for member in members:
-        with archive.open(member) as stream:
-            tail, is_xml = b"", False
-            while chunk := stream.read(_CHUNK):
+class _Check:
+    """The check of one archive: what it counts, and what it finds wrong."""
+
+    def __init__(
+        self, archive: zipfile.ZipFile, name: str, limits: ReadLimits, elements_a_second: int, html: bool
+    ) -> None:
+        self._archive, self._name, self._limits, self._html = archive, name, limits, html
+        self._elements_a_second = elements_a_second
+        self._unpacked = self._elements = self._xml_bytes = 0
+        self._typed: set[zipfile.ZipInfo] = set()
+        self._damaged: list[str] = []
+        self._unsafe: list[str] = []
+        # An archive can hold several members of one name: the last one counts, as in all programs that unpack.
+        self._members = {_clean_name(one.filename): one for one in archive.infolist()}
+
+    def read_members(self) -> None:
+        """Unpack every member and note what is wrong with it."""
+        members = self._archive.infolist()
+        if len(members) > _MAX_MEMBERS:
+            raise UnreadableDocument(self._name, f"suspicious: an archive of {len(members):,} parts")
+        if any(member.flag_bits & 1 for member in members):
+            raise UnreadableDocument(self._name, "encrypted", "Save it without a password.")
+        # Checking the sizes the headers claim is cheap; the true sizes are counted below.
+        if sum(member.file_size for member in members) > self._limits.max_unpacked_bytes:
+            raise _too_large(self._name, self._limits)
+        for member in members:
+            try:
+                self._read_member(member)
+            except UnreadableDocument:
+                raise
+            except Exception as error:
+                # `zlib.error` and the like share no base class but Exception.
+                if not _is_unpacking_error(error):
+                    raise
+                self._damaged.append(_clean_name(member.filename))
+
+    def _read_member(self, member: zipfile.ZipInfo) -> None:
+        keeps_type = self._html and member.filename.lower().endswith(_PAGES)
+        with self._archive.open(member) as stream:
+            tail, has_markup = b"", False
+            while chunk := stream.read(_CHUNK_BYTES):
                 # `tail` is empty only for a member's first chunk.
-                is_xml = is_xml or (not tail and _is_xml(member.filename, chunk))
-                unpacked += len(chunk)
-                if unpacked > limits.max_unpacked_bytes:
-                    raise _too_large(name, limits)
-                may_declare = html and member.filename.lower().endswith(_PAGES)
-                if is_xml and not may_declare and _DECLARATIONS.search(tail + chunk):
-                    raise UnreadableDocument(name, "unsafe: its XML declares entities", "Save it again in Office.")
-                # Closing tags have a `<` too, and are subtracted.
-                elements += chunk.count(b"<") - chunk.count(b"</") if is_xml else 0
-                xml_bytes += len(chunk) if is_xml else 0
-                limits.check_elements(elements, elements_a_second, "XML", name)
-                limits.check_markup(xml_bytes, elements_a_second * _BYTES_AN_ELEMENT, "XML", name)
-                # A declaration may be split across two chunks.
+                has_markup = has_markup or (not tail and is_xml(member.filename, chunk))
+                self._unpacked += len(chunk)
+                if self._unpacked > self._limits.max_unpacked_bytes:
+                    raise _too_large(self._name, self._limits)
+                if has_markup:
+                    self._count(chunk)
+                    # A declaration may be split across two chunks.
+                    if not keeps_type and has_declaration(tail + chunk):
+                        self._typed.add(member)
                 tail = chunk[-32:]
 
+    def _count(self, chunk: bytes) -> None:
+        # Closing tags have a `<` too, and are subtracted.
+        self._elements += chunk.count(b"<") - chunk.count(b"</")
+        self._xml_bytes += len(chunk)
+        self._limits.check_elements(self._elements, self._elements_a_second, "XML", self._name)
+        self._limits.check_markup(self._xml_bytes, self._elements_a_second * _BYTES_AN_ELEMENT, "XML", self._name)
 
-def _is_xml(name: str, beginning: bytes) -> bool:
-    # Not by name alone: a package can name any part as its document.
-    return name.lower().endswith((".xml", ".rels", ".vml")) or beginning.lstrip(_BEFORE_XML).startswith(b"<")
+    def is_changed(self) -> bool:
+        """Return True where the archive cannot be handed on as it is."""
+        has_other_names = any(one.filename != name for name, one in self._members.items())
+        is_doubled = len(self._members) < len(self._archive.infolist())
+        return bool(self._typed or self._damaged) or has_other_names or is_doubled
+
+    def rewrite(self) -> CheckedArchive:
+        """Return the archive without document types, and without the parts that cannot be read safely."""
+        written = io.BytesIO()
+        with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as copy:
+            for name, member in self._members.items():
+                if name in self._damaged:
+                    continue
+                content: bytes | None = self._archive.read(member)
+                if member in self._typed and content is not None:
+                    content = remove_document_type(content)
+                if content is None:
+                    self._unsafe.append(name)
+                else:
+                    copy.writestr(name, content)
+        return CheckedArchive(written.getvalue(), tuple(self._warn()))
+
+    def _warn(self) -> Iterator[str]:
+        for parts, reason in ((self._unsafe, "unsafe: it declares entities"), (self._damaged, "it cannot be unpacked")):
+            needed = next((part for part in parts if part in _NEEDED_PARTS or part.endswith(".opf")), None)
+            if needed:
+                raise _cannot_do_without(self._name, needed, reason)
+            named = [part for part in dict.fromkeys(parts) if not part.lower().endswith(_PICTURES)]
+            if named:
+                more = " ..." if len(named) > _MAX_NAMED_PARTS else ""
+                yield f"not read, because {reason}: {', '.join(named[:_MAX_NAMED_PARTS])}{more}"
+        counts = Counter(_clean_name(one.filename) for one in self._archive.infolist())
+        doubled = [part for part, count in counts.items() if count > 1]
+        if doubled:
+            named = doubled[:_MAX_NAMED_PARTS]
+            yield f"it holds several parts of one name, of which the last was read: {', '.join(named)}"
+
+
+def _cannot_do_without(name: str, part: str, reason: str) -> UnreadableDocument:
+    if reason.startswith("unsafe"):
+        remedy = f"Take the document type (<!DOCTYPE ...>) out of '{part}', or export it from its program again."
+        return UnreadableDocument(name, f"unsafe: its part '{part}' declares entities", remedy)
+    return UnreadableDocument(name, f"damaged: its part '{part}' cannot be unpacked", "Get a complete copy of it.")
+
+
+def _is_unpacking_error(error: Exception) -> bool:
+    known = (zipfile.BadZipFile, EOFError, NotImplementedError, OSError, UnicodeDecodeError)
+    return isinstance(error, known) or type(error).__module__ in ("zlib", "lzma", "bz2", "_lzma")
+
+
+def _clean_name(name: str) -> str:
+    # Some programs for Windows write the separators of that system.
+    return name.replace("\\", "/").removeprefix("/")
 
 
 def _too_large(name: str, limits: ReadLimits) -> UnreadableDocument:
@@ -111,13 +201,18 @@ class CoreProperties:
 
 
 def core_properties(data: bytes) -> CoreProperties:
-    """The properties in `docProps/core.xml`, as far as there are any."""
+    """Return the properties in `docProps/core.xml`; none where they are missing or damaged."""
+    from xml.etree.ElementTree import ParseError
+
     from defusedxml.ElementTree import fromstring  # type: ignore[import-untyped]
 
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         if "docProps/core.xml" not in archive.namelist():
             return CoreProperties()
-        root = fromstring(archive.read("docProps/core.xml"))
+        try:
+            root = fromstring(archive.read("docProps/core.xml"))
+        except (ParseError, ValueError):
+            return CoreProperties()
     said = {element.tag.rpartition("}")[2]: (element.text or "").strip() for element in root}
     wanted = ("creator", "keywords", "category", "contentStatus")
     return CoreProperties(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import posixpath
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import unquote
 
@@ -14,6 +14,7 @@ from argot.corpus.readers.archives import check_archive
 from argot.corpus.readers.dates import date_of
 from argot.corpus.readers.file_fields import said_fields
 from argot.corpus.readers.html import ELEMENTS_A_SECOND, html_to_markdown
+from argot.corpus.readers.office_package import parse_part
 from argot.corpus.readers.plain_text import decode_text, file_stem
 from argot.errors import UnreadableDocument
 from argot.types import ParsedDocument
@@ -21,47 +22,83 @@ from argot.types import ParsedDocument
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
 _DUBLIN_CORE = "{http://purl.org/dc/elements/1.1/}"
+_FONT_METHODS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
+"""Ways to make a font useless outside its book: they protect no page."""
+_MAX_NAMED_PAGES = 5
 _PAGE_TYPES = ("application/xhtml+xml", "text/html")
 
 
 def read_epub(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """Title and date: those of the book, else the file name.
+    """Title and date: those of the book, else the file name. A page that cannot be read costs that page.
 
     Raises:
         UnreadableDocument: damaged, encrypted (copy protection), or no book.
     """
-    check_archive(data, name, limits, elements_a_second=ELEMENTS_A_SECOND, kind="e-book", html=True)
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+    checked = check_archive(data, name, limits, elements_a_second=ELEMENTS_A_SECOND, kind="e-book", html=True)
+    with zipfile.ZipFile(io.BytesIO(checked.data)) as archive:
         members = set(archive.namelist())
-        path = _package_path(archive, members)
+        path = _package_path(archive, members, name)
         if path not in members:
-            raise UnreadableDocument(name, "no e-book: it lacks the list of its parts")
-        package = _xml(archive, path)
-        chapters = [chapter for chapter in _chapters(package, path) if chapter in members]
-        if _is_protected(archive, members, chapters):
-            raise UnreadableDocument(name, "encrypted: a copy-protected e-book")
-        texts = (html_to_markdown(decode_text(archive.read(chapter), name)) for chapter in chapters)
+            raise UnreadableDocument(
+                name, "no e-book: it lacks the list of its parts", "Export the book again as EPUB."
+            )
+        package = _read_xml(archive, path, name)
+        named = list(_chapters(package, path))
+        _check_protection(archive, members, named, name)
+        texts, missing = _read_chapters(archive, named, members, name)
         markdown = "\n\n".join(text.strip() for text in texts if text.strip())
     return ParsedDocument(
         _said(package, "title") or file_stem(name),
         f"{markdown}\n",
         "application/epub+zip",
         date=date_of(_said(package, "date")),
+        warnings=(*checked.warnings, *_warn_of_pages(missing)),
         fields=said_fields([("author", _said(package, "creator"))]),
     )
 
 
-def _xml(archive: zipfile.ZipFile, member: str) -> Any:
-    from defusedxml.ElementTree import fromstring  # type: ignore[import-untyped]
+def _read_chapters(
+    archive: zipfile.ZipFile, named: Sequence[str], members: set[str], name: str
+) -> tuple[list[str], list[str]]:
+    """Return the pages as Markdown, and the names of those that are missing or cannot be read."""
+    texts: list[str] = []
+    missing: list[str] = []
+    for chapter in dict.fromkeys(named):
+        try:
+            texts.append(html_to_markdown(decode_text(archive.read(chapter), name)))
+        except (KeyError, ValueError, UnreadableDocument):
+            missing.append(chapter)
+    return texts, missing
 
-    return fromstring(archive.read(member))
+
+def _warn_of_pages(missing: Sequence[str]) -> tuple[str, ...]:
+    if not missing:
+        return ()
+    more = " ..." if len(missing) > _MAX_NAMED_PAGES else ""
+    return (f"pages that are missing or cannot be read: {', '.join(missing[:_MAX_NAMED_PAGES])}{more}",)
 
 
-def _package_path(archive: zipfile.ZipFile, members: set[str]) -> str:
+def _read_xml(archive: zipfile.ZipFile, member: str, name: str) -> Any:
+    """Return the outermost element of a part that the book cannot do without.
+
+    Raises:
+        UnreadableDocument: it is no XML.
+    """
+    root = parse_part(archive.read(member))
+    # A book is often made by hand, and one wrong character should not cost all its pages.
+    root = parse_part(archive.read(member), recover=True) if root is None else root
+    if root is None:
+        raise UnreadableDocument(name, f"damaged: its part '{member}' is no XML", "Export the book again as EPUB.")
+    return root
+
+
+def _package_path(archive: zipfile.ZipFile, members: set[str], name: str) -> str:
+    """Return the list of the book's parts: the one that is named, or the only one where the naming part is lost."""
     if _CONTAINER not in members:
-        return ""
-    root = next(iter(_named(_xml(archive, _CONTAINER), "rootfile")), None)
-    return str(root.get("full-path", "")) if root is not None else ""
+        lists = [one for one in members if one.endswith(".opf")]
+        return lists[0] if len(lists) == 1 else ""
+    named = (unquote(str(one.get("full-path", ""))) for one in _named(_read_xml(archive, _CONTAINER, name), "rootfile"))
+    return next((one for one in named if one in members), "")
 
 
 def _chapters(package: Any, path: str) -> Iterator[str]:
@@ -74,12 +111,24 @@ def _chapters(package: Any, path: str) -> Iterator[str]:
         yield posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(item.get("href", ""))))
 
 
-def _is_protected(archive: zipfile.ZipFile, members: set[str], chapters: list[str]) -> bool:
-    """Whether a chapter is encrypted; fonts often are, which does not matter."""
+def _check_protection(archive: zipfile.ZipFile, members: set[str], chapters: Sequence[str], name: str) -> None:
+    """Refuse a book whose pages are encrypted; fonts often are, which does not matter."""
     if _ENCRYPTION not in members:
-        return False
-    locked = {unquote(one.get("URI", "")) for one in _named(_xml(archive, _ENCRYPTION), "CipherReference")}
-    return not locked.isdisjoint(chapters)
+        return
+    root = _read_xml(archive, _ENCRYPTION, name)
+    locked = {
+        unquote(one.get("URI", ""))
+        for data in _named(root, "EncryptedData")
+        if not any(str(one.get("Algorithm")) in _FONT_METHODS for one in data.iterfind("{*}EncryptionMethod"))
+        for one in data.iterfind(".//{*}CipherReference")
+    }
+    if locked.isdisjoint(chapters):
+        return
+    raise UnreadableDocument(
+        name,
+        f"encrypted: a copy-protected e-book ({len(locked.intersection(chapters)):,} of {len(set(chapters)):,} pages)",
+        "Get the book without copy protection from its publisher.",
+    )
 
 
 def _said(package: Any, field: str) -> str:

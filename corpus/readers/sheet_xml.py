@@ -7,6 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from argot.corpus.readers.furniture_fields import read_labelled_fields
+from argot.corpus.readers.sheet_parts import read_header_texts
+from argot.types import DocumentField
+
 _CHUNK = 1 << 20
 _MOST = 10_000
 """Merged areas, and formulas, of a sheet."""
@@ -36,12 +40,26 @@ class MergedArea:
 
 @dataclass(frozen=True, slots=True)
 class SheetExtras:
-    """`uncomputed`: cells with a formula that no program has computed, as in `B7`. Rows and columns from 1."""
+    """`uncomputed`: cells with a formula that no program has computed, as in `B7`. Rows and columns from 1.
+
+    `fields`: what the header and the footer say of the document.
+    """
 
     merged: Sequence[MergedArea] = ()
     uncomputed: frozenset[str] = frozenset()
     hidden_rows: frozenset[int] = frozenset()
     hidden_columns: frozenset[int] = frozenset()
+    fields: Sequence[DocumentField] = ()
+
+    def is_hidden(self, cell: str) -> bool:
+        """Return True where a cell such as "B7" stands in a hidden row or column."""
+        from openpyxl.utils.cell import coordinate_to_tuple
+
+        try:
+            row, column = coordinate_to_tuple(cell)
+        except (ValueError, TypeError):
+            return False
+        return row in self.hidden_rows or column in self.hidden_columns
 
 
 def sheet_extras(book: Any, sheet: Any) -> SheetExtras:
@@ -52,18 +70,22 @@ def sheet_extras(book: Any, sheet: Any) -> SheetExtras:
     uncomputed: set[str] = set()
     rows: set[int] = set()
     columns: set[int] = set()
+    headers: dict[str, None] = {}
     for part in _parts(book, sheet):
         # All that is hidden, however much that is: it must not be shown.
         rows.update(int(match[1]) for match in _HIDDEN_ROW.finditer(part))
         for match in _HIDDEN_COLUMNS.finditer(part):
             columns.update(_columns(match[1]))
+        if b"eaderFooter" in part:
+            headers.update((text, None) for text in read_header_texts(part))
         if len(areas) <= _MOST:
             areas.update((match[1].decode(), None) for match in _MERGED.finditer(part))
         if len(uncomputed) <= _MOST:
             uncomputed.update(match[1].decode() for match in _UNCOMPUTED.finditer(part))
     bounds = (range_boundaries(area) for area in list(areas)[:_MOST])
     merged = [MergedArea(r, c, last_r, last_c) for c, r, last_c, last_r in bounds]
-    return SheetExtras(merged, frozenset(uncomputed), frozenset(rows), frozenset(columns))
+    fields = read_labelled_fields(headers)
+    return SheetExtras(merged, frozenset(uncomputed), frozenset(rows), frozenset(columns), fields)
 
 
 def _columns(attributes: bytes) -> range:

@@ -5,18 +5,23 @@ from __future__ import annotations
 import csv
 import datetime
 import io
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.archives import check_archive, core_properties
+from argot.corpus.readers.moment_formats import format_moment
 from argot.corpus.readers.number_formats import shown_number
+from argot.corpus.readers.omissions import Omissions
 from argot.corpus.readers.pipe_tables import pipe_table, with_one_header
 from argot.corpus.readers.plain_text import decode_text, file_stem
+from argot.corpus.readers.sheet_parts import SheetParts
 from argot.corpus.readers.sheet_xml import MergedArea, SheetExtras, sheet_extras
+from argot.corpus.readers.workbooks import OpenedWorkbook, WorkbookSheet, open_workbook
 from argot.errors import UnreadableDocument
-from argot.types import PageMark, ParsedDocument
+from argot.types import DocumentField, PageMark, ParsedDocument
 
 ROWS_PER_TABLE = 25
 # Formatting may reach over all 16,384 columns of a sheet.
@@ -27,9 +32,9 @@ _MOST_HEADINGS = 4  # rows
 _MOST_ROWS = 100
 """That a heading reaches over, hidden ones included."""
 _MOST_NAMED = 10  # cells, rows or sheets in a warning
-_VISIBLE = "visible"
 _NO_VALUE = "(formula without a value)"
 _DELIMITERS = ",;\t|"
+_SEPARATOR_LINE = re.compile(r"""\ufeff?"?sep=([^\w\s"']|\t)"?[ \t,;]*(?:\n|\Z)""", re.IGNORECASE)
 _MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 Row = list[str]
@@ -37,10 +42,10 @@ Row = list[str]
 
 def read_csv(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     """Comma, semicolon, tab or bar, whichever gives the most even columns. Title: the file name."""
-    text = decode_text(data, name)
+    text, told = _without_separator_line(decode_text(data, name))
     # By default a cell may have 131,072 characters. The limit holds for the whole process.
     csv.field_size_limit(max(limits.max_text_chars, 1))
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=told or _delimiter(text))
     try:
         markdown = "\n\n".join(_tables(reader))
     except csv.Error as error:
@@ -51,49 +56,93 @@ def read_csv(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
 def read_xlsx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     """Every sheet is a heading and a page mark; values as last computed by the program that saved the file.
 
-    Hidden sheets, rows and columns are left out: what an author hid is not for everybody who may ask.
+    Hidden sheets, rows and columns are left out: what an author hid is not for everybody who may ask. A sheet that
+    cannot be read costs that sheet.
     """
-    import openpyxl
-
-    check_archive(data, name, limits, elements_a_second=_ELEMENTS_A_SECOND)
-    book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
-    parts: list[str] = []
-    pages: list[PageMark] = []
-    hidden = [sheet.title for sheet in book.worksheets if sheet.sheet_state != _VISIBLE]
-    length, warnings = 0, [f"hidden sheets were left out: {_listed(hidden)}"] if hidden else []
-    for number, sheet in enumerate(book.worksheets, start=1):
-        if sheet.sheet_state != _VISIBLE:
-            continue
-        cells = _Cells(sheet, sheet_extras(book, sheet), length, name, limits)
-        tables = list(_tables(cells))
-        if cells.left_out:
-            warnings.append(f"not read: columns behind the {_MAX_COLUMNS}th in {sheet.title}")
-        if cells.uncomputed:
-            some = _listed(cells.uncomputed)
-            warnings.append(f"formulas without a value in {sheet.title}: {some}. Save it in a spreadsheet program.")
-        if cells.hidden:
-            warnings.append(f"hidden rows or columns were left out in {sheet.title}: {_listed(cells.hidden)}")
-        if not tables:
-            continue
-        text = "\n\n".join([f"# {' '.join(sheet.title.split())}", *tables]) + "\n\n"
-        pages.append(PageMark(length, number, "sheet"))
-        parts.append(text)
-        length += len(text)
-    book.close()
-    core = core_properties(data)
+    checked = check_archive(data, name, limits, elements_a_second=_ELEMENTS_A_SECOND)
+    opened = open_workbook(checked)
+    sheets = _Sheets(opened, name, limits)
+    sheets.read()
+    core = core_properties(opened.data)
     return ParsedDocument(
         core.title or file_stem(name),
-        "".join(parts),
+        "".join(sheets.parts),
         _MEDIA_TYPE,
-        pages=tuple(pages),
+        pages=tuple(sheets.pages),
         date=core.date,
-        warnings=tuple(warnings),
-        fields=core.fields,
+        warnings=(*opened.warnings, *sheets.warnings, *sheets.omissions.warnings()),
+        fields=(*core.fields, *sheets.fields),
     )
+
+
+class _Sheets:
+    """The sheets of a workbook as Markdown, and what was seen in them and not read."""
+
+    def __init__(self, opened: OpenedWorkbook, name: str, limits: ReadLimits) -> None:
+        self._opened, self._name, self._limits = opened, name, limits
+        self._length = 0
+        self.omissions = Omissions()
+        self.parts: list[str] = []
+        self.pages: list[PageMark] = []
+        self.warnings: list[str] = []
+        self.fields: list[DocumentField] = []
+
+    def read(self) -> None:
+        """Read every sheet that is not hidden."""
+        hidden = [sheet.title for sheet in self._opened.sheets if sheet.is_hidden]
+        self.warnings += [f"hidden sheets were left out: {_listed(hidden)}"] if hidden else []
+        failed: list[str] = []
+        for number, sheet in enumerate(self._opened.sheets, start=1):
+            if sheet.is_hidden:
+                continue
+            try:
+                blocks = list(self._read_sheet(sheet))
+            except (UnreadableDocument, MemoryError):
+                raise
+            except Exception:
+                # What openpyxl raises on a damaged part can be anything.
+                failed.append(sheet.title)
+                continue
+            if any(blocks):
+                text = "\n\n".join([f"# {' '.join(sheet.title.split())}", *filter(None, blocks)]) + "\n\n"
+                self.pages.append(PageMark(self._length, number, "sheet"))
+                self.parts.append(text)
+                self._length += len(text)
+                self._limits.check_chars(self._length, self._name)
+        self.warnings += [f"damaged, and not read: sheet {_listed(failed)}"] if failed else []
+
+    def _read_sheet(self, sheet: WorkbookSheet) -> Iterator[str]:
+        hides: Callable[[str], bool] | None = None
+        if sheet.cells is not None:
+            extras = sheet_extras(self._opened.book, sheet.cells)
+            yield from self._read_tables(sheet, extras)
+            self.fields += [field for field in extras.fields if field not in self.fields]
+            hides = extras.is_hidden
+        yield from SheetParts(self._opened.package, sheet.path, self.omissions, hides).read_blocks()
+
+    def _read_tables(self, sheet: WorkbookSheet, extras: SheetExtras) -> list[str]:
+        cells = _Cells(sheet.cells, extras, self._length, self._name, self._limits)
+        tables = list(_tables(cells))
+        if cells.left_out:
+            self.warnings.append(f"not read: columns behind the {_MAX_COLUMNS}th in {sheet.title}")
+        if cells.uncomputed:
+            some = _listed(cells.uncomputed)
+            self.warnings.append(
+                f"formulas without a value in {sheet.title}: {some}. Save it in a spreadsheet program."
+            )
+        if cells.hidden:
+            self.warnings.append(f"hidden rows or columns were left out in {sheet.title}: {_listed(cells.hidden)}")
+        return tables
 
 
 def _listed(names: Sequence[str]) -> str:
     return f"{', '.join(names[:_MOST_NAMED])}{' ...' if len(names) > _MOST_NAMED else ''}"
+
+
+def _without_separator_line(text: str) -> tuple[str, str]:
+    """Return the table and the delimiter that a first line such as "sep=;" tells Excel; it is no part of the table."""
+    found = _SEPARATOR_LINE.match(text)
+    return (text[found.end() :], found[1]) if found else (text, "")
 
 
 def _delimiter(text: str) -> str:
@@ -227,10 +276,9 @@ def _shown(cell: Any) -> str:
         return str(value).upper()
     if isinstance(value, int | float):
         return shown_number(value, str(getattr(cell, "number_format", "") or ""))
-    # Excel stores a date as midnight of that day.
-    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
-        return value.date().isoformat()
-    return value.isoformat(" ") if isinstance(value, datetime.datetime) else str(value)
+    if isinstance(value, datetime.datetime | datetime.time | datetime.timedelta):
+        return format_moment(value, str(getattr(cell, "number_format", "") or ""))
+    return str(value)
 
 
 # -- rows to tables -------------------------------------------------------------------------------------------------

@@ -260,6 +260,19 @@ def test_broken_and_dangerous_books_are_refused() -> None:
     assert "declares entities" in refusal(book(**{"OEBPS/book.opf": bomb}), "a.epub")
 
 
+def test_document_types_and_missing_pages_cost_no_book() -> None:
+    ncx = '<!DOCTYPE ncx PUBLIC "-//NISO//DTD ncx 2005-1//EN" "http://www.daisy.org/z3986/2005/ncx-2005-1.dtd"><ncx/>'
+    typed = PACKAGE.replace("?>", '?><!DOCTYPE package SYSTEM "book.dtd">', 1)
+    parsed = read(book(**{"OEBPS/toc.ncx": ncx, "OEBPS/book.opf": typed}), "a.epub")
+    assert "12 bar" in parsed.markdown and parsed.warnings == ()
+    bomb = '<!DOCTYPE ncx [<!ENTITY a "BOOM">]><ncx>&a;</ncx>'
+    parsed = read(book(**{"OEBPS/toc.ncx": bomb}), "a.epub")
+    assert "12 bar" in parsed.markdown and "OEBPS/toc.ncx" in parsed.warnings[0]
+    lost = PACKAGE.replace("text/two.xhtml", "text/lost.xhtml")
+    parsed = read(book(**{"OEBPS/book.opf": lost}), "a.epub")
+    assert parsed.warnings == ("pages that are missing or cannot be read: OEBPS/text/lost.xhtml",)
+
+
 def test_a_chapter_expands_no_entities() -> None:
     page = '<!DOCTYPE html [<!ENTITY x SYSTEM "file:///etc/hostname"><!ENTITY y "BOOM">]><p>a &x; &y; b</p>'
     assert "BOOM" not in read(book(**{"OEBPS/text/two.xhtml": page}), "a.epub").markdown

@@ -378,6 +378,13 @@ def test_a_table_in_a_table_and_the_cells_around_it() -> None:
     assert markdown == f"Before\n\nLeft\n\nRight\n\n{table}\n\nBeside\n"
 
 
+@pytest.mark.parametrize("first", ["sep=;", "SEP=;", '"sep=;"', "sep=;;;"])
+def test_a_line_that_tells_excel_the_delimiter_is_no_row(first: str) -> None:
+    markdown = read(f"{first}\r\nPart;Bay\r\nFuse, slow;K-7\r\n", "a.csv").markdown
+    assert markdown.strip() == "| Part | Bay |\n| --- | --- |\n| Fuse, slow | K-7 |"
+    assert read("sep=\t\nPart\tBay\nFuse\tK-7\n", "a.csv").markdown.startswith("| Part | Bay |")
+
+
 def test_html_declared_encoding_is_honoured() -> None:
     page = '<html><head><meta charset="iso-8859-2"></head><body><p>Łódź</p></body></html>'.encode("iso-8859-2")
     assert read(page, "a.html").markdown == "Łódź\n"
@@ -907,7 +914,7 @@ def test_zip_that_lies_about_its_sizes() -> None:
 
 @pytest.mark.parametrize("suffix", OFFICE)
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
-def test_external_entities_are_refused(suffix: str, encoding: str, tmp_path) -> None:
+def test_external_entities_are_not_read(suffix: str, encoding: str, tmp_path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("canary-7f3a")
 
@@ -918,7 +925,13 @@ def test_external_entities_are_refused(suffix: str, encoding: str, tmp_path) -> 
         declared = f'<?xml version="1.0" encoding="{encoding}"?><!DOCTYPE x [<!ENTITY c SYSTEM "{secret.as_uri()}">]>'
         return (declared + text.replace("30 days", "&c;")).encode(encoding)
 
-    assert "unsafe" in refusal(rezip(OFFICE[suffix](), poison), f"a{suffix}").reason
+    data = rezip(OFFICE[suffix](), poison)
+    if suffix == ".docx":
+        assert "unsafe" in refusal(data, f"a{suffix}").reason
+        return
+    # The other slides and sheets are harmless.
+    parsed = read(data, f"a{suffix}")
+    assert "unsafe" in parsed.warnings[0] and "canary" not in parsed.markdown
 
 
 def test_old_or_encrypted_office_file() -> None:

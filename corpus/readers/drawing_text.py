@@ -1,0 +1,73 @@
+"""Text in drawings (DrawingML) of decks and workbooks: paragraphs with their equations, and the words of pictures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from argot.corpus.readers.omissions import Omissions
+
+_EMU_PER_CM = 360_000
+MIN_PICTURE_EMU = int(2.5 * _EMU_PER_CM)
+"""A smaller picture is taken for a sign or a logo."""
+_FILE_NAME = re.compile(r"\S*\.(?:png|jpe?g|gif|bmp|tiff?|emf|wmf|svg)", re.IGNORECASE)
+_NUMBER_FIELDS = ("slidenum",)
+
+
+def unwrap_alternatives(root: Any) -> None:
+    """Replace each choice between ways to draw something by its first way, which the newest programs show."""
+    for choice in list(root.iter("{*}AlternateContent")):
+        above = choice.getparent()
+        ways = [one for one in choice if isinstance(one.tag, str) and len(one)]
+        if above is None or not ways:
+            continue
+        at = above.index(choice)
+        above.remove(choice)
+        for place, shape in enumerate(list(ways[0])):
+            above.insert(at + place, shape)
+
+
+def read_paragraph(paragraph: Any, omissions: Omissions) -> str:
+    """Return the text of an `a:p` on one line, equations included and the number of the slide left out."""
+    return " ".join("".join(_read_runs(paragraph, omissions)).split())
+
+
+def _read_runs(paragraph: Any, omissions: Omissions) -> Iterator[str]:
+    for element in paragraph:
+        name = element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+        if name == "r" or (name == "fld" and element.get("type") not in _NUMBER_FIELDS):
+            yield element.findtext("{*}t") or ""
+        elif name == "br":
+            yield " "
+        elif name in ("m", "oMath", "oMathPara"):
+            yield _read_equations(element, omissions)
+
+
+def _read_equations(element: Any, omissions: Omissions) -> str:
+    from argot.corpus.readers.equations import read_omml
+
+    parts = [element] if element.tag.endswith("}oMath") else list(element.iter("{*}oMath"))
+    formulas = [f"${formula}$" for one in parts if (formula := read_omml(one).strip())]
+    omissions.add("equation", len(parts) - len(formulas))
+    return f" {' '.join(formulas)} "
+
+
+def read_paragraphs(body: Any, omissions: Omissions) -> list[str]:
+    """Return the lines of a text body (`a:txBody`, `xdr:txBody`) that hold something."""
+    return [line for one in body.iterfind("{*}p") if (line := read_paragraph(one, omissions))]
+
+
+def read_alternative(properties: Any) -> str:
+    """Return the words that stand for a picture, unless a program only put the name of the file there."""
+    text = " ".join(str(properties.get("descr") or "").split()) if properties is not None else ""
+    return "" if _FILE_NAME.fullmatch(text) else text
+
+
+def read_user_shapes(xml: bytes, omissions: Omissions) -> list[str]:
+    """Return the lines that someone wrote upon a chart (`c:userShapes`)."""
+    from argot.corpus.readers.office_package import parse_part
+
+    root = parse_part(xml)
+    bodies = [] if root is None else root.iter("{*}txBody")
+    return [line for body in bodies for line in read_paragraphs(body, omissions)]

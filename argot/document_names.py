@@ -6,6 +6,14 @@ import re
 from urllib.parse import unquote
 
 _UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_LEFTOVERS = (
+    (re.compile(r"~\$.|\.~lock\..*#$"), "a lock file, which an Office program keeps while a document is open"),
+    (
+        re.compile(r"(?:eh)?thumbs(?:_\w+)?\.db$|desktop\.ini$|\.DS_Store$|\._.|Icon\r$", re.IGNORECASE),
+        "a file of the desktop's own",
+    ),
+    (re.compile(r"~.*\.tmp$|.*~$|#.*#$|\..*\.sw[a-p]$|4913$", re.IGNORECASE), "a temporary file of an editor"),
+)
 ARCHIVE_SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 _MEMBER = re.compile(rf"[^/]+(?:{'|'.join(map(re.escape, ARCHIVE_SUFFIXES))})!/.+$", re.IGNORECASE)
 
@@ -15,6 +23,12 @@ def plain_text(name: str) -> str:
     look like one of another kind.
     """
     return _UNSHOWN.sub("", name)
+
+
+def leftover_kind(name: str) -> str:
+    """Return the kind of file that programs leave beside documents, such as "~$plan.docx"; empty for all others."""
+    last = name.replace("\\", "/").rsplit("/", 1)[-1]
+    return next((kind for pattern, kind in _LEFTOVERS if pattern.match(last)), "")
 
 
 def name_in(uri: str) -> str:

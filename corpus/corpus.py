@@ -309,11 +309,14 @@ class Corpus:
         )
         return adding.run(sources)
 
-    def remove(self, principal: Principal, id_or_name_or_uri: str, *, keep: bool = False) -> Document:
+    def remove(
+        self, principal: Principal, id_or_name_or_uri: str, *, keep: bool = False, erasing: bool = False
+    ) -> Document:
         """Delete a document and every row, vector and original that came of it.
 
         Args:
             keep: its revisions and originals go to the dustbin (`argot.corpus.store.dustbin`).
+            erasing: they stay there only until `erase_removed`.
 
         Raises:
             NotFound: there is none that this principal may read.
@@ -321,13 +324,18 @@ class Corpus:
         """
         with self.changing() as parts:
             document = self.store.document(principal, id_or_name_or_uri)
-            document_changes.remove_document(parts, document, keep=keep)
+            document_changes.remove_document(parts, document, keep=keep, erasing=erasing)
         return document
 
     def take_back(self, removed: str, document: str) -> None:
         """Take a document that is in again out of the dustbin; it gets the older revisions that it had."""
         with self.changing(), self.store.database.writing() as connection:
             dustbin.take_back(connection, removed, document)
+
+    def mark_erasing(self, documents: Sequence[str]) -> None:
+        """Note that these removed documents (ids) are to be erased: from here on they cannot be brought back."""
+        with self.changing(), self.store.database.writing() as connection:
+            dustbin.mark_erasing(connection, documents)
 
     def erase_removed(self, documents: Sequence[str]) -> None:
         """Delete these documents (ids) from the dustbin, with their originals."""

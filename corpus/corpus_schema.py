@@ -378,6 +378,15 @@ _QUANTISED_APART = "".join(
 _BLOCKS_DUE = "INSERT INTO meta (key, value) SELECT 'words_to_index', 'due' WHERE EXISTS (SELECT 1 FROM passages);\n"
 
 
+_REMOVED_PASSAGES = """
+-- The passages that a removed document had, by which others know what they made of it.
+CREATE TABLE removed_passages (
+    document TEXT NOT NULL REFERENCES removed_documents(id) ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    PRIMARY KEY (document, id)
+) WITHOUT ROWID;
+"""
+
 MIGRATIONS: tuple[StoreMigration, ...] = (
     PerEngine(_DOCUMENTS, postgres_documents(_DOCUMENTS)),
     _DERIVED,
@@ -394,6 +403,7 @@ MIGRATIONS: tuple[StoreMigration, ...] = (
     _SOURCE_METADATA,
     PerEngine(BLOCK_TABLES + _BLOCKS_DUE, ""),
     PerEngine(_QUANTISED, _QUANTISED + _QUANTISED_APART),
+    _REMOVED_PASSAGES,
 )
 NAMES = StepNames(
     "corpus",

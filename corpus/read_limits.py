@@ -40,6 +40,8 @@ class ReadLimits:
     lane: Lane = "documents"
     ocr_languages: str = "eng"
     ocr_pages: int = 100
+    depth: int = 0
+    """Of the file within other files: 1 of one attached to the file that was sent."""
 
     @classmethod
     def from_settings(cls, settings: Settings) -> ReadLimits:

@@ -17,7 +17,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -47,6 +47,7 @@ class RunRequest:
         recipe: what of the kind's recipe is not as by default.
         readers: of each document learnt from the names that may read it; empty: everybody. Who may see the run is who
             may read all of them.
+        documents: the ids of those that its pairs were made of: who may read them may change.
     """
 
     kind: RunKind
@@ -56,6 +57,7 @@ class RunRequest:
     seed: int = 7
     recipe: Mapping[str, Any] = field(default_factory=dict)
     readers: tuple[tuple[str, ...], ...] = ()
+    documents: tuple[str, ...] = ()
     asked_by: str = ""
     created: str = ""
 
@@ -130,6 +132,7 @@ class RunFolder:
             raise InvalidInput(f"{self.path / 'request.json'} asks for no training that Argot knows.")
         try:
             given["readers"] = tuple(tuple(one) for one in given.get("readers", ()))
+            given["documents"] = tuple(given.get("documents", ()))
             return RunRequest(**given)
         except TypeError as error:
             raise InvalidInput(f"{self.path / 'request.json'} is of another version of Argot: {error}.") from error
@@ -139,6 +142,26 @@ class RunFolder:
 
     def passages(self) -> list[PoolPassage]:
         return read_pool(self.path / PASSAGES)
+
+    def erase_texts(self, is_gone: Callable[[PoolPassage], bool]) -> int:
+        """Take passages out of the folder, with the pairs about them; how many lines there were.
+
+        A training that has begun does not go on without them: it finds that its pairs are others.
+        """
+        gone = 0
+        with suppress(FileNotFoundError, InvalidInput):
+            pool = self.passages()
+            kept = [one for one in pool if not is_gone(one)]
+            if len(kept) < len(pool):
+                write_pool(kept, self.path / PASSAGES)
+            gone += len(pool) - len(kept)
+        with suppress(FileNotFoundError, InvalidInput):
+            pairs = self.pairs()
+            left = [one for one in pairs if not is_gone(PoolPassage(one.passage_id, one.passage, one.document))]
+            if len(left) < len(pairs):
+                write_pairs(left, self.path / PAIRS)
+            gone += len(pairs) - len(left)
+        return gone
 
     @property
     def fault(self) -> str:
@@ -272,6 +295,11 @@ def run_folders(runs: Path) -> list[RunFolder]:
 def damaged_runs(runs: Path) -> list[RunFolder]:
     """Those that cannot be read."""
     return [run for run in _all_folders(runs) if run.fault]
+
+
+def every_run(runs: Path) -> list[RunFolder]:
+    """All that lie there, whether they can be read or not."""
+    return _all_folders(runs)
 
 
 def _all_folders(runs: Path) -> list[RunFolder]:

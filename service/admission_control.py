@@ -33,6 +33,10 @@ MINUTE = 60.0
 RUNNING_ATTACHMENTS = 4
 """Of all people; each holds its file in memory, and shares one process that reads and one that embeds."""
 WAITING_ATTACHMENTS = 20
+RUNNING_ARCHIVES = 2
+"""Fewer than `ADDED_AT_ONCE`, so that single documents go in meanwhile."""
+WAITING_ARCHIVES = 10
+ARCHIVES_PER_PERSON = 2
 BUSY_WAIT = 20
 """Seconds after which to come back, where nothing better is known."""
 
@@ -72,6 +76,17 @@ class Limits:
             waiting=WAITING_ATTACHMENTS,
             crowded="Many people are sending files just now: {} files wait. Send it again in a moment.",
             busy="{} of your files are being read already. Send this one when one of them is done.",
+        )
+
+    @classmethod
+    def of_archives(cls) -> Limits:
+        return cls(
+            per_minute=0,
+            at_once=ARCHIVES_PER_PERSON,
+            running=RUNNING_ARCHIVES,
+            waiting=WAITING_ARCHIVES,
+            crowded="Many people are sending archives just now: {} archives wait. Send it again in a moment.",
+            busy="{} of your archives are being unpacked already. Send this one when one of them is done.",
         )
 
 

@@ -86,6 +86,8 @@ class KnowledgeBase:
         """Where questions wait for their turn, and where they are turned away."""
         self.attachments = Gate(Limits.of_attachments(settings), name="file")
         """The same for files that people put into their conversations."""
+        self.archives = Gate(Limits.of_archives(), name="archive")
+        """The same for archives that people send: who made one decides how long it takes."""
         self.answers: Answers = AnswersHere(self)
         """What does the jobs that questions come to."""
         self.metrics: Metrics | None = None
@@ -203,7 +205,7 @@ class KnowledgeBase:
 
             people = await self.blocking(lambda: self.people)
             self.shared = await share(cast("PostgresqlStores", self.stores), people, self.threads_turns)
-            self.gate.for_all = self.attachments.for_all = self.shared
+            self.gate.for_all = self.attachments.for_all = self.archives.for_all = self.shared
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -359,6 +359,7 @@ async def _finish(kb: KnowledgeBase, impatient: Callable[[], bool]) -> None:
     gate, seconds = kb.gate, kb.settings.stop_seconds
     gate.stop()
     kb.attachments.stop()
+    kb.archives.stop()
     if not gate.running:
         return
     wait = f"at most {seconds:g} seconds; Ctrl+C again stops at once"

@@ -7,6 +7,7 @@ embedders: swapping the embedder changes no passage and so no citation.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,8 @@ from argot.corpus.read_limits import ReadLimits
 from argot.types import Box, BoxMark, PageKind, PageMark, ParsedDocument, Passage
 
 MAX_BOXES = 20
+_SAYS_SOMETHING = re.compile(r"[^\W_]|[^\x00-\xbf\u2010-\u2027\u2500-\u259f]")
+"""A letter, a figure, or a sign that is neither ASCII nor part of a rule or of punctuation."""
 MAX_HEADING_CHARS = 160
 _TINY = 4
 """A subsection is tiny when it is shorter than the longest passage by this factor."""
@@ -48,7 +51,7 @@ def cut_passages(parsed: ParsedDocument, *, document_id: str, revision_id: str, 
 
 
 def cuts_of(parsed: ParsedDocument, *, max_chars: int, limits: ReadLimits, name: str) -> list[Cut]:
-    """The document's passages in order: no overlaps, nothing but blanks left out.
+    """The document's passages in order: no overlaps, nothing left out but blanks, rules and the like.
 
     `max_chars` bounds the text of every passage. Time is linear in the text.
 
@@ -59,7 +62,11 @@ def cuts_of(parsed: ParsedDocument, *, max_chars: int, limits: ReadLimits, name:
     limits.check_lines(parsed.markdown, name)
     markdown, pages, boxes = parsed.markdown, _Pages(parsed.pages), _Boxes(parsed.boxes)
     cuts: list[Cut] = []
-    for unit in _packed(markdown, _merged(_sections(markdown, limits, name), pages, max_chars), pages, max_chars):
+    units = _packed(markdown, _merged(_sections(markdown, limits, name), pages, max_chars), pages, max_chars)
+    for unit in units:
+        # The dashes below the head of a wide table, or a rule: they answer nothing.
+        if not _SAYS_SOMETHING.search(markdown, unit.start, unit.end):
+            continue
         limits.check_passages(len(cuts) + 1, name)
         page, kind = pages.holding(unit.start, unit.end)
         boxes_over = boxes.over(unit.start, unit.end)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,13 +11,14 @@ from pathlib import Path
 from typing import IO
 
 from argot.corpus.connectors.listing import SourceDown
+from argot.corpus.ingestion.archive_formats import ArchiveLimits
+from argot.corpus.ingestion.archive_process import UnpackedArchive
+from argot.document_names import leftover_kind
 from argot.files import NotAFile, is_system, read_below, resolved
 
 MOST_FILES = 200_000
-MOST_UNPACKED = 200_000_000
-"""Bytes of one file of a ZIP archive, where no other bound is given."""
-_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
-"""What unpacking raises: `RuntimeError` for what is encrypted."""
+_LIMITS = ArchiveLimits(members=MOST_FILES, unpacked_bytes=100_000_000_000, list_seconds=120, clock_seconds=7200)
+"""Bounds of an export that is a ZIP archive: a manager names it, and it may be a whole wiki."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +39,16 @@ class ExportFiles:
         Raises:
             SourceDown: it is not there, or no whole archive.
         """
-        self._archive: zipfile.ZipFile | None = None
+        self._archive: UnpackedArchive | None = None
+        self._members: dict[str, int] = {}
         self.place = place
         if is_system(resolved(place)):
             raise SourceDown(f"{place} is the system's own.")
         try:
             files = self._in_folder() if place.is_dir() else self._in_archive()
             self.files: Mapping[str, ExportedFile] = {one.path: one for one in files}
-        except (OSError, *_DAMAGED) as error:
-            said = error.strerror if isinstance(error, OSError) else "damaged or cut off: not a whole ZIP archive"
-            raise SourceDown(f"The export {place} cannot be read: {said}.") from error
+        except OSError as error:
+            raise SourceDown(f"The export {place} cannot be read: {error.strerror}.") from error
         if len(self.files) > MOST_FILES:
             raise SourceDown(f"The export {place} holds more than {MOST_FILES:,} files.")
 
@@ -66,13 +65,13 @@ class ExportFiles:
         """
         try:
             if self._archive is not None:
-                with self._archive.open(path) as stream:
+                with self._archive.stream(self._members[path]) as stream:
                     yield stream
             else:
                 with (self.place / path).open("rb") as stream:
                     yield stream
-        except (OSError, *_DAMAGED) as error:
-            raise SourceDown(f"{path} in the export {self.place} cannot be read: {error}.") from error
+        except OSError as error:
+            raise SourceDown(f"{path} in the export {self.place} cannot be read: {error.strerror or error}.") from error
 
     def _in_folder(self) -> Iterator[ExportedFile]:
         root = resolved(self.place, strict=True)
@@ -85,7 +84,7 @@ class ExportFiles:
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             for name in sorted(files):
                 file = Path(parent) / name
-                if name.startswith(".") or file.is_symlink() or not file.is_file():
+                if name.startswith(".") or leftover_kind(name) or file.is_symlink() or not file.is_file():
                     continue
                 found = file.stat()
                 stamp = f"{found.st_mtime_ns}.{found.st_ctime_ns}.{found.st_size}.{found.st_ino}"
@@ -93,24 +92,15 @@ class ExportFiles:
                 yield ExportedFile(path, found.st_size, stamp, partial(read_below, root, file))
 
     def _in_archive(self) -> Iterator[ExportedFile]:
-        self._archive = zipfile.ZipFile(self.place)
-        for member in self._archive.infolist():
-            # Two files of one name: the last one counts, as for every program that unpacks them.
-            if not member.is_dir():
-                stamp = f"{member.CRC:08x}.{member.file_size}"
-                yield ExportedFile(member.filename, member.file_size, stamp, partial(self._unpacked, member))
-
-    def _unpacked(self, member: zipfile.ZipInfo) -> bytes:
-        assert self._archive is not None
-        try:
-            with self._archive.open(member) as stream:
-                data = stream.read(MOST_UNPACKED + 1)
-        except _DAMAGED as error:
-            encrypted = member.flag_bits & 1
-            raise NotAFile("encrypted" if encrypted else "damaged: it cannot be unpacked") from error
-        if len(data) > MOST_UNPACKED:
-            raise NotAFile(f"it unpacks to more than {MOST_UNPACKED // 1_000_000} MB")
-        return data
+        archive = self._archive = UnpackedArchive(self.place, _LIMITS)
+        listed = archive.list_entries()
+        if listed.problem:
+            raise NotAFile(listed.problem if listed.is_refused else "damaged or cut off: not a whole ZIP archive")
+        for number, entry in enumerate(listed.entries):
+            if not entry.problem and not leftover_kind(entry.path):
+                # Two files of one name: the last one counts, as for every program that unpacks them.
+                self._members[entry.path] = number
+                yield ExportedFile(entry.path, entry.size, entry.stamp, partial(archive.read, number))
 
 
 def place_mark(place: Path) -> str:

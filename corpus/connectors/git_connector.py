@@ -20,12 +20,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlsplit, urlunsplit
 
 from argot.corpus.connectors.listing import ListedDocument, Patterns, SourceDown
-from argot.corpus.connectors.public_network import checked_addresses
+from argot.corpus.connectors.public_network import ascii_host, checked_addresses, is_address
 from argot.corpus.ingestion.source import Source
 from argot.corpus.readers import SUFFIXES
+from argot.document_names import leftover_kind
 from argot.files import NotAFile
 
 ASK_SECONDS = 60
@@ -67,7 +68,9 @@ class GitConnector:
 
     def mark(self) -> str:
         ref = f"refs/heads/{self._repository.branch}" if self._repository.branch else "HEAD"
-        said = self._git(["ls-remote", "--exit-code", "--", self._repository.address, ref], ASK_SECONDS).decode()
+        said = self._git(
+            ["ls-remote", "--exit-code", "--", _fetched_address(self._repository), ref], ASK_SECONDS
+        ).decode()
         # `refs/heads/main` is also the end of `refs/heads/x/refs/heads/main`.
         found = [commit for commit, _, name in (one.partition("\t") for one in said.splitlines()) if name == ref]
         if not found:
@@ -103,7 +106,9 @@ class GitConnector:
         self._git(["init", "--quiet", "--bare", "--template="], ASK_SECONDS)
         branch = f"refs/heads/{self._repository.branch}" if self._repository.branch else "HEAD"
         options = ["--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance"]
-        yield from self._git_stoppable(["fetch", *options, "--", self._repository.address, branch], FETCH_SECONDS)
+        yield from self._git_stoppable(
+            ["fetch", *options, "--", _fetched_address(self._repository), branch], FETCH_SECONDS
+        )
 
     def _git(self, arguments: Sequence[str], seconds: int) -> bytes:
         """What it says.
@@ -182,14 +187,17 @@ def _environment(repository: Repository) -> dict[str, str]:
         ("core.askPass", ""),
         # A redirect could lead to an address that was not looked at.
         ("http.followRedirects", "false"),
+        # A proxy would look the name up itself.
+        ("http.proxy", ""),
     ]
     if not repository.is_local:
         parts = urlsplit(repository.address)
-        host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+        host, port = ascii_host(parts.hostname or ""), parts.port or (443 if parts.scheme == "https" else 80)
         if not repository.private:
             # The address that was looked at is the one that is used: a name may mean another one a moment later.
             addresses = ",".join(f"[{one}]" if ":" in one else one for one in checked_addresses(host, port))
-            settings.append(("http.curloptResolve", f"{host}:{port}:{addresses}"))
+            if not is_address(host):
+                settings.append(("http.curloptResolve", f"{host}:{port}:{addresses}"))
         if repository.password:
             pair = base64.b64encode(f"{repository.user}:{repository.password}".encode()).decode()
             settings.append(("http.extraHeader", f"Authorization: Basic {pair}"))
@@ -208,6 +216,16 @@ def _environment(repository: Repository) -> dict[str, str]:
     }
 
 
+def _fetched_address(repository: Repository) -> str:
+    """Return the address with its host as git's library looks it up, so that it finds the address that was pinned."""
+    if repository.is_local:
+        return repository.address
+    parts = urlsplit(repository.address)
+    host = ascii_host(parts.hostname or "")
+    port = f":{parts.port}" if parts.port else ""
+    return urlunsplit(parts._replace(netloc=f"[{host}]{port}" if ":" in host else f"{host}{port}"))
+
+
 def _uri(repository: Repository) -> str:
     """What the URIs of its files begin with, if nothing else is said."""
     address = repository.address.removesuffix("/").removesuffix(".git")
@@ -215,4 +233,4 @@ def _uri(repository: Repository) -> str:
 
 
 def _is_hidden(path: str) -> bool:
-    return any(part.startswith(".") for part in path.split("/"))
+    return any(part.startswith(".") for part in path.split("/")) or bool(leftover_kind(path))

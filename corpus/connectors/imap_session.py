@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from argot.corpus.connectors.listing import SourceDown
-from argot.corpus.connectors.public_network import checked_addresses
+from argot.corpus.connectors.public_network import ascii_host, checked_addresses
 
 CONNECT_SECONDS = 10.0
 READ_SECONDS = 30.0
@@ -61,7 +61,8 @@ class ImapSession:
             SourceDown: it does not answer, lies in a private network, or lets nobody in.
         """
         self._mailbox = mailbox
-        addresses = [mailbox.host] if mailbox.private else checked_addresses(mailbox.host, mailbox.port)
+        host = ascii_host(mailbox.host)
+        addresses = [host] if mailbox.private else checked_addresses(host, mailbox.port)
         try:
             self._client = _Client(mailbox, addresses[0])
         except (OSError, imaplib.IMAP4.error) as error:
@@ -161,7 +162,7 @@ class _Client(imaplib.IMAP4):
         # The address that was looked at is the one that is used: a name may mean another one a moment later.
         self._address = address
         self.begin()
-        super().__init__(mailbox.host, mailbox.port)
+        super().__init__(ascii_host(mailbox.host), mailbox.port)
 
     def begin(self) -> None:
         """A command begins, with all the time and bytes that one may take."""

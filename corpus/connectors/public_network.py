@@ -6,7 +6,10 @@ Who names a source must not be able to make the service ask what only the servic
 from __future__ import annotations
 
 import ipaddress
+import re
 import socket
+
+import idna
 
 from argot.corpus.connectors.listing import SourceDown
 
@@ -22,6 +25,33 @@ class PrivateHost(SourceDown):
         )
 
 
+def ascii_host(host: str) -> str:
+    """Return the one spelling of a host that name servers, libraries and programs agree on: small letters of ASCII
+    (IDNA 2008), without a dot at the end. An address keeps its form.
+
+    Raises:
+        SourceDown: it can be no host.
+    """
+    plain = host.strip("[]").rstrip(".").lower()
+    try:
+        found = plain if plain.isascii() else idna.encode(plain, uts46=True, transitional=False).decode("ascii")
+    except UnicodeError as error:
+        raise SourceDown(f"'{host}' can be no host: {error}. Write its ASCII form (xn--...).") from error
+    # A zone (fe80::1%eth0) names an interface of this machine, and programs differ in how they read an escape (%31).
+    found = found.rstrip(".")
+    if not _HOST.fullmatch(found):
+        raise SourceDown(f"'{host}' can be no host. Write it as wiki.example.org.")
+    return found
+
+
+def is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
 def checked_addresses(host: str, port: int) -> list[str]:
     """The IP addresses that a name stands for now, all of them public.
 
@@ -29,7 +59,7 @@ def checked_addresses(host: str, port: int) -> list[str]:
         SourceDown: it stands for none. PrivateHost: or for a private one.
     """
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        found = socket.getaddrinfo(ascii_host(host), port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise SourceDown(f"There is no host '{host}': {getattr(error, 'strerror', None) or error}.") from error
     addresses = list(dict.fromkeys(str(address[0]) for *_, address in found))
@@ -48,7 +78,12 @@ def _is_public(address: str) -> bool:
             found = inner
         elif found in _NAT64:
             found = ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
+        elif found not in _UNICAST:
+            return False  # also other forms of an address of IPv4 within one of IPv6
     return found.is_global and not found.is_multicast
 
 
+_HOST = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*|[0-9a-f:.]*:[0-9a-f:.]*")
+_UNICAST = ipaddress.IPv6Network("2000::/3")
+"""What is given out to networks of the internet (RFC 4291, 2.4)."""
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")

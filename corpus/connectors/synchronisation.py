@@ -363,20 +363,32 @@ def retry_at(item: StoredItem, stamp: str) -> datetime | None:
     return later if utc_now() < later else None
 
 
-def take_out_all(corpus: Corpus, name: str, turn: Callable[[], AbstractContextManager[None]]) -> Iterator[str]:
-    """Take out all documents that a source has brought and no other has; their URIs, each once it is gone."""
+def take_out_all(
+    corpus: Corpus, name: str, turn: Callable[[], AbstractContextManager[None]], by: Principal | None = None
+) -> Iterator[str]:
+    """Take out all documents that a source has brought and no other has; their URIs, each once it is gone.
+
+    Those that `by` (None: everybody) may not read stay.
+    """
     store = SourceStore(corpus.store.database)
     for item in store.items(name).values():
-        if _taken_out(corpus, store, name, item.uri, turn):
+        if _taken_out(corpus, store, name, item.uri, turn, by):
             yield item.uri
 
 
-def _taken_out(
-    corpus: Corpus, store: SourceStore, name: str, uri: str, turn: Callable[[], AbstractContextManager[None]]
+def _taken_out(  # noqa: PLR0917
+    corpus: Corpus,
+    store: SourceStore,
+    name: str,
+    uri: str,
+    turn: Callable[[], AbstractContextManager[None]],
+    by: Principal | None = None,
 ) -> bool:
-    """Whether a document went; what another source holds as well stays."""
+    """Whether a document went; what another source holds as well stays, and what `by` (None: all) may not read."""
     with turn(), corpus.changing() as parts:
         document = None if store.elsewhere(name, uri) else _document_of(corpus, uri)
+        if document is not None and by is not None and not by.may_read(document.audience):
+            document = None
         if document is not None:
             remove_document(parts, document, keep=True)
         # After it: a kill in between leaves an item without a document, which the next sync forgets.

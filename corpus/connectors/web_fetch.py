@@ -121,7 +121,11 @@ class _PublicTransport(httpx.BaseTransport):
         self._inner = httpx.HTTPTransport()
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        host, port = request.url.host, request.url.port or (443 if request.url.scheme == "https" else 80)
+        # `host` is in Unicode, for people to read.
+        host, port = (
+            request.url.raw_host.decode("ascii"),
+            request.url.port or (443 if request.url.scheme == "https" else 80),
+        )
         address = checked_addresses(host, port)[0]
         # The certificate is still that of the name, and so is the header `Host`, which is set already.
         request.extensions["sni_hostname"] = host

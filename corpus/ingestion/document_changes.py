@@ -84,15 +84,17 @@ def relabel(parts: Parts, document: Document, audience: Audience, tags: Sequence
         outbox.finish(connection, document.id, index.generation, replaced)
 
 
-def remove_document(parts: Parts, document: Document, *, keep: bool = False) -> None:
-    """Delete a document and everything that was ever made of it; with `keep` its revisions go to the dustbin."""
+def remove_document(parts: Parts, document: Document, *, keep: bool = False, erasing: bool = False) -> None:
+    """Delete a document and everything that was ever made of it; with `keep` its revisions go to the dustbin, with
+    `erasing` only until what others made of it is erased.
+    """
     with parts.store.database.writing() as connection:
         # All in one transaction: a kill leaves the document whole, or gone with its vectors queued.
         vectors = outbox.vectors_of(connection, parts.vectors, document.id)
         outbox.discard(connection, document.id, parts.vectors.generation, vectors)
         dustbin.erase_removed(connection, [document.id])  # of an earlier removal
-        if keep:
-            dustbin.keep_removed(connection, document.id)
+        if keep or erasing:
+            dustbin.keep_removed(connection, document.id, erasing=erasing)
         row_writes.remove_rows(connection, document.id)
 
 

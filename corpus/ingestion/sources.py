@@ -11,6 +11,7 @@ from urllib.parse import quote
 from argot.corpus.ingestion.archive_members import is_archive, members_of
 from argot.corpus.ingestion.source import Source
 from argot.corpus.readers import SUFFIXES, is_readable
+from argot.document_names import leftover_kind
 from argot.files import NotAFile, is_system, read_anywhere, read_below, require_file, resolved, system_reason
 
 _HEAD_BYTES = 4096
@@ -20,8 +21,9 @@ FOLLOW = "name what it leads to, or give --follow-links"
 def sources_in(paths: Sequence[Path], base_uri: str | None = None, *, follow_links: bool = False) -> Iterator[Source]:
     """The files at these paths, folders recursively, in a fixed order; of an archive, the files in it.
 
-    A file that is named itself is always tried. Inside folders, hidden files are passed over; what is of an unknown
-    kind, no file (a pipe, a socket), a link that leaves the folder, or a link to a folder comes with a reason to skip.
+    A file that is named itself is always tried. Inside folders, hidden files are passed over, and those that programs
+    leave beside documents; what is of an unknown kind, no file (a pipe, a socket), a link that leaves the folder, or a
+    link to a folder comes with a reason to skip.
     A folder that cannot be opened, and what is named and must not be added, comes as a source that fails.
 
     A link is read only if what it leads to lies in the same folder: whoever can write there must not have the reader's
@@ -79,7 +81,7 @@ class FolderWalk:
         for parent, folders, files in os.walk(self._folder, onerror=unopened.append, followlinks=self._follow):
             below = Path(parent)
             for name in sorted(files):
-                if not name.startswith("."):
+                if not name.startswith(".") and not leftover_kind(name):
                     yield below / name, None
             reasons = {name: self._folder_reason(below / name) for name in sorted(folders) if not name.startswith(".")}
             # os.walk goes into the folders that are left in this list.

@@ -8,17 +8,25 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import PurePosixPath
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.plain_text import decode_text
+from argot.document_names import leftover_kind
 from argot.errors import ArgotError, UnreadableDocument
 from argot.types import DocumentField, ParsedDocument
 
-__all__ = ["SUFFIXES", "ReadLimits", "is_readable", "media_type_of", "read_document"]
+if TYPE_CHECKING:
+    from argot.corpus.readers.ledger import Ledger
+
+__all__ = ["SUFFIXES", "ReadLimits", "is_readable", "media_type_of", "read_document", "read_with_ledger"]
 
 Reader = Callable[[bytes, str, ReadLimits], ParsedDocument]
 
@@ -101,13 +109,66 @@ _MAX_TITLE = 300
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
+_IS_INSIDE: ContextVar[bool] = ContextVar("_IS_INSIDE", default=False)
+"""Set while a file is read: what lies inside it, as an attachment does, is counted with it."""
+NOT_COUNTED = "not all of its words could be compared with what was read"
+_LEAST_COUNTING_SECONDS = 0.5
+_MOST_COUNTING_SHARE = 0.5
+"""Of the time that reading took: counting must make no file too slow to read."""
+
+
 def read_document(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """The file as Markdown.
+    """The file as Markdown, with a warning where words of it were not read.
 
     Raises:
         UnreadableDocument: empty, too large, encrypted, damaged, binary, of an unknown format, or without text.
     """
+    return _read(data, name, limits) if _IS_INSIDE.get() else read_with_ledger(data, name, limits)[0]
+
+
+def read_with_ledger(data: bytes, name: str, limits: ReadLimits) -> tuple[ParsedDocument, Ledger]:
+    """Read a file, and compare what was read with all words that it holds.
+
+    Raises:
+        UnreadableDocument: as of `read_document`.
+    """
+    from argot.corpus.readers.ledger import lost_words_warning
+
+    started = time.process_time()
+    with _outer_file():
+        parsed = _read(data, name, limits)
+    took = time.process_time() - started
+    # Cutting into passages comes afterwards, and has to be done in the same time.
+    left = max(0.0, limits.seconds - took) / 4
+    ledger = _strike(data, name, parsed, limits, min(left, max(_LEAST_COUNTING_SECONDS, _MOST_COUNTING_SHARE * took)))
+    warning = lost_words_warning(ledger) or (NOT_COUNTED if ledger.shortfall else "")
+    return (replace(parsed, warnings=(*parsed.warnings, warning)) if warning else parsed), ledger
+
+
+@contextmanager
+def _outer_file() -> Iterator[None]:
+    token = _IS_INSIDE.set(True)
+    try:
+        yield
+    finally:
+        _IS_INSIDE.reset(token)
+
+
+def _strike(data: bytes, name: str, parsed: ParsedDocument, limits: ReadLimits, seconds: float) -> Ledger:
+    """Strike the ledger of a file that was read; whatever happens to the census, the file stays read."""
+    from argot.corpus.readers.ledger import Ledger, census_of, strike_ledger
+    from argot.corpus.readers.ledger.budget import Budget
+
+    try:
+        return strike_ledger(parsed, census_of(data, name, media_type_of(data, name), limits, Budget(seconds)))
+    except Exception as error:  # too long, too large, or broken in a way that its reader does not mind
+        return Ledger(shortfall=f"{type(error).__name__}: {error}"[:200])
+
+
+def _read(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     limits.check_size(len(data), name)
+    if kind := leftover_kind(name):
+        raise UnreadableDocument(name, f"no document: {kind}", "Give the document itself.")
     module, function = _READERS[media_type_of(data, name)]
     reader: Reader = getattr(importlib.import_module(f"argot.corpus.readers.{module}"), function)
     try:

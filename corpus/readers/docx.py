@@ -17,7 +17,9 @@ from argot.corpus.readers.docx_headings import with_headings
 from argot.corpus.readers.docx_hidden import remove_hidden_text
 from argot.corpus.readers.docx_insertions import Insertions
 from argot.corpus.readers.docx_labels import mark_labels, write_labels
+from argot.corpus.readers.docx_notes import remove_marks_without_notes
 from argot.corpus.readers.docx_package import WordPackage
+from argot.corpus.readers.docx_properties import custom_fields
 from argot.corpus.readers.docx_text import prepare_text
 from argot.corpus.readers.docx_text_boxes import show_all_text
 from argot.corpus.readers.header_fields import HeaderText
@@ -52,26 +54,47 @@ _NOTE = re.compile(r"(?:foot|end)note-ref-.+")
 
 def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     """Title: of the properties, else the first top heading, else the file name. Word files know no pages."""
-    import mammoth
-
     checked = check_archive(data, name, limits, elements_a_second=_ELEMENTS_A_SECOND)
     data = checked.data
     package, omissions, insertions = WordPackage(data), Omissions(), Insertions(data)
     has_hidden = remove_hidden_text(package)
-    prepare_text(package, omissions)
     headers: list[HeaderText] = []
     changes: tuple[str, ...] = ()
     embedded = ""
     # mammoth says what is wrong with a text that is no XML.
     if (document := package.tree(package.document)) is not None:
         changes = describe_changes(document)
+        # Before fields lose their instructions, which tell a page's number from text.
         headers = read_headers(package, document)
+        prepare_text(package, omissions)
         show_all_text(document)
+        remove_marks_without_notes(package, document, omissions)
         mark_labels(package)
         read_graphics(package, document, insertions, omissions)
         insert_comments(package, document, omissions)
         insert_text_parts(package, document, limits, insertions, omissions)
         embedded = read_embedded_files(package, document, limits, omissions)
+    tree = html_tree(_convert(package))
+    # Check boxes stand in the text already, as `prepare_text` wrote them.
+    for box in tree.find_all("input"):
+        box.decompose()
+    write_labels(tree)
+    _join_notes(tree)
+    markdown = insertions.put_into(to_markdown(tree))
+    core = core_properties(data)
+    title = core.title or first_heading(markdown) or file_stem(name)
+    markdown = put_headers_into(markdown, headers, title) + embedded
+    hidden = ("hidden text was left out",) if has_hidden else ()
+    warnings = (*checked.warnings, *hidden, *changes, *omissions.warnings(), *package.warnings())
+    fields = tuple(dict.fromkeys([*core.fields, *custom_fields(package), *header_fields(headers)]))
+    return ParsedDocument(title, markdown, _MEDIA_TYPE, date=core.date, warnings=warnings, fields=fields)
+
+
+def _convert(package: WordPackage) -> str:
+    """Return the text as HTML; parts beside it that are damaged are left out."""
+    import mammoth
+
+    package.drop_damaged_parts()
     # By default pictures become base64, megabytes of text that nobody searches for.
     result = mammoth.convert_to_html(
         io.BytesIO(package.packed()),
@@ -80,17 +103,7 @@ def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         id_prefix=_PREFIX,
         transform_document=with_headings,
     )
-    tree = html_tree(result.value)
-    write_labels(tree)
-    _join_notes(tree)
-    markdown = insertions.put_into(to_markdown(tree))
-    core = core_properties(data)
-    title = core.title or first_heading(markdown) or file_stem(name)
-    markdown = put_headers_into(markdown, headers, title) + embedded
-    hidden = ("hidden text was left out",) if has_hidden else ()
-    warnings = (*checked.warnings, *hidden, *changes, *omissions.warnings())
-    fields = (*core.fields, *header_fields(headers))
-    return ParsedDocument(title, markdown, _MEDIA_TYPE, date=core.date, warnings=warnings, fields=fields)
+    return str(result.value)
 
 
 def _join_notes(tree: BeautifulSoup) -> None:

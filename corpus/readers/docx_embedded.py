@@ -30,7 +30,7 @@ def insert_text_parts(
 ) -> None:
     """Put the text of each part that the document takes in whole at its place in the text."""
     for number, chunk in enumerate(list(root.iter(f"{W}altChunk")), start=1):
-        text = _read_related(package, chunk.get(f"{R}id"), limits) if number <= _MAX_FILES else ""
+        text = _read_related(package, chunk.get(f"{R}id"), limits, omissions) if number <= _MAX_FILES else ""
         if text:
             chunk.addnext(text_paragraph(insertions.run_for(text)))
         else:
@@ -47,7 +47,7 @@ def read_embedded_files(package: WordPackage, root: Any, limits: ReadLimits, omi
             continue
         name = posixpath.basename(relation.part) if relation else ""
         is_office = name.lower().endswith(_OFFICE) and number <= _MAX_FILES
-        text = _read_related(package, embedded.get(f"{R}id"), limits) if is_office else ""
+        text = _read_related(package, embedded.get(f"{R}id"), limits, omissions) if is_office else ""
         if text:
             sections.append(f"## Embedded: {name}\n\n{lower_headings(text, 2)}")
         else:
@@ -55,18 +55,18 @@ def read_embedded_files(package: WordPackage, root: Any, limits: ReadLimits, omi
     return "".join(f"\n{section.strip()}\n" for section in sections)
 
 
-def _read_related(package: WordPackage, relation: str | None, limits: ReadLimits) -> str:
+def _read_related(package: WordPackage, relation: str | None, limits: ReadLimits, omissions: Omissions) -> str:
     found = package.relations(package.document).get(relation or "")
     content = package.content(found.part) if found else None
     if not content or found is None:
         return ""
     try:
-        return _read_part(content, posixpath.basename(found.part), limits).strip()
+        return _read_part(content, posixpath.basename(found.part), limits, omissions).strip()
     except UnreadableDocument:
         return ""
 
 
-def _read_part(content: bytes, name: str, limits: ReadLimits) -> str:
+def _read_part(content: bytes, name: str, limits: ReadLimits, omissions: Omissions) -> str:
     """Return the part as Markdown, by its first bytes where its name does not tell the kind."""
     lowered, beginning = name.lower(), content[:1000].lstrip()
     if lowered.endswith((".mht", ".mhtml")) or beginning[:13].lower() == b"mime-version:":
@@ -83,7 +83,9 @@ def _read_part(content: bytes, name: str, limits: ReadLimits) -> str:
 
     token = _depth.set(_depth.get() + 1)
     try:
-        return read_document(content, name, limits).markdown
+        parsed = read_document(content, name, limits)
+        omissions.warn(f"{name}: {warning}" for warning in parsed.warnings)
+        return parsed.markdown
     finally:
         _depth.reset(token)
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from argot.corpus.readers.docx_insertions import text_run
 from argot.corpus.readers.docx_package import R, W, WordPackage, is_switched_on
 from argot.corpus.readers.docx_text_boxes import show_all_text
 from argot.corpus.readers.file_fields import said_fields
@@ -26,6 +27,7 @@ def read_headers(package: WordPackage, document: Any) -> list[HeaderText]:
     for part in dict.fromkeys(_shown_parts(package, document)):
         root = package.tree(part)
         if root is not None:
+            _mark_simple_fields(root)
             show_all_text(root)
             found += read_header_rows(list(_read_rows(root)))
     return list(dict.fromkeys(found))
@@ -65,6 +67,13 @@ def _shown_parts(package: WordPackage, document: Any) -> Iterator[str]:
         # A section takes over the first page's header of the one before it.
         if is_switched_on(section.find(f"{W}titlePg")):
             yield from first_pages.values()
+
+
+def _mark_simple_fields(root: Any) -> None:
+    """Put the mark of a number of pages in place of the number where a field is one element."""
+    for simple in root.iter(f"{W}fldSimple"):
+        if mark := _mark_of(str(simple.get(f"{W}instr") or "")):
+            simple[:] = [text_run(mark)]
 
 
 def _read_rows(element: Any) -> Iterator[Row]:
@@ -109,8 +118,6 @@ class _LineReading:
                 self.words.append("\t")
             elif name in ("br", "cr"):
                 self.words.append("\n")
-            elif name == "fldSimple" and (mark := _mark_of(str(child.get(f"{W}instr") or ""))):
-                self.words.append(mark)
             elif name == "fldChar":
                 self._read_field_mark(str(child.get(f"{W}fldCharType")))
             elif name == "instrText" and self._fields:

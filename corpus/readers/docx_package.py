@@ -19,7 +19,6 @@ _TRANSITIONAL = rb"http://schemas.openxmlformats.org/\1/2006/"
 _USUAL_DOCUMENT = "word/document.xml"
 _READ_KINDS = ("styles", "numbering", "footnotes", "endnotes", "comments")
 """The kinds of parts that mammoth reads besides the text."""
-_NEEDED = ("[Content_Types].xml", "_rels/.rels")
 
 _UNREAD = frozenset({f"{W}del", f"{W}moveFrom", f"{W}delText", f"{W}instrText", f"{W}tabs", f"{MC}Fallback"})
 _BLANKS = frozenset({f"{W}tab", f"{W}ptab", f"{W}br", f"{W}cr"})
@@ -75,13 +74,16 @@ class WordPackage:
         """Return the name of the part of this kind that the text points to; empty where there is none."""
         return next((one.part for one in self.relations(self.document).values() if one.kind == kind), "")
 
-    def drop_damaged_parts(self) -> bool:
-        """Leave out the XML parts of the text that cannot be parsed; tell whether there was one."""
-        before = len(self.damaged)
-        for part in self.xml_parts():
-            if part not in (*_NEEDED, self.document):
-                self.tree(part)
-        return len(self.damaged) > before
+    def drop_damaged_parts(self) -> None:
+        """Leave out the XML parts that mammoth reads beside the text and cannot parse."""
+        for kind in _READ_KINDS:
+            part = self.related_part(kind) or f"word/{kind}.xml"
+            self.tree(part)
+            self.relations(part)
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return the warning that names damaged parts; none where all are sound."""
+        return (f"damaged parts were left out: {', '.join(sorted(self.damaged))}",) if self.damaged else ()
 
     def packed(self) -> bytes:
         """Return the file with all changes, without pictures and embedded files. It is read at once: not compressed."""

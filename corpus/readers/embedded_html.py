@@ -64,6 +64,8 @@ class _Cleaning:
         self._parts: list[str] = []
         self._at = 0
         self._paragraph_end = 0
+        self._list_end = -1
+        """Where the last item ends of a list of links that the text announces."""
         self._never: set[str] = set()
         """Ends that do not come any more: what opens so is not looked for to the end of the text again."""
 
@@ -81,6 +83,10 @@ class _Cleaning:
             self._quoted(mark)
         elif mark["indented"]:
             self._parts.append(mark.group())
+        elif mark["contents"]:
+            if self._is_announced(mark.start()):
+                self._parts.append(mark["contents"])
+                self._list_end = mark.end()
         elif mark["comment"]:
             self._parts.append(mark.group() if self._end("-->") is None else "")
         elif mark["whole"]:
@@ -89,6 +95,13 @@ class _Cleaning:
             self._parts.append(" " if self._in_row() else "\n")
         elif mark["part"]:
             self._part(mark)
+
+    def _is_announced(self, start: int) -> bool:
+        """Return whether the line above ends in a colon ("You can use:"), or is an item of a list that it announces."""
+        if self._list_end >= 0 and not self._text[self._list_end : start].strip():
+            return True
+        line = self._text[max(0, start - _LONGEST_ROW) : start].rstrip().rpartition("\n")[2].lstrip()
+        return line.endswith(":") and not line.startswith("#")
 
     def _fenced(self, mark: re.Match[str]) -> None:
         """Keeps code as it stands, to the end of the text where its fence is never closed."""

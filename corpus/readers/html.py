@@ -10,8 +10,9 @@ from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.dates import DATE_NAMES, date_of, not_understood
 from argot.corpus.readers.file_fields import said_fields
 from argot.corpus.readers.nested_tables import flatten_nested_tables
+from argot.corpus.readers.omissions import Omissions
 from argot.corpus.readers.pipe_tables import pipe_table, with_one_header
-from argot.corpus.readers.plain_text import decode_text, file_stem
+from argot.corpus.readers.plain_text import decode_text, file_stem, restore_windows_characters
 from argot.corpus.readers.titles import names_the_page, real_title
 from argot.errors import UnreadableDocument
 from argot.types import ParsedDocument
@@ -19,15 +20,14 @@ from argot.types import ParsedDocument
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
 
-# `a.headerlink` is the paragraph sign that Sphinx puts behind headings.
-_DROPPED = (
-    "script, style, noscript, template, iframe, object, embed, svg, canvas, nav, form input, select, button, dialog, "
-    "[hidden], [aria-hidden=true], [role=navigation], [role=banner], [role=search], [role=contentinfo], a.headerlink"
+_CHARSET = re.compile(
+    rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w.:-]{2,40})|\A\s*<\?xml[^>]{0,200}encoding\s*=\s*[\"']([\w.:-]{2,40})",
+    re.IGNORECASE,
 )
 BULLET = "argot-bullet"
 """The attribute of a list item with what Markdown shall print in front of it."""
-_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w.:-]{2,40})", re.IGNORECASE)
+# These numbers mean what windows-1252 has there (HTML, 13.2.5.80); lxml takes them for control characters.
+_WINDOWS_REFERENCE = re.compile(r"&#(?:0{0,5}(1[2-5]\d)|x0{0,4}([89][0-9a-f]));?", re.IGNORECASE)
 _DATED = (
     'meta[property="article:modified_time"]',
     'meta[name="last-modified" i]',
@@ -60,24 +60,25 @@ ELEMENTS_A_SECOND = 8_000
 """What is read of ordinary pages."""
 # A few cells that claim to span thousands of columns would fill the memory.
 _MAX_SPAN = 50
+_MAX_ROWS_SPANNED = 65_534
+"""As the standard has it (HTML, 4.9.11)."""
+_LONGEST_TITLE = 150  # characters of an abbreviation's long form
 _MAX_CELLS = 2_000_000
-_MOSTLY = 0.6
 _TERM, _DEFINITION = "\x01", "\x02"
 """Marks that join a definition to its term once both are Markdown; the source has no such characters left."""
 
 
 def read_html(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     """Title: the first top heading if there is one, else `<title>`, else the file name."""
-    charset = _META_CHARSET.search(data[:4096])
-    text = decode_text(data, name, charset[1].decode("ascii") if charset else None)
+    text = decode_html(data, name)
     limits.check_elements(text.count("<") - text.count("</"), ELEMENTS_A_SECOND, "HTML", name)
     soup = _soup(text)
     headings = (_one_line(heading) for heading in soup.find_all("h1", limit=10))
     title = next((text for text in headings if text and names_the_page(text)), "")
     title = title or real_title(_one_line(soup.find("title")))
-    fields, dates = said_fields(_meta(soup)), _dates(soup)
+    fields, dates, omissions = said_fields(_meta(soup)), _dates(soup), Omissions()
     try:
-        markdown = to_markdown(_main_part(soup))
+        markdown = to_markdown(_main_part(soup), omissions)
     except RecursionError as error:
         raise UnreadableDocument(name, "nested too deeply", "Simplify the page, or save it as text.") from error
     return ParsedDocument(
@@ -85,9 +86,15 @@ def read_html(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         markdown,
         "text/html",
         date=date_of(*dates),
-        warnings=not_understood(*dates),
+        warnings=(*not_understood(*dates), *omissions.warnings()),
         fields=fields,
     )
+
+
+def decode_html(data: bytes, name: str, declared: str | None = None) -> str:
+    """Return the text of a page, whose own declaration counts where nothing else declares an encoding."""
+    found = None if declared else _CHARSET.search(data[:4096])
+    return decode_text(data, name, (found[1] or found[2]).decode("ascii") if found else declared)
 
 
 def html_to_markdown(html: str) -> str:
@@ -103,18 +110,16 @@ def html_tree(html: str) -> BeautifulSoup:
     return soup
 
 
-def to_markdown(root: Tag) -> str:
-    from bs4 import Tag
+def to_markdown(root: Tag, omissions: Omissions | None = None) -> str:
+    """Return the Markdown of a part of a page; what is seen in it and not read is added to `omissions`."""
+    from argot.corpus.readers.html_forms import write_form_fields
+    from argot.corpus.readers.html_media import write_media
+    from argot.corpus.readers.html_visibility import remove_unseen
 
-    for element in root.select(_DROPPED):
-        element.decompose()
-    for element in root.select("[style]"):
-        # An element inside one that was just removed has lost its attributes.
-        if isinstance(element, Tag) and element.attrs and _HIDDEN_STYLE.search(str(element.get("style", ""))):
-            element.decompose()
-    for element in root.select("aside"):
-        if _is_links(element):
-            element.decompose()
+    omissions = omissions or Omissions()
+    write_media(root, omissions)
+    remove_unseen(root)
+    write_form_fields(root)
     flatten_nested_tables(root)
     for element in root.select("table table"):
         if (around := element.find_parent("table")) is not None:
@@ -127,16 +132,11 @@ def _soup(html: str) -> BeautifulSoup:
 
     # Document type and entity declarations go: lxml's HTML parser resolves none, and their text is no content.
     cleaned = _CONTROL.sub("", _DECLARATION.sub("", html[:20_000], count=3) + html[20_000:])
-    return BeautifulSoup(cleaned, "lxml")
+    return BeautifulSoup(_WINDOWS_REFERENCE.sub(_windows_character, cleaned), "lxml")
 
 
-def _is_links(aside: Tag) -> bool:
-    """Whether it leads elsewhere, as "Related" does; others are notes on what stands beside them."""
-    links, headings = (
-        sum(len(one.get_text(strip=True)) for one in aside.select(selector))
-        for selector in ("a", "h1, h2, h3, h4, h5, h6")
-    )
-    return links > _MOSTLY * max(len(aside.get_text(strip=True)) - headings, 1)
+def _windows_character(reference: re.Match[str]) -> str:
+    return restore_windows_characters(chr(int(reference[1]) if reference[1] else int(reference[2], 16)))
 
 
 def _main_part(soup: BeautifulSoup) -> Tag:
@@ -189,7 +189,7 @@ def _tidy(markdown: str) -> str:
     joined = re.sub(rf"\*\*{_TERM}\s*\*\*", ", ", markdown)
     joined = re.sub(rf"\*\*{_TERM}\s*{_DEFINITION}[ \t]*", "**: ", joined)
     joined = joined.replace(_TERM, "").replace(_DEFINITION, "")
-    joined = joined.replace("\xa0", " ")
+    joined = joined.replace("\xa0", " ").replace("\xad", "")
     lines = [line.rstrip() for line in joined.split("\n")]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip() + "\n"
 
@@ -199,6 +199,9 @@ def _tidy(markdown: str) -> str:
 
 def _converter() -> Any:
     from markdownify import MarkdownConverter
+
+    expanded: set[tuple[str, str]] = set()
+    """Abbreviations whose long form was given."""
 
     class Converter(MarkdownConverter):  # type: ignore[misc, unused-ignore]
         """markdownify's rules, but for what a passage must not lose: tables with spans, definitions, code."""
@@ -268,12 +271,31 @@ def _converter() -> Any:
 
         def convert_a(self, el: Any, text: str, parent_tags: Any) -> str:
             if not el.get_text(strip=True):  # a badge, or a picture that opens larger
-                return ""
+                return _name_of_choice(el, text)
             href = str(el.get("href") or "")
             # A relative link is of no use outside its site.
             if not href.startswith(("http://", "https://")) or not text.strip() or "_noformat" in parent_tags:
                 return text
             return f"[{text.strip()}]({href})" if text.strip() != href else href
+
+        def convert_abbr(self, el: Any, text: str, parent_tags: Any) -> str:
+            title = " ".join(str(el.get("title") or "").split())
+            if (
+                not title
+                or not text.strip()
+                or len(title) > _LONGEST_TITLE
+                or title.casefold() == text.strip().casefold()
+            ):
+                return text
+            if (text.strip(), title) in expanded:
+                return text
+            expanded.add((text.strip(), title))
+            return f"{text} ({title})"
+
+        convert_acronym = convert_dfn = convert_abbr
+
+        def convert_rt(self, el: Any, text: str, parent_tags: Any) -> str:
+            return text if el.find_previous_sibling("rp") is not None or not text.strip() else f"({text.strip()})"
 
         def convert_sup(self, el: Any, text: str, parent_tags: Any) -> str:
             return f"^{text.strip()}" if text.strip() else ""
@@ -301,6 +323,14 @@ def _list_item(el: Any, text: str) -> str:
     return "\n".join([f"{bullet} {first}", *(f"{indent}{line}" if line else "" for line in others)])
 
 
+def _name_of_choice(link: Any, text: str) -> str:
+    """Return what names a link without text, where it is all that an item of a list or a cell holds."""
+    item = link.find_parent(["li", "td", "th", "dd"])
+    if item is None or item.get_text(strip=True):
+        return ""
+    return text or " ".join(str(link.get("aria-label") or link.get("title") or "").split())
+
+
 def _language(el: Any) -> str:
     code = el.find("code")
     for element in (el, code):
@@ -317,15 +347,21 @@ def _grid(converter: Any, table: Any) -> tuple[list[list[str]], int]:
     """The cells of a table, spans filled with the cell they come from, and the number of header rows."""
     rows: list[list[str]] = []
     headers, held, made = 0, {}, 0  # type: int, dict[int, tuple[int, str]], int
-    for element in table.find_all("tr"):
+    elements = _rows_as_shown(table)
+    widest = _widest(elements)
+    group = None
+    for element in elements:
+        if element.parent is not group:  # no cell reaches out of its group of rows
+            held, group = {}, element.parent
         row: list[str] = []
         cells = list(element.find_all(["td", "th"], recursive=False))
         for each in cells:
             while len(row) in held:
                 row.append(_take(held, len(row)))
             content = _cell_text(converter, each)
-            for _ in range(_span(each, "colspan")):
-                if (down := _span(each, "rowspan")) > 1:
+            across = _span(each, "colspan", _MAX_SPAN)
+            for _ in range(min(across, widest) if len(cells) == 1 and widest else across):
+                if (down := _span(each, "rowspan", _MAX_ROWS_SPANNED)) > 1:
                     held[len(row)] = (down - 1, content)
                 row.append(content)
         while len(row) in held:
@@ -340,6 +376,18 @@ def _grid(converter: Any, table: Any) -> tuple[list[list[str]], int]:
     return rows, headers
 
 
+def _rows_as_shown(table: Any) -> list[Any]:
+    """Return the rows from top to bottom: browsers show a head above and a foot below, wherever they are written."""
+    place = {"thead": 0, "tfoot": 2}
+    return sorted(table.find_all("tr"), key=lambda row: place.get(row.parent.name, 1))
+
+
+def _widest(rows: list[Any]) -> int:
+    """Return the columns of the widest row of several cells: a lone cell that claims more means "all of them"."""
+    cells = [row.find_all(["td", "th"], recursive=False) for row in rows]
+    return max((sum(_span(one, "colspan", _MAX_SPAN) for one in row) for row in cells if len(row) > 1), default=0)
+
+
 def _take(held: dict[int, tuple[int, str]], column: int) -> str:
     left, content = held.pop(column)
     if left > 1:
@@ -347,10 +395,13 @@ def _take(held: dict[int, tuple[int, str]], column: int) -> str:
     return content
 
 
-def _span(element: Any, attribute: str) -> int:
+def _span(element: Any, attribute: str, largest: int) -> int:
     value = str(element.get(attribute) or "1").strip()
     # `int` would also take other scripts' digits, and numbers of any length.
-    return min(max(int(value), 1), _MAX_SPAN) if value.isascii() and value.isdigit() and len(value) < 6 else 1
+    if not (value.isascii() and value.isdigit() and len(value) < 6):
+        return 1
+    # A rowspan of 0 reaches to the end of its group of rows.
+    return largest if attribute == "rowspan" and int(value) == 0 else min(max(int(value), 1), largest)
 
 
 def _cell_text(converter: Any, element: Any) -> str:

@@ -95,7 +95,7 @@ def _make_line(table: Tag) -> Tag:
 
 def _strip_last_blanks(cell: Tag) -> None:
     """Remove the blanks at the end, so that a colon or semicolon stands right behind the last word."""
-    from bs4 import NavigableString
+    from bs4.element import NavigableString
 
     cell.smooth()
     if cell.contents and isinstance(last := cell.contents[-1], NavigableString):

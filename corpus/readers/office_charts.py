@@ -149,8 +149,8 @@ def _read_numbers(element: Any, label_format: str, since_1904: bool) -> Iterator
 
 def _format_value(text: str, number_format: str, since_1904: bool = False) -> str:
     """Return a cached value as it is shown. Errors such as `#N/A`, and whatever is no number, stay as they are."""
-    from openpyxl.styles.numbers import is_date_format  # type: ignore[import-untyped]
-    from openpyxl.utils.datetime import from_excel  # type: ignore[import-untyped]
+    from openpyxl.styles.numbers import is_date_format
+    from openpyxl.utils.datetime import from_excel
 
     try:
         value = float(text)

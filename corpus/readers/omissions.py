@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 _PLURALS = {"text box": "text boxes", "check box": "check boxes"}
 
@@ -15,19 +16,24 @@ class Omissions:
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
+        self._of_parts: list[str] = []
 
     def add(self, kind: str, number: int = 1) -> None:
         self._counts[kind] += number
+
+    def warn(self, warnings: Iterable[str]) -> None:
+        """Note warnings of files within this one, which stand behind its own."""
+        self._of_parts += warnings
 
     def warnings(self) -> tuple[str, ...]:
         """Return one warning such as "2 pictures and 1 equation were not read"; none where nothing was left unread."""
         named = [f"{number:,} {_noun(kind, number)}" for kind, number in self._counts.items() if number > 0]
         if not named:
-            return ()
+            return tuple(self._of_parts)
         *others, last = named
         listed = f"{', '.join(others)} and {last}" if others else last
         only_one = sum(self._counts.values()) == 1
-        return (f"{listed} {'was' if only_one else 'were'} not read",)
+        return (f"{listed} {'was' if only_one else 'were'} not read", *self._of_parts)
 
 
 def _noun(kind: str, number: int) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from argot.corpus.readers.continued_tables import with_headers_overleaf
+from argot.corpus.readers.pdf_annotations import Remark
 from argot.corpus.readers.pdf_blocks import Fonts, Piece, Words, join_pages, markdown_of, page_blocks, with_marked_steps
 from argot.corpus.readers.pdf_headings import Bookmark, set_levels
 from argot.corpus.readers.pdf_lines import Line, body_size
@@ -23,6 +24,7 @@ from argot.types import Box, BoxMark, PageKind, PageMark, ParsedDocument
 class PageContents:
     """What stands on the pages of a document. `rules` and `kinds` by page number, from 1; a page of no kind is one.
 
+    `remarks`: what was put onto pages, by their number.
     `turned`: pages whose lines were read from them set upright, so that their places are not those of the page.
     """
 
@@ -31,6 +33,7 @@ class PageContents:
     kinds: Mapping[int, PageKind] = field(default_factory=dict)
     bookmarks: Sequence[Bookmark] = ()
     turned: frozenset[int] = frozenset()
+    remarks: Mapping[int, Sequence[Remark]] = field(default_factory=dict)
 
 
 def document_of_pages(
@@ -47,7 +50,10 @@ def document_of_pages(
     ]
     title = title or _first_heading(blocks, fonts) or name
     set_levels([piece for page in blocks for piece in page if piece.kind == "heading"], fonts, pages.bookmarks)
-    pieces = list(join_pages([with_joined_notes(page, fonts) for page in blocks], words))
+    blocks = [with_joined_notes(page, fonts) for page in blocks]
+    for number, page in enumerate(blocks, start=1):
+        _insert_remarks(page, pages.remarks.get(number, ()), number)
+    pieces = list(join_pages(blocks, words))
     set_depths(pieces)
     markdown, marks, boxes = _markdown(pieces, pages.kinds)
     boxes = tuple(mark for mark in boxes if mark.box.page not in pages.turned)
@@ -62,6 +68,24 @@ def tables_of_pages(pages: PageContents) -> list[list[PageTable]]:
 
 def _tables(lines: Sequence[Sequence[Line]], rules: Mapping[int, Rules]) -> list[list[PageTable]]:
     return [page_tables(page, rules.get(number, Rules())) for number, page in enumerate(lines, start=1)]
+
+
+def _insert_remarks(pieces: list[Piece], remarks: Sequence[Remark], page: int) -> None:
+    """Put each remark behind the last piece that begins above its middle, in its column where there is one."""
+    # Notes that say the same as the words that they are pinned to say nothing.
+    text = _folded(" ".join(piece.text for piece in pieces))
+    for remark in sorted(remarks, key=lambda one: one.box[1]):
+        if remark.about and _folded(remark.about) in text:
+            continue
+        x0, y0, x1, y1 = remark.box
+        above = [number for number, piece in enumerate(pieces) if piece.boxes[-1][2] <= (y0 + y1) / 2]
+        beside = [n for n in above if pieces[n].boxes[-1][1] < x1 and pieces[n].boxes[-1][3] > x0]
+        place = max(beside or above, default=-1) + 1
+        pieces.insert(place, Piece("note", remark.text, page, [(page, x0, y0, x1, y1)], size=0.0))
+
+
+def _folded(text: str) -> str:
+    return "".join(char for char in text.casefold() if char.isalnum())
 
 
 def _fonts(lines: Sequence[list[Line]]) -> Fonts:

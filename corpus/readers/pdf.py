@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -14,10 +15,14 @@ from argot.corpus.readers.dates import date_of
 from argot.corpus.readers.file_fields import said_fields
 from argot.corpus.readers.ocr import DPI, INSTALL, OcrPage, is_installed, recognised, require_ocr
 from argot.corpus.readers.page_layout import PageContents, document_of_pages, tables_of_pages
-from argot.corpus.readers.pdf_columns import in_columns
+from argot.corpus.readers.pdf_annotations import read_annotations
+from argot.corpus.readers.pdf_extras import has_extras, read_extras
+from argot.corpus.readers.pdf_forms import with_form_fields
 from argot.corpus.readers.pdf_headings import Bookmark
-from argot.corpus.readers.pdf_lines import Line, body_size, line_step, page_lines
-from argot.corpus.readers.pdf_rules import Rules, page_rules
+from argot.corpus.readers.pdf_lines import Line, body_size, line_step
+from argot.corpus.readers.pdf_pages import PageText, read_page_text, read_rules
+from argot.corpus.readers.pdf_pictures import read_pictures
+from argot.corpus.readers.pdf_rules import Rules
 from argot.corpus.readers.pdf_tables import PageTable
 from argot.corpus.readers.plain_text import file_stem
 from argot.corpus.readers.second_reading import is_broken, joined_extractions
@@ -47,11 +52,14 @@ def read_pdf(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     """
     document = _open(data, name)
     try:
-        contents, warnings = _contents(document, name, limits)
+        contents, warnings, texts = _contents(document, name, limits)
+        extras = read_extras(document, texts, limits)
         said = {key: str(document.get_metadata_value(key) or "") for key in _PROPERTIES}
     finally:
         document.close()
+    warnings += extras.warnings
     parsed = document_of_pages(contents, _metadata_title(said["Title"]), file_stem(name), "application/pdf", warnings)
+    parsed = replace(parsed, markdown="".join([parsed.markdown, *(f"{one}\n\n" for one in extras.sections)]))
     fields = said_fields((key, said[key]) for key in ("Author", "Keywords"))
     return replace(parsed, date=_date(said["ModDate"]) or _date(said["CreationDate"]), fields=fields)
 
@@ -69,27 +77,47 @@ def pdf_tables(data: bytes, name: str, limits: ReadLimits) -> list[list[PageTabl
         document.close()
 
 
-def _contents(document: Any, name: str, limits: ReadLimits) -> tuple[PageContents, list[str]]:
+def _contents(document: Any, name: str, limits: ReadLimits) -> tuple[PageContents, list[str], list[PageText]]:
     """What stands on the pages, and what could not be read of it."""
-    lines, heights = _all_lines(document, name, limits)
-    lines, scans, warnings = _with_scans(document, lines, name, limits)
+    texts, warnings = _all_texts(document, name, limits)
+    lines, heights = [text.lines for text in texts], [text.height for text in texts]
+    has_more = has_extras(document) or any(text.annotations.says_something for text in texts)
+    lines, scans, more = _with_scans(document, lines, name, limits, has_more=has_more)
+    warnings += more
     lines, more = _read_again(document, lines, scans, name, limits)
     warnings += more
     lines = _without_running(lines, heights)
-    rules = {number: _rules(document, number) for number, page in enumerate(lines, start=1) if page}
-    blank = [number for number, page in enumerate(lines, start=1) if not page]
+    filled = [with_form_fields(page, text.annotations.fields) for page, text in zip(lines, texts, strict=True)]
+    lines = [page for page, _ in filled]
+    remarks = {
+        number: [*text.annotations.remarks, *unlabelled]
+        for number, (text, (_, unlabelled)) in enumerate(zip(texts, filled, strict=True), start=1)
+    }
+    rules = {
+        number: texts[number - 1].rules or _rules(document, number, texts[number - 1])
+        for number, page in enumerate(lines, start=1)
+        if page
+    }
+    blank = [
+        number for number, page in enumerate(lines, start=1) if not page and not remarks[number] and heights[number - 1]
+    ]
     kinds = {number: page.kind for number, page in scans.items()}
     turned = frozenset(number for number, page in scans.items() if page.turned)
-    return PageContents(lines, rules, kinds, _bookmarks(document), turned), [
-        *warnings,
-        *([f"no text on page {_listed(blank)}"] if blank else []),
-    ]
+    turned |= {number for number, text in enumerate(texts, start=1) if text.turned or text.part}
+    return (
+        PageContents(lines, rules, kinds, _bookmarks(document), turned, remarks),
+        [
+            *warnings,
+            *([f"no text on page {_listed(blank)}"] if blank else []),
+        ],
+        texts,
+    )
 
 
-def _rules(document: Any, number: int) -> Rules:
+def _rules(document: Any, number: int, text: PageText) -> Rules:
     page = document[number - 1]
     try:
-        return page_rules(page)
+        return read_rules(page, text)
     finally:
         page.close()
 
@@ -110,37 +138,51 @@ def _open(data: bytes, name: str) -> Any:
     if b"%PDF-" not in data[:1024]:
         raise UnreadableDocument(name, "damaged or no PDF: it does not begin like one")
     try:
-        return pypdfium2.PdfDocument(data)
+        document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
         if "password" in str(error).lower() or "security" in str(error).lower():
             raise UnreadableDocument(name, "encrypted", "Save it without a password.") from error
         raise UnreadableDocument(name, "damaged or cut off: not a complete PDF") from error
+    with suppress(pypdfium2.PdfiumError):  # a damaged form is no reason not to read the pages
+        document.init_forms()
+    return document
 
 
-def _all_lines(document: Any, name: str, limits: ReadLimits) -> tuple[list[list[Line]], list[float]]:
-    """The lines and the height of every page."""
-    lines: list[list[Line]] = []
-    heights: list[float] = []
+def _all_texts(document: Any, name: str, limits: ReadLimits) -> tuple[list[PageText], list[str]]:
+    """The text of every page, and what is to be said of those that cannot be opened."""
+    import pypdfium2
+
+    texts: list[PageText] = []
+    damaged: list[int] = []
     length = 0
     for index in range(len(document)):
-        page = document[index]
-        lines.append(in_columns(page_lines(page)))
-        heights.append(page.get_height())
+        try:
+            page = document[index]
+        except pypdfium2.PdfiumError:
+            damaged.append(index + 1)
+            texts.append(PageText([], 0.0, 0.0))
+            continue
+        text = read_page_text(page)
+        # While the page is open: to open it again takes as long as to read its rules.
+        rules = read_rules(page, text) if text.lines else None
+        pictures = read_pictures(page, text.lines)
+        texts.append(replace(text, rules=rules, annotations=read_annotations(page), pictures=pictures))
         page.close()
-        length += sum(len(line.text) for line in lines[-1])
+        length += sum(len(line.text) for line in texts[-1].lines)
         limits.check_chars(length, name)
-    return lines, heights
+    return texts, [f"page {_listed(damaged)} is damaged and was not read"] if damaged else []
 
 
 def _with_scans(
-    document: Any, lines: list[list[Line]], name: str, limits: ReadLimits
+    document: Any, lines: list[list[Line]], name: str, limits: ReadLimits, *, has_more: bool = False
 ) -> tuple[list[list[Line]], dict[int, OcrPage], list[str]]:
     """The lines with those of scanned pages, these pages by number, and what could not be read of them.
 
     Only pages without text of their own are recognised: what a program wrote is surer than what is seen.
+    `has_more`: the document says something beside its pages' text, so that none is no reason to refuse it.
     """
     scans = [number for number, page in enumerate(lines, start=1) if not page and _shows_something(document, number)]
-    has_text = any(lines)
+    has_text = any(lines) or has_more
     if not scans or not limits.ocr_languages or not is_installed():
         if not has_text:
             require_ocr(limits.ocr_languages, name, "no text: it looks scanned")
@@ -148,7 +190,7 @@ def _with_scans(
         return lines, {}, [f"page {_listed(scans)} looks scanned and was not read. {INSTALL}"] if scans else []
     found = {number: _recognised(document, number, name, limits) for number in scans[: limits.ocr_pages]}
     full = [found[number].lines if number in found else page for number, page in enumerate(lines, start=1)]
-    if not any(full):
+    if not any(full) and not has_more:
         raise UnreadableDocument(name, "no text: it looks scanned, and nothing on it is legible")
     late, unsure = scans[limits.ocr_pages :], [number for number in found if found[number].kind != "scanned page"]
     warnings = [f"scanned page {_listed(late)} not read: {limits.remedy('OCR_PAGES')}"] if late else []
@@ -176,7 +218,12 @@ def _read_again(
 
 
 def _shows_something(document: Any, number: int) -> bool:
-    page = document[number - 1]
+    import pypdfium2
+
+    try:
+        page = document[number - 1]
+    except pypdfium2.PdfiumError:
+        return False
     try:
         return next(iter(page.get_objects(max_depth=2)), None) is not None
     finally:

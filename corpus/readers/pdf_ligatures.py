@@ -14,7 +14,7 @@ _THREE_LETTERS = 0.62
 """Of a ligature of two letters the width, where it is this part of one of three."""
 _LEVEL = 0.1
 """Radians that a text may be turned by."""
-_Place = Callable[[float, float, float, float], tuple[float, float, float, float]]
+Place = Callable[[float, float, float, float], tuple[float, float, float, float]]
 
 
 def font_name(handle: Any, index: int) -> bytes:
@@ -29,7 +29,7 @@ def font_name(handle: Any, index: int) -> bytes:
 class Ligatures:
     """Of one page: `handle` is PDFium's text page of `count` characters. `place`: from its coordinates to ours."""
 
-    def __init__(self, handle: Any, count: int, place: _Place) -> None:
+    def __init__(self, handle: Any, count: int, place: Place) -> None:
         self._handle, self._count, self._place = handle, count, place
         self._slimmest: dict[tuple[bytes, str], float] = {}
 

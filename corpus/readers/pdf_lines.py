@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from argot.corpus.readers.pdf_ligatures import LIGATURE_WIDTHS, Ligatures, font_name
+from argot.corpus.readers.pdf_ligatures import LIGATURE_WIDTHS, Ligatures, Place, font_name
+from argot.corpus.readers.pdf_looks import Look, Looks
+from argot.corpus.readers.pdf_spaces import GappedText, false_spaces
 
 HYPHEN = "\x02"
 """What PDFium gives for a hyphen at a line end that parts a word."""
@@ -18,17 +20,18 @@ HYPHEN = "\x02"
 _MAX_CHARS = 200_000
 _COLUMN_GAP = 1.15
 """Gaps wider than this many font sizes part cells; word spaces are 0.2 to 0.5, justified ones up to 1."""
-# Bullets and numbers of list items, which many programs set apart from their text.
-_MARKER = re.compile(r"[•●○◦▪■□‣⁃∙·–—\-*o\uf0b7\uf0a7\uf0d8➢➤✓❖]|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)]")
 _LONGEST_NUMBER = 3  # of a step, with its mark
-_CURRENCY = re.compile(r"[$€£¥(]|\(?[$€£¥]\(?")
 _POWERS = {"2": "²", "3": "³"}
 _UNIT = re.compile(r"(?<![^\W\d_])(?:[cdkm]?m|ft|in|yd|s)$")
 _RAISED = 0.25
 """Of the font size: how far a raised number ends above the line's lowest letters; and of what height it is at most."""
 _SMALL = 0.6
+_SHORT_PIECE = 2
+_MOSTLY = 0.6
+_FEWEST_GAPS = 3
+_SPACED_GAP = 2.2
+"""Font sizes: the widest gap between words whose letters are set apart."""
 _MONO = (b"courier", b"mono", b"consol", b"typewriter", b"menlo", b"cmtt")
-_CLOSING = re.compile(r"[)%]{1,2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,12 @@ class LineSpan:
     """Where in the text a small number begins that is set above the line: a note's mark, or a power."""
     spaces: tuple[tuple[int, float, float], ...] = ()
     """Where a word begins behind a space: its offset in the text, where the word before it ends, where it begins."""
+    angle: int = 0
+    """Degrees by which the text is turned clockwise on the page as it is shown."""
+    faint: bool = False
+    """Drawn in a pale colour, or so that what lies behind it shows."""
+    artifact: bool = False
+    """Marked as a header, a footer or a watermark by the program that wrote the file."""
 
     @property
     def middle(self) -> float:
@@ -121,14 +130,16 @@ class Line:
         return all(span.bold for span in self.spans)
 
 
-def page_lines(page: Any) -> list[Line]:
-    """In the order of the page's content, which is the reading order of nearly every program that writes PDF."""
+def read_spans(page: Any) -> list[LineSpan]:
+    """Return the pieces of text in the order of the page's content.
+
+    That is the reading order of nearly every program that writes PDF.
+    """
     textpage = page.get_textpage()
     try:
-        spans = list(_spans(page, textpage))
+        return list(_spans(page, textpage))
     finally:
         textpage.close()
-    return [Line(tuple(_joined(row))) for row in _rows(spans)]
 
 
 def _spans(page: Any, textpage: Any) -> Iterator[LineSpan]:
@@ -136,41 +147,67 @@ def _spans(page: Any, textpage: Any) -> Iterator[LineSpan]:
 
     handle = textpage.raw
     place = placer(page)
+    looks = Looks(handle, page.get_rotation())
     count = min(textpage.count_chars(), _MAX_CHARS)
     left, right, bottom, top = (ctypes.c_double() for _ in range(4))
     refs = [ctypes.byref(value) for value in (left, right, bottom, top)]
     run = _Run()
     ligatures = Ligatures(handle, count, place)
-    space = False
+    space = typed = broken = False
     for index in range(count):
         code = pdfium.FPDFText_GetUnicode(handle, index)
         # Broken fonts give numbers that are no characters.
         char = chr(code) if code < 0x110000 else "\ufffd"
         if code in (0x0D, 0x0A):
-            yield from run.flush()
-            space = False
+            if run.is_cut_short and _is_short_piece(pdfium, handle, index + 1):
+                space = broken = True
+                continue
+            yield from _finished(run, handle, place)
+            space = typed = False
             continue
         # PDFium's two marks for a hyphen at a line end.
         if code in (0xFFFE, 0x02):
             char = HYPHEN
         if char.isspace() or code == 0:
+            # PDFium adds spaces of its own where it sees a gap.
+            typed = typed or not pdfium.FPDFText_IsGenerated(handle, index)
             space = True
             continue
         if not pdfium.FPDFText_GetCharBox(handle, index, *refs):
             continue
         box = place(left.value, bottom.value, right.value, top.value)
+        if broken:
+            broken = False
+            if not run.goes_on_at(box):
+                yield from _finished(run, handle, place)
+                space = typed = False
         # Only where a break is likely, and every 32 characters.
         check = run.text and (space or index % 32 == 0 or not run.near(box))
-        if check and run.breaks(box, _COLUMN_GAP * max(run.size, 4.0)):
-            yield from run.flush()
+        if check and run.breaks(box, _COLUMN_GAP * max(run.size, 4.0)) and run.breaks(box, run.reach):
+            yield from _finished(run, handle, place)
         # Many programs set the number of a step larger than the step.
         length = len(run.text)
         if length <= _LONGEST_NUMBER and (not length or (run.is_number and (space or not char.isdigit()))):
             run.start(*_font(pdfium, handle, index, box), box[3])
+        if not length:
+            run.look = looks.of(index)
         if char in LIGATURE_WIDTHS and box[2] - box[0] > LIGATURE_WIDTHS[char] * run.size:
             char = ligatures.restored(index, char, box[2] - box[0])
-        run.add(char, box, space=space)
-        space = False
+        run.add(char, box, index, space=space, typed=typed)
+        space = typed = False
+    yield from _finished(run, handle, place)
+
+
+def _is_short_piece(pdfium: Any, handle: Any, index: int) -> bool:
+    """Tell whether PDFium parts hardly a letter from what follows, behind the second sign of a line end."""
+    codes = (pdfium.FPDFText_GetUnicode(handle, index + ahead) for ahead in range(2, _SHORT_PIECE + 2))
+    return any(code in (0x0D, 0x0A, 0x20) for code in codes)
+
+
+def _finished(run: _Run, handle: Any, place: Place) -> Iterator[LineSpan]:
+    """Yield the run as a span, without the spaces that PDFium saw inside its words."""
+    if run.gaps:
+        run.drop_spaces(false_spaces(GappedText(run.text, run.indices, run.gaps, run.size), handle, place))
     yield from run.flush()
 
 
@@ -192,7 +229,7 @@ def _font(pdfium: Any, handle: Any, index: int, box: tuple[float, float, float, 
     return round(size * 2) / 2 or max(1.0, box[3] - box[1]), bold, mono
 
 
-def placer(page: Any) -> Any:
+def placer(page: Any) -> Place:
     """From PDF coordinates (origin bottom left, before rotation) to points from the top left of the page as shown."""
     x_left, y_bottom, x_right, y_top = page.get_cropbox()
     turn = page.get_rotation()
@@ -216,6 +253,11 @@ class _Run:
         self.text: list[str] = []
         self.spaces: list[tuple[int, float, float]] = []
         self.raised: list[int] = []
+        self.indices: list[int] = []
+        """Of each character in the text page; a space bears that of the character behind it."""
+        self.gaps: list[int] = []
+        """Where in the text PDFium put a space that the file does not have."""
+        self.look = Look()
         self.size, self.bold, self.mono = 10.0, False, False
         self.x0 = self.y0 = self.x1 = self.y1 = 0.0
 
@@ -229,6 +271,23 @@ class _Run:
     def is_number(self) -> bool:
         return all(char.isdigit() or char in ".)" for char in self.text)
 
+    @property
+    def is_cut_short(self) -> bool:
+        """Tell whether PDFium ends a line here behind hardly a letter, as it does where each was placed singly."""
+        pieces = "".join(self.text).split()
+        short = sum(len(piece) <= _SHORT_PIECE for piece in pieces)
+        last = pieces[-1] if pieces else ""
+        return last.isalpha() and len(last) <= _SHORT_PIECE and short > _MOSTLY * len(pieces)
+
+    @property
+    def reach(self) -> float:
+        """Points to the next letter of the run, at most."""
+        spaced = len(self.gaps) >= max(_FEWEST_GAPS, (len(self.text) - len(self.gaps)) / 2)
+        return (_SPACED_GAP if spaced else _COLUMN_GAP) * max(self.size, 4.0)
+
+    def goes_on_at(self, box: tuple[float, float, float, float]) -> bool:
+        return abs(box[3] - self.y1) < 0.3 * self.size and -0.3 * self.size < box[0] - self.x1 < self.reach
+
     def near(self, box: tuple[float, float, float, float]) -> bool:
         return -0.5 * self.size < box[0] - self.x1 < 0.5 * self.size
 
@@ -238,12 +297,15 @@ class _Run:
         # A wide gap to the right is the next cell, a jump back to the left the next line or column.
         return off_line or box[0] - self.x1 > gap or box[0] < self.x0 - self.size
 
-    def add(self, char: str, box: tuple[float, float, float, float], *, space: bool) -> None:
+    def add(self, char: str, box: tuple[float, float, float, float], index: int, *, space: bool, typed: bool) -> None:
         if not self.text:
             self.x0, self.y0, self.x1, self.y1 = box
         else:
             if space:
+                if not typed:
+                    self.gaps.append(len(self.text))
                 self.text.append(" ")
+                self.indices.append(index)
                 self.spaces.append((len(self.text), self.x1, box[0]))
             if "0" <= char <= "9" and self._is_raised(box):
                 self.raised.append(len(self.text))
@@ -254,6 +316,19 @@ class _Run:
             self.x1 = x1 if x1 > self.x1 else self.x1
             self.y1 = y1 if y1 > self.y1 else self.y1
         self.text.append(char)
+        self.indices.append(index)
+
+    def drop_spaces(self, places: Set[int]) -> None:
+        """Take the spaces at these places out of the text."""
+        if not places:
+            return
+
+        def moved(offset: int) -> int:
+            return offset - sum(place < offset for place in places)
+
+        self.spaces = [(moved(offset), end, begin) for offset, end, begin in self.spaces if offset - 1 not in places]
+        self.raised = [moved(offset) for offset in self.raised]
+        self.text = [char for place, char in enumerate(self.text) if place not in places]
 
     def _is_raised(self, box: tuple[float, float, float, float]) -> bool:
         """Whether it is the first digit of a number that is set small and high."""
@@ -265,68 +340,10 @@ class _Run:
         if self.text:
             box = (self.x0, self.y0, self.x1, self.y1)
             text = "".join(self.text)
-            yield LineSpan(text, *box, self.size, self.bold, self.mono, tuple(self.raised), tuple(self.spaces))
-            self.text, self.spaces, self.raised = [], [], []
-
-
-def _rows(spans: list[LineSpan]) -> Iterator[list[LineSpan]]:
-    """Spans that follow each other and stand side by side, left to right, are one line."""
-    row: list[LineSpan] = []
-    for span in spans:
-        if row and not (_level(row[-1], span) and span.x0 > row[-1].x1 - 1):
-            yield row
-            row = []
-        row.append(span)
-    if row:
-        yield row
-
-
-def _level(one: LineSpan, other: LineSpan) -> bool:
-    """Whether both stand on one line: they overlap by half the lower one's height."""
-    overlap = min(one.y1, other.y1) - max(one.y0, other.y0)
-    return overlap > 0.5 * min(one.y1 - one.y0, other.y1 - other.y0) or (
-        abs(one.y1 - other.y1) < 0.3 * min(one.size, other.size)
-    )
-
-
-def _joined(row: list[LineSpan]) -> Iterator[LineSpan]:
-    """Bullets, currency signs and closing brackets, set apart, belong to their neighbours."""
-    held: LineSpan | None = None
-    for index, span in enumerate(row):
-        last = index == len(row) - 1
-        if held is not None:
-            # Two signs side by side are those of two columns, drawn without their figures.
-            signs = not any(char.isalnum() for char in held.text + span.text)
-            close = _CLOSING.fullmatch(span.text) is not None and not signs
-            marks = (_CURRENCY.fullmatch(held.text) and not (signs and _CURRENCY.fullmatch(span.text))) or (
-                index == 1 and _MARKER.fullmatch(held.text)
-            )
-            if close or marks:
-                glue = "" if close or _CURRENCY.fullmatch(held.text) else " "
-                held = merged_spans(held, span, glue)
-            else:
-                yield held
-                held = span
-        else:
-            held = span
-        if last and held is not None:
-            yield held
-
-
-def merged_spans(one: LineSpan, other: LineSpan, glue: str) -> LineSpan:
-    wide = one if len(one.text) > len(other.text) else other
-    offset = len(one.text) + len(glue)
-    between = ((offset, one.x1, other.x0),) if glue else ()
-    return replace(
-        wide,
-        text=f"{one.text}{glue}{other.text}",
-        x0=min(one.x0, other.x0),
-        y0=min(one.y0, other.y0),
-        x1=max(one.x1, other.x1),
-        y1=max(one.y1, other.y1),
-        raised=(*one.raised, *(place + offset for place in other.raised)),
-        spaces=(*one.spaces, *between, *((place + offset, left, right) for place, left, right in other.spaces)),
-    )
+            marks = tuple(self.raised), tuple(self.spaces)
+            angle, faint, artifact = self.look
+            yield LineSpan(text, *box, self.size, self.bold, self.mono, *marks, angle, faint, artifact)
+            self.text, self.spaces, self.raised, self.indices, self.gaps = [], [], [], [], []
 
 
 def body_size(lines: list[Line]) -> float:

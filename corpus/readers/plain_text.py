@@ -30,8 +30,14 @@ _MAGIC = {
 # Of the hundred encodings that charset_normalizer knows, some fit any bytes: only the likely ones are tried.
 _CANDIDATES = ["cp1252", "cp1251", "shift_jis", "euc_jp", "gb18030", "big5", "euc_kr"]
 _SAMPLE_BYTES = 50_000
+_ALL_BYTES = bytes(range(256))
 # Leaves out blanks, and ESC, which coloured logs contain.
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_HIGH_CONTROL = re.compile("[\x80-\x9f]")
+_CHARACTERS_OF_WINDOWS = {code: bytes([code]).decode("cp1252", "ignore") or chr(code) for code in range(0x80, 0xA0)}
+"""No text holds control characters of this range: they are the quotes, dashes and euro signs of windows-1252."""
+# UTF-7 hides markup from every check; the others turn letters into escapes, and are no encodings of files.
+_NO_TEXT_CODECS = frozenset({"utf-7", "unicode-escape", "raw-unicode-escape", "idna", "punycode"})
 
 
 def read_text(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
@@ -50,12 +56,21 @@ def decode_text(data: bytes, name: str, declared: str | None = None) -> str:
     for magic, what in _MAGIC.items():
         if data.startswith(magic):
             raise UnreadableDocument(name, f"binary, not text: this is {what}", "Give the file its right suffix.")
-    text = _decoded(data, declared)
+    text = decode_bytes(data, declared)
     head = text[:_SAMPLE_BYTES]
     # Up to one stray control character in fifty is still text.
     if "\x00" in text or len(_CONTROL.findall(head)) > len(head) // 50:
         raise UnreadableDocument(name, "binary, not text", "Convert it to one of the formats Argot reads.")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return restore_windows_characters(text).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def restore_windows_characters(text: str) -> str:
+    """Return the text with the characters of windows-1252 that were decoded as control characters of ISO 8859-1."""
+    return text.translate(_CHARACTERS_OF_WINDOWS) if _HIGH_CONTROL.search(text) else text
+
+
+def is_utf16(data: bytes) -> bool:
+    return data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or _wide(data) is not None
 
 
 def file_stem(name: str) -> str:
@@ -64,18 +79,46 @@ def file_stem(name: str) -> str:
     return PurePosixPath(last).stem or last or "untitled"
 
 
-def _decoded(data: bytes, declared: str | None) -> str:
+def decode_bytes(data: bytes, declared: str | None) -> str:
+    """Return the text by the same rules, even if it holds control characters."""
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return data.decode(encoding, "replace")
     if (wide := _wide(data)) is not None:  # before UTF-8, in which plain English in UTF-16 is valid
         return data.decode(wide, "replace")
-    for tried in filter(None, (declared, "utf-8")):
+    codec = _declared_codec(declared) if declared else ""
+    codecs_to_try = (codec, "utf-8") if codec and not _is_unlikely(codec, data) else ("utf-8", codec)
+    for tried in filter(None, codecs_to_try):
         try:
             return data.decode(tried)
-        except (UnicodeDecodeError, LookupError):
+        except UnicodeDecodeError:
             continue
     return data.decode(_guess(data), "replace")
+
+
+def _declared_codec(label: str) -> str:
+    """Return Python's name for what a page or mail calls its encoding; empty if nothing is to be decoded by it.
+
+    Labels mean what browsers take them to mean (WHATWG Encoding, 4.2): "iso-8859-1" and "us-ascii" are windows-1252.
+    """
+    import webencodings
+
+    known = webencodings.lookup(label)
+    try:
+        name = codecs.lookup(known.codec_info.name if known and known.name != "replacement" else label.strip()).name
+    except (LookupError, ValueError):  # none of that name, or a name that holds NUL
+        return ""
+    return name if name not in _NO_TEXT_CODECS and codecs.lookup(name)._is_text_encoding else ""
+
+
+def _is_unlikely(codec: str, data: bytes) -> bool:
+    """Whether text that is valid UTF-8 is that, whatever is declared.
+
+    Short East Asian text can be valid in both encodings, so there the declaration counts.
+    """
+    if codec.startswith(("utf-16", "utf-32")):
+        return True  # with zero bytes it would have been found to be UTF-16 before
+    return not data.isascii() and len(_ALL_BYTES.decode(codec, "replace")) == len(_ALL_BYTES)
 
 
 def _wide(data: bytes) -> str | None:

@@ -171,9 +171,11 @@ def _scale_of(group: Any) -> float:
     """Return by how much a group draws its shapes smaller or larger than they say of themselves."""
     inner = next(group._element.iterfind("{*}grpSpPr/{*}xfrm/{*}chExt"), None)
     outer = next(group._element.iterfind("{*}grpSpPr/{*}xfrm/{*}ext"), None)
+    if inner is None or outer is None:
+        return 1.0
     try:
         return float(outer.get("cx")) / float(inner.get("cx"))
-    except (AttributeError, TypeError, ValueError, ZeroDivisionError):
+    except (TypeError, ValueError, ZeroDivisionError):
         return 1.0
 
 

@@ -76,10 +76,10 @@ class _ReaderHost:
     def read(self, data: bytes, name: str, limits: ReadLimits, max_chars: int) -> reader_protocol.CutDocument:
         self.child.start()  # that it cannot be started is no fault of the file
         try:
-            self.child.send(reader_protocol.job(name, limits, max_chars), data, seconds=_patience(limits, name))
+            self.child.send(reader_protocol.job(name, limits, max_chars), data, seconds=patience_of(limits, name))
             message, markdown = self.child.receive(limits.max_answer_bytes)
         except ChildFailed as failure:
-            raise _refusal(failure, name, limits) from failure
+            raise refusal_of(failure, name, limits) from failure
         self._served += 1
         # Libraries that read files lose some memory with each, and keep their peak.
         if self._served >= _FILES_PER_CHILD or self.child.memory() > _MOST_KEPT:
@@ -88,13 +88,15 @@ class _ReaderHost:
         return reader_protocol.decoded_answer(message, markdown, name)
 
 
-def _patience(limits: ReadLimits, name: str) -> float:
+def patience_of(limits: ReadLimits, name: str) -> float:
+    """Return for how many seconds by the clock a reading process may work on a file."""
     # What tesseract takes is bounded page by page, and no time of the reader's own.
     has_scans = limits.ocr_languages and PurePosixPath(name).suffix.lower() not in _WITHOUT_PICTURES
     return _PATIENCE * limits.seconds + (limits.ocr_pages * _SECONDS_A_SCAN if has_scans else 0)
 
 
-def _refusal(failure: ChildFailed, name: str, limits: ReadLimits) -> UnreadableDocument:
+def refusal_of(failure: ChildFailed, name: str, limits: ReadLimits) -> UnreadableDocument:
+    """Return the refusal of a file whose reading process failed."""
     if failure.how == "time":
         return limits.too_slow(name)
     if failure.how == "memory":

@@ -53,7 +53,7 @@ class SheetExtras:
 
     def is_hidden(self, cell: str) -> bool:
         """Return True where a cell such as "B7" stands in a hidden row or column."""
-        from openpyxl.utils.cell import coordinate_to_tuple  # type: ignore[import-untyped]
+        from openpyxl.utils.cell import coordinate_to_tuple
 
         try:
             row, column = coordinate_to_tuple(cell)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import datetime
 import io
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
@@ -33,6 +34,7 @@ _MOST_ROWS = 100
 _MOST_NAMED = 10  # cells, rows or sheets in a warning
 _NO_VALUE = "(formula without a value)"
 _DELIMITERS = ",;\t|"
+_SEPARATOR_LINE = re.compile(r"""\ufeff?"?sep=([^\w\s"']|\t)"?[ \t,;]*(?:\n|\Z)""", re.IGNORECASE)
 _MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 Row = list[str]
@@ -40,10 +42,10 @@ Row = list[str]
 
 def read_csv(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     """Comma, semicolon, tab or bar, whichever gives the most even columns. Title: the file name."""
-    text = decode_text(data, name)
+    text, told = _without_separator_line(decode_text(data, name))
     # By default a cell may have 131,072 characters. The limit holds for the whole process.
     csv.field_size_limit(max(limits.max_text_chars, 1))
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=told or _delimiter(text))
     try:
         markdown = "\n\n".join(_tables(reader))
     except csv.Error as error:
@@ -135,6 +137,12 @@ class _Sheets:
 
 def _listed(names: Sequence[str]) -> str:
     return f"{', '.join(names[:_MOST_NAMED])}{' ...' if len(names) > _MOST_NAMED else ''}"
+
+
+def _without_separator_line(text: str) -> tuple[str, str]:
+    """Return the table and the delimiter that a first line such as "sep=;" tells Excel; it is no part of the table."""
+    found = _SEPARATOR_LINE.match(text)
+    return (text[found.end() :], found[1]) if found else (text, "")
 
 
 def _delimiter(text: str) -> str:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, pairwise
 
-from argot.corpus.readers.pdf_lines import LineSpan, merged_spans
+from argot.corpus.readers.pdf_lines import LineSpan
+from argot.corpus.readers.pdf_rows import merged_spans
 from argot.corpus.readers.pdf_rules import Rule, Rules, grouped
 from argot.corpus.readers.table_grid import NUMBER_LIKE, Area, TextRow, text_rows
 

@@ -19,6 +19,9 @@ from argot.document_names import name_in
 from argot.errors import InvalidInput, NotFound
 from argot.types import Audience, DocumentField, Principal
 
+ERASING = ""
+"""Stands for the time of removal of what is being erased: it is in no list any more, and its time is over whatever the
+setting says, so that an erasure that was cut off is gone on with."""
 _REVISION_COLUMNS = "id, document, content_hash, state, superseded_by, media_type, markdown, size, added_at"
 
 
@@ -38,11 +41,27 @@ class RemovedDocument:
     removed_at: str
 
 
+@dataclass(frozen=True, slots=True)
+class ErasedDocuments:
+    """What is known of documents while they are erased: by it others find what they made of them.
+
+    `texts`: the Markdown of all their revisions; `originals`: the hashes of their files; `passages`: ids of those that
+    they had when they were removed.
+    """
+
+    ids: frozenset[str]
+    addresses: frozenset[str]
+    passages: frozenset[str]
+    texts: tuple[str, ...]
+    originals: frozenset[str]
+
+
 def removed_documents(store: CorpusStore, principal: Principal) -> list[RemovedDocument]:
     """Those that this principal could read, the last removed first."""
     rows = store.database.connection().execute(
         """SELECT d.id, d.uri, d.title, r.media_type, r.content_hash, d.tags, d.tokens, d.passages, d.removed_at
         FROM removed_documents AS d JOIN removed_revisions AS r ON r.id = d.revision
+        WHERE d.removed_at != ''
         ORDER BY d.removed_at DESC, d.uri"""
     )
     return [
@@ -93,18 +112,48 @@ def removed_before(store: CorpusStore, moment: str) -> list[str]:
     return [id_ for (id_,) in store.database.connection().execute(sql, (moment,))]
 
 
+def erased_documents(store: CorpusStore, documents: Sequence[str]) -> ErasedDocuments:
+    """Return what there is to know a removed document's text by; of one that is in again, only what it has no more."""
+    connection = store.database.connection()
+    ids, addresses, passages, texts, originals = set[str](), set[str](), set[str](), [], set[str]()
+    for document in documents:
+        rows = connection.execute("SELECT uri FROM removed_documents WHERE id = ?", (document,)).fetchall()
+        if not rows:
+            continue
+        if not is_in_again(store, document):
+            ids.add(document)
+            addresses.add(rows[0][0])
+        sql = "SELECT id FROM removed_passages WHERE document = ?"
+        passages |= {id_ for (id_,) in connection.execute(sql, (document,))}
+        sql = "SELECT markdown, content_hash FROM removed_revisions WHERE document = ?"
+        for markdown, content_hash in connection.execute(sql, (document,)):
+            texts.append(markdown)
+            originals.add(content_hash)
+    return ErasedDocuments(
+        frozenset(ids), frozenset(addresses), frozenset(passages - store.live(passages)), tuple(texts),
+        frozenset(originals),
+    )  # fmt: skip
+
+
 # -- within the caller's transaction ---------------------------------------------------------------------------------
 
 
-def keep_removed(connection: Connection, document: str) -> None:
-    """Copy a document that is about to be removed; nothing of it may be in the dustbin already."""
+def keep_removed(connection: Connection, document: str, *, erasing: bool = False) -> None:
+    """Copy a document that is about to be removed; nothing of it may be in the dustbin already.
+
+    Args:
+        erasing: it cannot be brought back, and stays only until all is erased that was made of it.
+    """
     connection.execute(
         """INSERT INTO removed_documents (id, uri, title, tags, tokens, revision, passages, removed_at, fields)
         SELECT d.id, d.uri, d.title, d.tags, a.tokens, d.revision, d.passages, ?,
             (SELECT json_group_array(json_array(f.name, f.value)) FROM document_fields AS f
              WHERE f.document = d.id AND f.origin = 'given')
         FROM documents AS d JOIN audiences AS a ON a.n = d.audience WHERE d.id = ?""",
-        (timestamp("seconds"), document),
+        (ERASING if erasing else timestamp("seconds"), document),
+    )
+    connection.execute(
+        "INSERT INTO removed_passages (document, id) SELECT document, id FROM passages WHERE document = ?", (document,)
     )
     connection.execute(
         f"INSERT INTO removed_revisions ({_REVISION_COLUMNS}) "  # noqa: S608
@@ -128,6 +177,12 @@ def take_back(connection: Connection, removed: str, document: str) -> None:
     if given:
         put_given(connection, document, given)
     connection.execute("DELETE FROM removed_documents WHERE id = ?", (removed,))
+
+
+def mark_erasing(connection: Connection, documents: Sequence[str]) -> None:
+    """Note that these are to be erased, before anything of them is."""
+    sql = "UPDATE removed_documents SET removed_at = ? WHERE id = ?"
+    connection.executemany(sql, [(ERASING, document) for document in documents])
 
 
 def erase_removed(connection: Connection, documents: Sequence[str]) -> None:

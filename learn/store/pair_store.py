@@ -8,7 +8,7 @@ text.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -293,6 +293,28 @@ class PairStore:
                 (question, answer, *kept, by, timestamp(), name, id_),
             )
         return self.pair(name, id_)
+
+    # -- documents ----------------------------------------------------------------------------------------------------
+
+    def erase_documents(
+        self, documents: Collection[str], passages: Collection[str], is_quoted: Callable[[str], bool]
+    ) -> int:
+        """Remove what was made of these documents or passages (ids), and imported passages that are quoted of them;
+        how many rows.
+        """
+        kept = self._rows("SELECT DISTINCT passage FROM pairs WHERE passage != ''")
+        quoted = [text for (text,) in kept if is_quoted(text)]
+        changed, listing = 0, self.database.dialect.texts
+        with self._changing() as db:
+            for table, column, gone in (
+                ("pairs", "document", documents),
+                ("set_documents", "document", documents),
+                ("pairs", "passage_id", passages),
+                ("pairs", "passage", quoted),
+            ):
+                sql = f"DELETE FROM {table} WHERE {column} IN {listing}"  # noqa: S608
+                changed += db.execute(sql, (_json(sorted(gone)),)).rowcount
+        return changed
 
     # -- people -------------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ it. Done twice it has to come to the same end as done once: its process may end 
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, TypeAlias, get_args
@@ -192,6 +192,12 @@ class Jobs(Protocol):
 
     async def forget(self, name: str) -> None:
         """Forget the jobs that this person has put, but for those that run: those fail, where the person is gone."""
+        ...
+
+    async def forget_documents(self, documents: Collection[str], originals: Collection[str]) -> None:
+        """Forget the jobs that brought these documents (ids), and those that were sent these files (hashes), but for
+        those that run.
+        """
         ...
 
     async def close(self) -> None:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 import socket
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
 from argot.clock import timestamp, utc_now, utc_text
+from argot.corpus.document_ids import content_hash
 from argot.errors import Conflict
 from argot.service.jobs.job_kinds import KINDS, busy_words
 from argot.service.jobs.job_types import JobRecord, JobRun, JobState, JobWanted, TellProgress, no_job
@@ -116,6 +118,13 @@ class LocalJobs:
     async def forget(self, name: str) -> None:
         for one in [one for one in self._jobs.values() if one.job.asked_by == name and not one.job.is_under_way]:
             self._forget(one.job.id)
+
+    async def forget_documents(self, documents: Collection[str], originals: Collection[str]) -> None:
+        for one in [one for one in self._jobs.values() if not one.job.is_under_way]:
+            told = json.dumps([one.job.outcome, dict(one.wanted.parameters)], default=str)
+            data = one.wanted.data
+            if any(id_ in told for id_ in documents) or (data is not None and content_hash(data) in originals):
+                self._forget(one.job.id)
 
     async def close(self) -> None:
         tasks = [one.task for one in self._jobs.values() if one.task is not None]

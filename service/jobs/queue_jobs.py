@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from typing import Any, ParamSpec, Protocol, TypeVar
 
@@ -121,6 +121,10 @@ class QueueJobs:
 
     async def forget(self, name: str) -> None:
         await self._asked(self.store.forget_person, name)
+
+    async def forget_documents(self, documents: Collection[str], originals: Collection[str]) -> None:
+        await self._local.forget_documents(documents, originals)
+        await self._asked(self.store.forget_documents, documents, originals)
 
     async def close(self) -> None:
         await self._local.close()

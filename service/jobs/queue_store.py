@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from argot.clock import utc_now, utc_text
+from argot.corpus.document_ids import content_hash
 from argot.errors import Conflict
 from argot.service.jobs.job_kinds import busy_words
 from argot.service.jobs.job_types import JobRecord, JobState, JobWanted, no_job
@@ -294,6 +295,20 @@ class QueueStore:
             " AND status <> 'doing'",
             name,
         )
+
+    def forget_documents(self, documents: Collection[str], originals: Collection[str]) -> None:
+        """Delete the jobs that brought these documents (ids) or were sent these files (hashes), but for what runs."""
+        if not self._stores.holds(NOTES_STORE):
+            return
+        notes = self._database.rows("SELECT job, parameters, coalesce(outcome, '') AS outcome FROM job_notes")
+        gone = {one["job"] for one in notes if any(id_ in one["parameters"] + one["outcome"] for id_ in documents)}
+        for (number,) in self._database.rows("SELECT job FROM job_data"):
+            sent = self._database.rows("SELECT data FROM job_data WHERE job = ?", number)
+            if sent and content_hash(bytes(sent[0]["data"])) in originals:
+                gone.add(number)
+        delete = "DELETE FROM procrastinate_jobs WHERE id = ? AND status <> 'doing'"
+        for number in sorted(gone):
+            self._database.write(delete, number)
 
     def forget_old(self) -> None:
         """Delete what ended long ago."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from argot.learn.run_folder import RunFolder, RunKind, RunRequest
 from argot.learn.training_pairs import PARTS
+from argot.service.storage.home_folder import RUNS
 from argot.types import Principal
 
 if TYPE_CHECKING:
@@ -128,30 +129,39 @@ def gain_of(kind: RunKind, card: Mapping[str, Any]) -> Gain | None:
 # -- who may ----------------------------------------------------------------------------------------------------------
 
 
-def may_see(principal: Principal, request: RunRequest) -> bool:
-    """Its figures, curves and model are for those who may read every document it learnt from."""
-    return all(principal.may_read(frozenset(readers)) for readers in request.readers)
+def may_see(kb: KnowledgeBase, principal: Principal, request: RunRequest) -> bool:
+    """Its figures, curves and model are for those who may read every document it learnt from, then and now."""
+    return all(principal.may_read(frozenset(readers)) for readers in readers_of(kb, request))
 
 
-def visible_run(runs: Path, principal: Principal, name: str) -> RunFolder:
+def readers_of(kb: KnowledgeBase, request: RunRequest) -> list[tuple[str, ...]]:
+    """Return of each document learnt from who might read it when the training began, and who may now. Blocks."""
+    if not request.documents:
+        return list(request.readers)
+    learnt = set(request.documents)
+    there = kb.document_store.documents(Principal("learning", sees_all=True))
+    return [*request.readers, *(tuple(sorted(one.audience)) for one in there if one.id in learnt)]
+
+
+def visible_run(kb: KnowledgeBase, principal: Principal, name: str) -> RunFolder:
     """
     Raises:
         NotFound: there is none that this principal may see.
     """
-    run = RunFolder.named(runs, name)
-    if not may_see(principal, run.request):
+    run = RunFolder.named(kb.home.absolute() / RUNS, name)
+    if not may_see(kb, principal, run.request):
         # As if it were not there: what it learnt from is not to be guessed.
         raise NotFound(f"There is no training '{name}'. Those there are: argot learn runs")
     return run
 
 
-def require_open_to_all(request: RunRequest, *, for_everybody: bool) -> None:
+def require_open_to_all(kb: KnowledgeBase, request: RunRequest, *, for_everybody: bool) -> None:
     """A model answers everybody. The principal is one who may see the run.
 
     Raises:
         NotAllowed: it learnt from documents that not everybody may read.
     """
-    if not any(request.readers):
+    if not any(readers_of(kb, request)):
         return
     if request.kind == "generator":
         raise NotAllowed(

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TrainingInputs:
-    """Kept pairs, the passages that are searched, and of each restricted document learnt from who may read it.
+    """Kept pairs, the passages that are searched, and of each restricted document learnt from who may read it; the ids
+    of all `documents` learnt from.
 
     `readers` is empty where everybody may read all of it. No passage is in `passages` that somebody may not read who
     may read all documents of the pairs.
@@ -27,6 +28,7 @@ class TrainingInputs:
     pairs: list[TrainingPair]
     passages: list[PoolPassage]
     readers: tuple[tuple[str, ...], ...]
+    documents: tuple[str, ...] = ()
 
 
 async def training_inputs(kb: KnowledgeBase, principal: Principal, name: str) -> TrainingInputs:
@@ -59,7 +61,8 @@ def _inputs(kb: KnowledgeBase, principal: Principal, name: str) -> TrainingInput
     # As the pairs have them: with what came by an import, and without the sentences that are questions.
     pool |= {one.passage_id: PoolPassage(one.passage_id, one.passage, one.document) for one in pairs}
     readers = {tuple(sorted(one)) for one in audiences if one}
-    return TrainingInputs(pairs, list(pool.values()), tuple(sorted(readers)))
+    documents = tuple(one.document for one in kb.learning.documents(name))
+    return TrainingInputs(pairs, list(pool.values()), tuple(sorted(readers)), documents)
 
 
 def training_pairs(kb: KnowledgeBase, principal: Principal, stored: list[StoredPair]) -> list[TrainingPair]:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from argot.errors import InvalidInput, NotFound, asked_from_elsewhere
 from argot.learn.run_folder import RunKind, RunRequest, is_run
 from argot.learn.starting_model import given_folder, starting_model
 from argot.service.learning.adoption_rules import visible_run
+from argot.service.storage.home_folder import RUNS
 from argot.settings import Settings
 from argot.tools.retrieval.cross_encoder import CrossEncoderScorer
 from argot.tools.retrieval.onnx_cross_encoder import OnnxCrossEncoderScorer
 from argot.tools.retrieval.scorer_choice import scorer_for
 from argot.types import Principal
+
+if TYPE_CHECKING:
+    from argot.service.knowledge_base import KnowledgeBase
 
 
 def base_given(kind: RunKind, base: str, recipe: Mapping[str, Any], settings: Settings, runs: Path) -> str:
@@ -47,14 +51,15 @@ def _require_model(kind: RunKind, base: str, runs: Path) -> None:
         raise
 
 
-def started_from(principal: Principal, request: RunRequest, runs: Path) -> list[RunRequest]:
+def started_from(kb: KnowledgeBase, principal: Principal, request: RunRequest) -> list[RunRequest]:
     """The trainings whose models a training is to start from: what they learnt from is in the new one, too.
 
     Raises:
         NotFound: this principal may not see one of them.
     """
     names = (request.base, str(request.recipe.get("embedder", "")))
-    return [visible_run(runs, principal, run).request for name in names if (run := _run_of(name, runs))]
+    runs = kb.home.absolute() / RUNS
+    return [visible_run(kb, principal, run).request for name in names if (run := _run_of(name, runs))]
 
 
 def _in_use(kind: RunKind, recipe: Mapping[str, Any], settings: Settings) -> str:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from argot.corpus.read_limits import ReadLimits
 from argot.errors import InvalidInput
 from argot.evaluate.abbreviation_suite import evaluate_abbreviations
 from argot.evaluate.answer_questions import AnswerSet
@@ -29,6 +30,8 @@ from argot.evaluate.question_term_suite import (
 )
 from argot.evaluate.quiz_data import QuizQuestion, load_quiz, read_contexts, write_quiz
 from argot.evaluate.quiz_suite import evaluate_quiz
+from argot.evaluate.reading_suite import evaluate_reading
+from argot.evaluate.reading_tables import reading_tables
 from argot.evaluate.reports import (
     Table,
     abbreviations_tables,
@@ -339,6 +342,16 @@ def tables(folder: Path | None, settings: Settings, progress: Progress) -> Repor
     """
     report = evaluate_tables(folder or settings.datasets / "icdar2013", progress)
     return report.as_json(), tables_tables(report)
+
+
+def reading(folder: Path, worst: int, settings: Settings, progress: Progress) -> Report:
+    """Measure which words of a folder's files are read, left out by a rule, and lost.
+
+    Raises:
+        InvalidInput: there is no such folder, or no file in it.
+    """
+    report = evaluate_reading(folder, ReadLimits.from_settings(settings), progress)
+    return report.as_json(), reading_tables(report, worst)
 
 
 def disambiguate(

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 
 from argot.clock import utc_now, utc_text
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.maintenance.erasing import erase_documents
 from argot.service.maintenance.scrubbing import scrubbed
 from argot.service.usecases.threads import delete_thread
 
@@ -60,15 +61,14 @@ async def erase_old(kb: KnowledgeBase, now: datetime | None = None) -> dict[str,
 
 
 async def erase_old_removed(kb: KnowledgeBase, now: datetime | None = None) -> int:
-    """Erase the documents that were removed longer ago than the setting says; how many there were."""
+    """Erase the documents that were removed longer ago than the setting says, and those whose erasure was cut off; how
+    many there were.
+    """
     from argot.corpus.store.dustbin import removed_before
 
     before = utc_text((now or utc_now()) - timedelta(days=kb.settings.keep_removed_days), "seconds")
     found = await kb.blocking(removed_before, kb.document_store, before)
     if found:
-        corpus = await kb.load()
-        async with kb.writing:
-            await kb.blocking(corpus.erase_removed, found)
-        await scrubbed(kb)
+        await erase_documents(kb, found)
         logger.info("removed documents erased", extra={"fields": {"documents": len(found)}})
     return len(found)

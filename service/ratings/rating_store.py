@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -181,6 +181,21 @@ class RatingStore:
         if turn is None:
             return self.database.write("DELETE FROM items WHERE thread = ?", thread)
         return self.database.write("DELETE FROM items WHERE thread = ? AND turn = ?", thread, turn)
+
+    def erase_documents(self, addresses: Collection[str], is_quoted: Callable[[str], bool]) -> int:
+        """Delete the questions with an answer or a passage that rests on these documents or quotes them, with their
+        ratings: without one of its answers a question cannot be compared. How many there were.
+        """
+        gone = set()
+        for item, text, sources in self.database.rows("SELECT item, text, sources FROM answers"):
+            if not set(addresses).isdisjoint(json.loads(sources)["documents"]) or is_quoted(text):
+                gone.add(item)
+        for item, reference, sentences in self.database.rows("SELECT id, reference, sentences FROM items"):
+            if any(map(is_quoted, [reference, *json.loads(sentences)])):
+                gone.add(item)
+        with self.database.transaction() as connection:
+            connection.executemany("DELETE FROM items WHERE id = ?", [(item,) for item in sorted(gone)])
+        return len(gone)
 
     # -- raters --------------------------------------------------------------------------------------------------------
 

@@ -53,6 +53,9 @@ class ThreadDatabase(Protocol):
     def reader(self) -> AbstractContextManager[Connection]:
         """A connection of its own to read by, in another thread than the loop's: it keeps no answer waiting."""
 
+    async def forget_channels(self, thread: str, versions: Sequence[tuple[str, str]]) -> None:
+        """Delete these versions of channels of a thread, which its checkpoint does not name any more."""
+
     async def scrub(self) -> bool: ...
 
     async def close(self) -> None: ...
@@ -140,6 +143,9 @@ class SqliteThreadDatabase:
         with damage_named(self.path), closing(open_connection(self.path, mode="ro")) as connection:
             yield connection
 
+    async def forget_channels(self, thread: str, versions: Sequence[tuple[str, str]]) -> None:
+        """Here a checkpoint holds its channels itself."""
+
     async def scrub(self) -> bool:
         """Take what was deleted out of the write-ahead log as well; False if somebody reads an earlier state now."""
         rows = await self.rows("PRAGMA wal_checkpoint(TRUNCATE)", ())
@@ -183,6 +189,11 @@ class PostgresqlThreadDatabase:
 
     def reader(self) -> AbstractContextManager[Connection]:
         return self.database.reader()
+
+    async def forget_channels(self, thread: str, versions: Sequence[tuple[str, str]]) -> None:
+        sql = "DELETE FROM checkpoint_blobs WHERE thread_id = ? AND channel = ? AND version = ?"
+        for channel, version in versions:
+            await self.write(sql, (thread, channel, version))
 
     async def scrub(self) -> bool:
         return self.database.scrub()

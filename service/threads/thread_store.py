@@ -14,6 +14,7 @@ from typing import Any
 from argot.clock import timestamp
 from argot.databases import PerEngine, StoreMigration, Stores
 from argot.errors import NotFound
+from argot.graph.checkpoints.erased_turns import IsGone, erase_from_thread, without_erased
 from argot.results import AskResult
 from argot.service.threads.question_schema import ASKED
 from argot.service.threads.thread_database import ThreadDatabase, open_thread_database
@@ -291,6 +292,27 @@ class Threads:
     async def owners(self) -> list[str]:
         """Whose threads there are."""
         return [str(owner) for (owner,) in await self._rows("SELECT DISTINCT owner FROM threads ORDER BY owner", ())]
+
+    async def ids(self) -> list[str]:
+        """Everybody's threads."""
+        return [str(id_) for (id_,) in await self._rows("SELECT id FROM threads ORDER BY id", ())]
+
+    async def erase_passages(self, thread: str, is_gone: IsGone, is_quoted: IsGone) -> None:
+        """Take out of a thread's answers, and of what was kept of those that people judged, what rests on these
+        passages. The caller holds the thread's turn.
+        """
+        from argot.graph.checkpoints.pruning import keep_latest
+
+        former = await erase_from_thread(self.saver, thread, is_gone, is_quoted)
+        if former:
+            await self._database.forget_channels(thread, former)
+            await keep_latest(self.saver, thread)
+        rows = await self._rows("SELECT turn, user, trace FROM feedback WHERE thread = ? AND trace != ''", (thread,))
+        for turn, user, trace in rows:
+            if changed := without_erased(kept := json.loads(trace), is_gone, is_quoted):
+                left = json.dumps({**kept, **changed}, ensure_ascii=False)
+                sql = "UPDATE feedback SET trace = ? WHERE thread = ? AND turn = ? AND user = ?"
+                await self._write(sql, (left, thread, turn, user))
 
     async def with_files(self, owner: str) -> list[str]:
         """The ids of this person's threads into which something was put."""

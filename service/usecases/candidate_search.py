@@ -13,7 +13,6 @@ from argot.learn.run_folder import RunFolder
 from argot.protocols import Embedder
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.learning.adoption_rules import require_safe_model, visible_run
-from argot.service.storage.home_folder import RUNS
 from argot.service.usecases.training_runs import RunId
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
@@ -60,7 +59,7 @@ async def candidate_search(
         NotFound: there is no such training.
         Conflict: it is not done, or trains no model that orders passages.
     """
-    found = await kb.blocking(visible_run, kb.home / RUNS, principal, run)
+    found = await kb.blocking(visible_run, kb, principal, run)
     if found.state.status != "done":
         raise Conflict(f"Training {run} is {found.state.status}: it has no model to try yet.")
     if found.request.kind == "generator":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argot.corpus.store.dustbin import RemovedDocument
 from argot.errors import Conflict
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.maintenance.scrubbing import scrubbed
+from argot.service.maintenance.erasing import erase_documents
 from argot.service.usecases.uploads import UploadReport, put_in
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import Principal
@@ -52,7 +52,9 @@ async def document_restore(kb: KnowledgeBase, principal: Principal, *, document:
 async def removed_erase(
     kb: KnowledgeBase, principal: Principal, *, document: Text | None = None
 ) -> list[RemovedDocument]:
-    """Erase a removed document (by id, name or URI) for good; without one, all that one could read."""
+    """Erase a removed document (by id, name or URI) for good, with all that was made of it; without one, all that one
+    could read.
+    """
     from argot.corpus.store.dustbin import removed_document, removed_documents
 
     corpus = await kb.load()
@@ -60,7 +62,5 @@ async def removed_erase(
         found = await kb.blocking(removed_documents, corpus.store, principal)
     else:
         found = [await kb.blocking(removed_document, corpus.store, principal, document)]
-    async with kb.writing:
-        await kb.blocking(corpus.erase_removed, [one.id for one in found])
-    await scrubbed(kb)
+    await erase_documents(kb, [one.id for one in found])
     return found

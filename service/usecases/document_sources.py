@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Collection
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -31,6 +31,13 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
 from argot.service.usecases.documents import forget_quotes
 from argot.service.usecases.queued_work import queued
+from argot.service.usecases.source_access import (
+    hidden_addresses,
+    names_without_hidden,
+    visible_source,
+    visible_sources,
+    without_hidden,
+)
 from argot.service.usecases.source_options import (
     check_address,
     kind_of,
@@ -160,22 +167,23 @@ async def source_add(
 
 @usecase("manager", everywhere=True)
 async def source_list(kb: KnowledgeBase, principal: Principal) -> list[SourceRecord]:
-    """The sources, each with its options, its schedule, and how its last sync went."""
-    return await kb.blocking(SourceStore(kb.document_store.database).all)
+    """The sources whose documents one may read, each with its options, its schedule, and how its last sync went."""
+    return await kb.blocking(visible_sources, kb, principal)
 
 
 @usecase("manager", everywhere=True)
 async def source_remove(
     kb: KnowledgeBase, principal: Principal, *, name: Text, with_documents: bool = False
 ) -> RemovedSource:
-    """Keep documents no longer in step with a source. They stay, unless they are to be removed with it.
+    """Keep documents no longer in step with a source. They stay, unless they are to be removed with it; those that one
+    may not read stay in any case.
 
     Raises:
         NotFound: there is no such source.
         Conflict: it is being synced.
     """
     store = SourceStore(kb.document_store.database)
-    record = await kb.blocking(store.named, name)
+    record = await kb.blocking(visible_source, kb, principal, name)
     async with kb.jobs.here(_sync_job(principal, name)):
         removed = 0
         if with_documents:
@@ -183,7 +191,7 @@ async def source_remove(
             from argot.corpus.connectors.synchronisation import take_out_all
 
             turn = kb.turns()
-            async with aclosing(stream(lambda: take_out_all(corpus, name, turn))) as uris:
+            async with aclosing(stream(lambda: take_out_all(corpus, name, turn, principal))) as uris:
                 removed = len([uri async for uri in uris])
             await _removed(kb, corpus)
         await kb.blocking(store.remove, name)
@@ -207,6 +215,8 @@ async def source_sync(
         NotFound: there is no such source.
         Conflict: it is being synced already.
     """
+    await kb.blocking(visible_source, kb, principal, name)
+    # The whole record: what is stored of a sync is for all who may read the source.
     record = await kb.blocking(SourceStore(kb.document_store.database).named, name)
     job = _sync_job(principal, name, confirm=confirm, patient=patient)
     if await kb.jobs.taken(SYNC):
@@ -232,7 +242,7 @@ async def source_sync_start(
         NotFound: there is no such source.
         Conflict: it is being synced already.
     """
-    await kb.blocking(SourceStore(kb.document_store.database).named, name)
+    await kb.blocking(visible_source, kb, principal, name)
     job = await kb.jobs.put(_sync_job(principal, name, confirm=confirm))
     return SyncUnderWay(name, job.done, job.total)
 
@@ -240,7 +250,8 @@ async def source_sync_start(
 @usecase("manager", everywhere=True)
 async def source_progress(kb: KnowledgeBase, principal: Principal) -> list[SyncUnderWay]:
     """The sources that are being synced just now, whoever began it."""
-    found = [job for job in await kb.jobs.listed(SYNC) if job.is_under_way]
+    known = {one.name for one in await kb.blocking(visible_sources, kb, principal)}
+    found = [job for job in await kb.jobs.listed(SYNC) if job.is_under_way and job.label in known]
     return [SyncUnderWay(job.label, job.done, job.total) for job in reversed(found)]
 
 
@@ -298,6 +309,7 @@ async def _steps(
     from argot.corpus.connectors.synchronisation import Synchronisation
 
     total = 0
+    hidden = await kb.blocking(hidden_addresses, kb, principal, record.name)
     async with kb.adding:
         sync = Synchronisation(
             corpus,
@@ -311,11 +323,12 @@ async def _steps(
         async with aclosing(stream(sync.run)) as events:
             async for event in events:
                 total = event.total or total
-                tell(event.done, total, event.name)
-                yield _shown(event)
+                # Without the name: whoever sees the job may read less than whoever began it.
+                tell(event.done, total)
+                yield _shown(event, hidden)
     if sync.counts["removed"]:
         await _removed(kb, corpus)
-    yield Finished(_report(record, sync))
+    yield Finished(_report(record, sync, hidden))
 
 
 async def _removed(kb: KnowledgeBase, corpus: Corpus) -> None:
@@ -324,18 +337,20 @@ async def _removed(kb: KnowledgeBase, corpus: Corpus) -> None:
     await scrubbed(kb)
 
 
-def _shown(event: SyncEvent) -> Event:
+def _shown(event: SyncEvent, hidden: Collection[str]) -> Event:
+    # That something moves on is told of all documents, what it is of those one may read.
+    known = event.uri not in hidden
     return {
-        "kind": event.kind,
-        "name": event.name,
-        "uri": event.uri,
-        "detail": event.detail,
+        "kind": event.kind if known else "progress",
+        "name": event.name if known else "",
+        "uri": event.uri if known else "",
+        "detail": event.detail if known else "",
         "done": event.done,
         "total": event.total,
     }
 
 
-def _report(record: SourceRecord, sync: Synchronisation) -> SyncReport:
+def _report(record: SourceRecord, sync: Synchronisation, hidden: Collection[str]) -> SyncReport:
     counts = {
         name: sync.counts[name]
         for name in ("added", "updated", "renamed", "removed", "unchanged", "duplicate", "skipped", "failed")
@@ -346,7 +361,7 @@ def _report(record: SourceRecord, sync: Synchronisation) -> SyncReport:
         sync.detail,
         **counts,
         waiting=len(sync.gone),
-        problems=sync.told_problems,
-        near=sync.told_near,
-        gone=sync.told_gone,
+        problems=without_hidden(sync.told_problems, hidden),
+        near=without_hidden(sync.told_near, hidden),
+        gone=names_without_hidden(sync.told_gone, hidden),
     )

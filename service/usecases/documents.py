@@ -17,6 +17,7 @@ from argot.errors import InvalidInput, NotFound
 from argot.service.blocking_work import HandOver, progress_events, stream
 from argot.service.json_values import PassageShown, given_audience, jsonable, passage_shown
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.maintenance.erasing import erase_documents
 from argot.service.maintenance.scrubbing import scrubbed
 from argot.service.usecases.unknown_readers import reader_notices
 from argot.service.usecases.usecase_registry import Event, Finished, Reader, Text, usecase
@@ -162,15 +163,19 @@ async def add(
 async def remove(kb: KnowledgeBase, principal: Principal, *, document: Text, forever: bool = False) -> Document:
     """Take a document (by id, name or URI) out, with everything derived from it.
 
-    It can be brought back (`document_restore`) for `keep_removed_days`; with `forever` nothing of it is kept.
+    It can be brought back (`document_restore`) for `keep_removed_days`; with `forever` nothing of it is kept, nor of
+    what was made of it: training pairs, questions of rating studies, sentences of answers.
     """
     corpus = await kb.load()
     kept = not forever and kb.settings.keep_removed_days > 0
     async with kb.writing:
-        removed = await kb.blocking(corpus.remove, principal, document, keep=kept)
+        removed = await kb.blocking(corpus.remove, principal, document, keep=kept, erasing=not kept)
         # Proposed meanings quote documents, and must not quote this one any more.
         await kb.blocking(forget_quotes, kb, corpus)
-    await scrubbed(kb)
+    if kept:
+        await scrubbed(kb)
+    else:
+        await erase_documents(kb, [removed.id])
     return removed
 
 

@@ -116,11 +116,12 @@ async def data_correct(
 @usecase("manager", everywhere=True)
 async def data_remove(kb: KnowledgeBase, principal: Principal, *, name: SetName) -> RemovedData:
     """Remove a set with all its pairs. It cannot be undone; models that learnt from it stay."""
+    # First of all: that a set is being made would tell that there is one.
+    await kb.blocking(visible_set, kb, principal, name)
     if name in making_now.get(kb, ()):
         raise Conflict(f"The set '{name}' is being made. Stop that first.")
 
     def remove() -> RemovedData:
-        visible_set(kb, principal, name)
         return RemovedData(name, kb.learning.remove(name))
 
     return await kb.blocking(remove)

@@ -19,7 +19,6 @@ from argot.service.learning import adoption_rules as rules
 from argot.service.learning.adoption_rules import Gain
 from argot.service.storage import adopted_models as store
 from argot.service.storage.adopted_models import AdoptedModel, AdoptionStep, Changing
-from argot.service.storage.home_folder import RUNS
 from argot.service.usecases.training_runs import RunId
 from argot.service.usecases.usecase_registry import Event, Finished, usecase
 from argot.types import Principal
@@ -122,20 +121,20 @@ def _named(kb: KnowledgeBase, model: AdoptedModel | None, kind: RunKind) -> str:
 @usecase("manager", everywhere=True)
 async def model_verdict(kb: KnowledgeBase, principal: Principal, *, run: RunId) -> Verdict:
     """Whether a training's model may be adopted, and if not, why."""
-    found = await kb.blocking(rules.visible_run, kb.home / RUNS, principal, run)
+    found = await kb.blocking(rules.visible_run, kb, principal, run)
     gain = rules.gain_of(found.request.kind, found.card)
     try:
         await kb.blocking(_judged, kb, found, for_everybody=True)
     except (Conflict, InvalidInput, NotAllowed) as error:
         return Verdict(str(error), gain, asks=False)
-    return Verdict("", gain, asks=any(found.request.readers))
+    return Verdict("", gain, asks=any(await kb.blocking(rules.readers_of, kb, found.request)))
 
 
 def _judged(kb: KnowledgeBase, run: RunFolder, *, for_everybody: bool) -> Gain:
     store.require_adoptable(kb.settings)
     kind = run.request.kind
     gain = rules.require_better(run)
-    rules.require_open_to_all(run.request, for_everybody=for_everybody)
+    rules.require_open_to_all(kb, run.request, for_everybody=for_everybody)
     rules.require_sound(kb, run)
     _require_unset(kb, kind)
     if (model := store.read_adopted(kb.home).in_force(kind)) is not None and model.folder == store.adopted_folder(run):
@@ -170,7 +169,7 @@ async def model_adopt(
         NotAllowed: it learnt from documents that not everybody may read.
         InvalidInput: its folder holds what no model needs.
     """
-    found = await kb.blocking(rules.visible_run, kb.home / RUNS, principal, run)
+    found = await kb.blocking(rules.visible_run, kb, principal, run)
     gain = await kb.blocking(_judged, kb, found, for_everybody=for_everybody)
     request = found.request
     async with kb.writing:
@@ -231,7 +230,7 @@ async def model_adopt_start(
     Raises:
         Conflict, NotAllowed, NotFound, InvalidInput: as `model_adopt`, at once; or another change is going on.
     """
-    found = await kb.blocking(rules.visible_run, kb.home / RUNS, principal, run)
+    found = await kb.blocking(rules.visible_run, kb, principal, run)
     await kb.blocking(_judged, kb, found, for_everybody=for_everybody)
     events = model_adopt.function(kb, principal, run=run, for_everybody=for_everybody)
     return _begun(kb, ModelChange(found.request.kind, run), events)

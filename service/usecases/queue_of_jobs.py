@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from argot.errors import error_named
-from argot.service.jobs.job_types import JobRecord, JobState
+from argot.service.jobs.job_types import JobRecord, JobState, no_job
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.document_sources import SYNC
+from argot.service.usecases.source_access import visible_sources
+from argot.service.usecases.unasked_derivation import DERIVE, derivation_key
 from argot.service.usecases.usecase_registry import Number, Text, usecase
 from argot.types import Principal
 
@@ -48,22 +52,25 @@ class JobDetails:
 
 @usecase("manager", everywhere=True)
 async def job_list(kb: KnowledgeBase, principal: Principal, *, kind: Text = "") -> list[JobShown]:
-    """The jobs that wait or run, those that were put aside, and those that ended lately; newest first.
+    """The jobs that wait or run, those that were put aside, and those that ended lately; newest first. One sees one's
+    own, and others' of sources and documents that one may read.
 
     `kind`: of this kind alone (sync, upload, fetch, derive).
     """
-    return [_shown(job) for job in await kb.jobs.listed(kind)]
+    found = await kb.jobs.listed(kind)
+    is_visible = await kb.blocking(_job_filter, kb, principal)
+    return [_shown(job) for job in found if is_visible(job)]
 
 
 @usecase("manager", everywhere=True)
 async def job_show(kb: KnowledgeBase, principal: Principal, *, job: Number) -> JobDetails:
-    """One job, with what came of it.
+    """One job. What came of it is told to whoever asked for it: it may name documents that others may not read.
 
     Raises:
-        NotFound
+        NotFound: there is none that one may see.
     """
-    found = await kb.jobs.job(job)
-    return JobDetails(_shown(found), found.outcome)
+    found = await _visible_job(kb, principal, job)
+    return JobDetails(_shown(found), found.outcome if _is_own(principal, found) else None)
 
 
 @usecase("manager", everywhere=True)
@@ -71,9 +78,10 @@ async def job_cancel(kb: KnowledgeBase, principal: Principal, *, job: Number) ->
     """Let a job not begin, or stop it; it may run on for a moment.
 
     Raises:
-        NotFound
+        NotFound: there is none that one may see.
         Conflict: it has ended.
     """
+    await _visible_job(kb, principal, job)
     return _shown(await kb.jobs.cancel(job))
 
 
@@ -82,10 +90,40 @@ async def job_retry(kb: KnowledgeBase, principal: Principal, *, job: Number) -> 
     """Let a job that failed, was put aside or cancelled begin anew.
 
     Raises:
-        NotFound
+        NotFound: there is none that one may see.
         Conflict: it is under way or done, or another one for the same is.
     """
+    await _visible_job(kb, principal, job)
     return _shown(await kb.jobs.retry(job))
+
+
+async def _visible_job(kb: KnowledgeBase, principal: Principal, number: int) -> JobRecord:
+    found = await kb.jobs.job(number)
+    is_visible = await kb.blocking(_job_filter, kb, principal)
+    if not is_visible(found):
+        raise no_job(number)
+    return found
+
+
+def _job_filter(kb: KnowledgeBase, principal: Principal) -> Callable[[JobRecord], bool]:
+    """Return what tells whether a job may be seen. Blocks.
+
+    A sync is seen by whoever may know of the source, a derivation by whoever may read the document. What somebody sends
+    or fetches is theirs alone until it is in: who will read it is not known to the queue.
+    """
+    sources = {one.name for one in visible_sources(kb, principal)}
+    documents = {derivation_key(one.id) for one in kb.document_store.documents(principal)}
+
+    def is_visible(job: JobRecord) -> bool:
+        if job.kind == SYNC:
+            return principal.sees_all or job.label in sources
+        return _is_own(principal, job) or (job.kind == DERIVE and job.key in documents)
+
+    return is_visible
+
+
+def _is_own(principal: Principal, job: JobRecord) -> bool:
+    return principal.sees_all or job.asked_by == principal.name
 
 
 def _shown(job: JobRecord) -> JobShown:

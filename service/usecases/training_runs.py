@@ -21,6 +21,7 @@ from argot.service.learning.adoption_rules import (
     gain_of,
     may_see,
     measured_changes,
+    readers_of,
     visible_run,
 )
 from argot.service.learning.pair_sets import visible_sets
@@ -138,9 +139,10 @@ async def training_start(
         recipe=given,
         asked_by=principal.name,
     )
-    before = await kb.blocking(started_from, principal, request, _runs(kb))
+    before = await kb.blocking(started_from, kb, principal, request)
     readers = {*inputs.readers, *(one for earlier in before for one in earlier.readers)}
-    request = replace(request, readers=tuple(sorted(readers)))
+    documents = {*inputs.documents, *(one for earlier in before for one in earlier.documents)}
+    request = replace(request, readers=tuple(sorted(readers)), documents=tuple(sorted(documents)))
     run = await kb.blocking(RunFolder.create, _runs(kb), request, inputs.pairs, inputs.passages)
     return await kb.blocking(_shown, kb, run)
 
@@ -155,7 +157,7 @@ async def training_list(kb: KnowledgeBase, principal: Principal) -> list[RunShow
 
 
 def _listed(kb: KnowledgeBase, principal: Principal) -> list[RunShown]:
-    return [_shown(kb, run) for run in run_folders(_runs(kb)) if may_see(principal, run.request)]
+    return [_shown(kb, run) for run in run_folders(_runs(kb)) if may_see(kb, principal, run.request)]
 
 
 @usecase("manager", everywhere=True)
@@ -169,7 +171,7 @@ async def training_show(kb: KnowledgeBase, principal: Principal, *, run: RunId) 
 
 
 def _details(kb: KnowledgeBase, principal: Principal, name: str) -> RunDetails:
-    run = visible_run(_runs(kb), principal, name)
+    run = visible_run(kb, principal, name)
     curve, card = run.curve(), run.card
     thinned = curve[:: max(1, -(-len(curve) // MOST_POINTS))]
     seconds, peak = (_number(card.get(name)) for name in ("seconds", "peak_megabytes"))
@@ -203,7 +205,7 @@ async def training_stop(kb: KnowledgeBase, principal: Principal, *, run: RunId) 
     Raises:
         Conflict: it has ended.
     """
-    found = await kb.blocking(visible_run, _runs(kb), principal, run)
+    found = await kb.blocking(visible_run, kb, principal, run)
     if (status := found.state.status) not in ("running", "waiting"):
         raise Conflict(f"Training {found.id} is {status} already.")
     await kb.blocking(found.stop)
@@ -217,7 +219,7 @@ async def training_resume(kb: KnowledgeBase, principal: Principal, *, run: RunId
     Raises:
         Conflict: it is done, or runs.
     """
-    found = await kb.blocking(visible_run, _runs(kb), principal, run)
+    found = await kb.blocking(visible_run, kb, principal, run)
     await kb.blocking(found.resume)
     return await kb.blocking(_shown, kb, found)
 
@@ -229,7 +231,7 @@ async def training_remove(kb: KnowledgeBase, principal: Principal, *, run: RunId
     Raises:
         Conflict: it runs, or another training starts from its model.
     """
-    found = await kb.blocking(visible_run, _runs(kb), principal, run)
+    found = await kb.blocking(visible_run, kb, principal, run)
     name = found.request.name
     await kb.blocking(_remove, found)
     return RemovedRun(found.id, name)
@@ -279,7 +281,7 @@ def _shown(kb: KnowledgeBase, run: RunFolder) -> RunShown:
         state.seconds_left,
         state.error,
         state.changed,
-        restricted=any(request.readers),
+        restricted=any(readers_of(kb, request)),
         in_force=model is not None and model.folder == adopted_folder(run),
         gain=gain_of(request.kind, run.card) if state.status == "done" else None,
     )

@@ -6,7 +6,7 @@ import base64
 import binascii
 import unicodedata
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
@@ -39,6 +39,8 @@ MOST_FOLDERS = 20
 """Of those a file lies in."""
 IN = ("added", "updated", "unchanged", "duplicate")
 """What becomes of a file that can be read."""
+MAX_LISTED_FILES = 1000
+"""Of an archive are told one by one; those beyond are only counted."""
 REASONS = 5
 """So many are named of an archive of which nothing can be read."""
 
@@ -74,11 +76,13 @@ class UploadReport(MemberReport):
     """What became of a file, or of an archive: then `files` are those in it, and `kind` is that of the first of added,
     updated, unchanged and duplicate that one of them came to.
 
-    `notices`: what is to be known of the readers that were given.
+    `unlisted` is how many files more than `files` it holds; `notices`: what is to be known of the readers that were
+    given.
     """
 
     files: list[MemberReport] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
+    unlisted: int = 0
 
 
 REPORT = TypeAdapter(UploadReport)
@@ -104,6 +108,7 @@ async def upload(
 
     Raises:
         InvalidInput: it has no usable name, or it cannot be read; nothing was added.
+        TooManyQuestions: archives of this person, or of too many people, are being unpacked just now.
     """
     given: dict[str, Any] = {"name": name, "folder": folder, "audience": audience, "tags": tags}
     called = plain_name(name)
@@ -179,20 +184,47 @@ async def _put_members_in(
     """
     from argot.corpus.ingestion.archive_members import members_of
 
-    members = await kb.blocking(lambda: list(members_of(archive)))
-    files = []
-    async for event in _events(kb, principal, members, audience, tags):
-        found = _told(principal, event)
-        files.append(MemberReport(found.kind, listed_name_in(event.uri), found.detail, found.document))
-    counts = Counter(one.kind for one in files)
-    counted = ", ".join(f"{counts[kind]} {kind}" for kind in (*IN, "skipped", "failed") if counts[kind])
-    detail = files[0].detail if len(files) == 1 else counted or "it holds no files"
-    kind = next((one for one in IN if counts[one]), None)
+    found = _MemberReports()
+    async with kb.archives.place(principal):
+        # Listed in the thread that reads: who made the archive decides how long that takes.
+        async for event in _events(kb, principal, members_of(archive), audience, tags):
+            found.add(_told(principal, event), listed_name_in(event.uri))
+    detail = found.detail
+    kind = next((one for one in IN if found.counts[one]), None)
     if kind is None:
-        reasons = _reasons(files) if len(files) > 1 else []
+        reasons = _reasons(found.files) if len(found.files) > 1 else []
         why = "; ".join([detail.rstrip("."), *reasons])
         raise InvalidInput(f"{archive.name} was not added: {why}.")
-    return UploadReport(kind, archive.name, detail, None, files, await reader_notices(kb, audience))
+    notices = await reader_notices(kb, audience)
+    return UploadReport(kind, archive.name, detail, None, found.files, notices, found.unlisted)
+
+
+class _MemberReports:
+    """The first reports on files of an archive, and the counts of all. Those that failed take the last places."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.files: list[MemberReport] = []
+
+    def add(self, report: MemberReport, name: str) -> None:
+        self.counts[report.kind] += 1
+        # A tenth is kept for what went wrong behind a thousand files that did not.
+        most = MAX_LISTED_FILES if report.kind == "failed" else MAX_LISTED_FILES * 9 // 10
+        if len(self.files) < most:
+            self.files.append(MemberReport(report.kind, name, report.detail, report.document))
+
+    @property
+    def unlisted(self) -> int:
+        return self.counts.total() - len(self.files)
+
+    @property
+    def detail(self) -> str:
+        if self.counts.total() == 1:
+            return self.files[0].detail
+        counts = self.counts
+        return ", ".join(f"{counts[kind]} {kind}" for kind in (*IN, "skipped", "failed") if counts[kind]) or (
+            "it holds no files"
+        )
 
 
 def _reasons(files: Sequence[MemberReport]) -> list[str]:
@@ -209,7 +241,7 @@ def _reasons(files: Sequence[MemberReport]) -> list[str]:
 async def _events(
     kb: KnowledgeBase,
     principal: Principal,
-    sources: Sequence[Source],
+    sources: Iterable[Source],
     audience: Audience | None,
     tags: Sequence[str] | None,
     *,

@@ -52,6 +52,7 @@ def test_the_files_of_an_archive_are_sources_of_their_own(tmp_path: Path, name: 
         "a b.txt": "",
         "logo.xyz": "unknown kind of file (.xyz)",
         "inner.zip": "an archive in an archive",
+        **({} if name.endswith("zip") else {"passwd.txt": "a link"}),
     }
     assert found["valves.md"].load() == FILES["handbook/valves.md"]
     assert found["a b.txt"].uri == f"{path.as_uri()}!/handbook/a%20b.txt"

@@ -235,7 +235,7 @@ def test_archives_in_archives_and_bombs_in_them_are_named_and_not_unpacked(corpu
     assert found["a.txtouter"].kind == "added"
     assert found["x.txtbomb"].kind == "failed" and "too large" in found["x.txtbomb"].detail
     assert found["x.txtliar"].kind == "failed"
-    assert of_tar.kind == "failed" and "too large" in of_tar.detail
+    assert of_tar.kind == "failed" and "more than 100 times its size" in of_tar.detail
 
 
 # -- entities and addresses (13, 15) ----------------------------------------------------------------------------------
@@ -409,9 +409,11 @@ def test_names_in_archives_lead_nowhere(kind: str, corpus: Corpus, tmp_path: Pat
                 archive.addfile(special)
     before = {one for one in tmp_path.rglob("*") if tmp_path / "kb" not in one.parents}
     events = add(corpus, *sources_in([path]))
-    assert len(events) == len(NAMES)
+    special = [one for one in events if one.detail in ("a link", "a device or a pipe")]
+    assert len(events) - len(special) == len(NAMES)
+    assert {(one.kind, len(special)) for one in special} == ({("skipped", 4)} if kind == "tar" else set())
     # What leads out of the archive is left out of a name, after which several may be the same.
-    assert {(one.kind, one.detail) for one in events if one.kind != "added"} == {
+    assert {(one.kind, one.detail) for one in events if one.kind != "added" and one not in special} == {
         ("skipped", "another file in the archive has its name")
     }
     assert {one for one in tmp_path.rglob("*") if tmp_path / "kb" not in one.parents} == before

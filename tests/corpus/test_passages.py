@@ -3,6 +3,7 @@
 from itertools import pairwise
 from unittest.mock import patch
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -24,12 +25,12 @@ def check_cover(markdown: str, passages: list[Passage], max_chars: int) -> None:
     for ordinal, passage in enumerate(passages):
         assert passage.ordinal == ordinal
         assert passage.start >= position
-        assert not markdown[position : passage.start].strip()
+        assert not any(map(str.isalnum, markdown[position : passage.start]))
         assert markdown[passage.start : passage.end] == passage.text
         assert passage.text == passage.text.strip() != ""
         assert len(passage.text) <= max_chars
         position = passage.end
-    assert not markdown[position:].strip()
+    assert not any(map(str.isalnum, markdown[position:]))
 
 
 MARKDOWN_LINES = st.sampled_from(
@@ -256,3 +257,20 @@ def test_heading_stays_with_a_paragraph_as_long_as_a_passage() -> None:
     passages = cut(f"# Book\n\n{SENTENCES[:300]}\n\n## A heading of some length\n\n{paragraph}\n")
     holding = next(passage for passage in passages if "## A heading" in passage.text)
     assert "Sentence number 0" in holding.text
+
+
+@pytest.mark.parametrize("rule", ["| --- | --- |", "-" * 3000, "* * *", "═" * 900, "| | |\n| --- | --- |\n| | |"])
+def test_no_passage_is_made_of_rules(rule: str) -> None:
+    markdown = f"# Head\n\n{'Text. ' * 300}\n\n# Other\n\n{rule}\n"
+    parsed = ParsedDocument("T", markdown, "text/markdown")
+    passages = cut_passages(parsed, document_id="d", revision_id="r", max_chars=1200)
+    assert passages and all(any(char.isalnum() for char in one.text) for one in passages)
+
+
+def test_the_dashes_of_a_wide_table_are_no_passage() -> None:
+    names = [f"Column {number}" for number in range(900)]
+    rows = [names, ["---"] * 900, [str(number) for number in range(900)]]
+    markdown = "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"
+    parsed = ParsedDocument("T", markdown, "text/markdown")
+    passages = cut_passages(parsed, document_id="d", revision_id="r", max_chars=1200)
+    assert all(set(one.text) - set("|- \n") for one in passages)

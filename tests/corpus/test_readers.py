@@ -378,6 +378,13 @@ def test_a_table_in_a_table_and_the_cells_around_it() -> None:
     assert markdown == f"Before\n\nLeft\n\nRight\n\n{table}\n\nBeside\n"
 
 
+@pytest.mark.parametrize("first", ["sep=;", "SEP=;", '"sep=;"', "sep=;;;"])
+def test_a_line_that_tells_excel_the_delimiter_is_no_row(first: str) -> None:
+    markdown = read(f"{first}\r\nPart;Bay\r\nFuse, slow;K-7\r\n", "a.csv").markdown
+    assert markdown.strip() == "| Part | Bay |\n| --- | --- |\n| Fuse, slow | K-7 |"
+    assert read("sep=\t\nPart\tBay\nFuse\tK-7\n", "a.csv").markdown.startswith("| Part | Bay |")
+
+
 def test_html_declared_encoding_is_honoured() -> None:
     page = '<html><head><meta charset="iso-8859-2"></head><body><p>Łódź</p></body></html>'.encode("iso-8859-2")
     assert read(page, "a.html").markdown == "Łódź\n"

@@ -10,7 +10,14 @@ FOLDERS = ["argot", "corpus", "evaluate", "graph", "jargon_db", "learn", "prompt
 SOURCES = [path.relative_to(ROOT) for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
 FACES = {
     *("argot", "corpus", "graph", "jargon_db", "service", "tools"),
-    *("corpus/readers", "jargon_db/formats", "jargon_db/lookup", "jargon_db/mining", "jargon_db/store"),
+    *(
+        "corpus/readers",
+        "corpus/readers/ledger",
+        "jargon_db/formats",
+        "jargon_db/lookup",
+        "jargon_db/mining",
+        "jargon_db/store",
+    ),
 }
 """Packages with a public face of their own. All others are rooms: what is in them is imported from its module."""
 

@@ -6,6 +6,7 @@ TABLES = (
     "source_metadata",
     "source_items",
     "sources",
+    "removed_passages",
     "removed_revisions",
     "removed_documents",
     "derivation_states",

@@ -90,10 +90,13 @@ class MemberShown(Shown):
 
 
 class UploadShown(MemberShown):
-    """The same; `files` are those in an archive, of which each may also be skipped or failed."""
+    """The same; `files` are the first of those in an archive, of which each may also be skipped or failed; `unlisted`
+    says how many more there are.
+    """
 
     files: list[MemberShown]
     notices: list[str]
+    unlisted: int
 
 
 class Me(Shown):

@@ -384,6 +384,35 @@ def tables(
     show_report(partial(evaluation.tables, pdf_dir, settings_for(None)), as_json=as_json)
 
 
+@app.command(
+    epilog=examples(
+        "argot evaluate reading handbook",
+        "argot evaluate reading handbook --worst 50",
+        "argot evaluate reading handbook --json > reading.json",
+    )
+)
+def reading(
+    folder: Annotated[Path, typer.Argument(help="A folder of documents, searched with the folders in it.")],
+    worst: Annotated[
+        int, typer.Option("--worst", min=0, help="How many files are shown that lost the most.", metavar="N")
+    ] = 10,
+    as_json: AsJson = False,
+) -> None:
+    """How many words of the files in a folder are read, left out by a rule, and lost.
+
+    All text of each file is counted without Argot's readers: every part of an Office file, the pages, fields and
+    annotations of a PDF, the parts of a mail. A word is kept if the document that Argot makes of the file has it; left
+    out by a rule, such as "hidden sheet, row or column"; or lost. Of lost words the report says whether the reader
+    warns of them, or this comparison does, which runs whenever a file is read; or whether they are too few to tell.
+
+    Numbers in cells of workbooks and charts are not counted, because programs show them by formats. Nothing is stored.
+    A file that is refused is listed with the reason, and the others are measured.
+    """
+    from argot.service.operations import evaluation
+
+    show_report(partial(evaluation.reading, folder, worst, settings_for(None)), as_json=as_json)
+
+
 def _profile(
     name_or_file: str, changes: list[str] | None, settings: Settings, search: SearchChoice | None = None
 ) -> Profile:

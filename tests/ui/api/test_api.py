@@ -6,6 +6,7 @@ import json
 import shutil
 import zipfile
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from tiny_base import close_base, open_base
 from argot.results import AskEvent
 from argot.service.admission_control import Gate, Limits
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases import catalogue
+from argot.service.usecases import catalogue, uploads
 from argot.settings import Settings
 from argot.types import Principal
 
@@ -769,3 +770,37 @@ async def test_sources_are_named_by_those_who_may_and_synced(site: Site, tmp_pat
             "kept": 0,
         }
         assert (await mona.post("/api/sources/depot/sync", json={})).status_code == 404
+
+
+async def test_of_an_archive_of_many_files_the_first_are_listed_and_all_are_counted(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uploads, "MAX_LISTED_FILES", 10)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for number in range(30):
+            archive.writestr(f"page{number}.md", f"# Page {number}\n\nThe gauge of bay {number} shows {number} bar.\n")
+        archive.writestr("empty.md", b"")
+    async with site.program("mona") as mona:
+        told = (await mona.post("/api/documents", files={"file": ("many.zip", buffer.getvalue())})).json()
+    assert told["detail"] == "30 added, 1 failed"
+    # What went wrong has a place among those that are listed.
+    assert "failed" in {one["kind"] for one in told["files"]} and len(told["files"]) in (9, 10)
+    assert told["unlisted"] + len(told["files"]) == 31
+
+
+async def test_a_person_has_few_archives_unpacked_at_once(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = Gate(replace(Limits.of_archives(), at_once=1), name="archive")
+    monkeypatch.setattr(site.kb, "archives", gate)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("gauge.md", "# Gauge\n\nThe gauge of the last bay shows nothing.\n")
+    sent = {"file": ("few.zip", buffer.getvalue())}
+    async with site.program("mona") as mona:
+        async with gate.place(site.kb.people.user("mona").principal):
+            refused = await mona.post("/api/documents", files=sent)
+            single = await mona.post("/api/documents", files={"file": ("one.md", b"# One\n\nA bay has one gauge.\n")})
+        after = await mona.post("/api/documents", files=sent)
+    assert refused.status_code == 429 and "1 of your archives" in refused.json()["error"]["message"]
+    assert int(refused.headers["Retry-After"]) > 0
+    assert (single.status_code, after.status_code) == (201, 201)

@@ -1,0 +1,179 @@
+"""Lists and unpacks archives of strangers in a child process with bounds on memory, time and bytes.
+
+The service itself never looks into an archive. Each thread has one archive open at most: a folder of a thousand
+archives is no thousand processes.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from argot.corpus.ingestion.archive_formats import ArchiveEntry, ArchiveLimits
+from argot.corpus.ingestion.archive_protocol import (
+    MAX_LIST_MESSAGE_BYTES,
+    decode_entries,
+    encode_ask,
+    encode_open,
+)
+from argot.files import NotAFile
+from argot.subprocesses import Child, ChildFailed
+
+MAX_FAILURES = 3
+"""Children that one archive may cost: after so many it is given up."""
+_PATIENCE = 3
+"""Wall-clock limit, in multiples of the seconds of the processor: other work may run beside it."""
+_ANSWER_BYTES = 1000
+_PIECE_BYTES = 1 << 20
+
+
+@dataclass(slots=True)
+class ArchiveList:
+    """The files of an archive. `problem`: why the list ends there, or (`is_refused`) why none of them is taken."""
+
+    entries: list[ArchiveEntry] = field(default_factory=list)
+    problem: str = ""
+    is_refused: bool = False
+
+
+class UnpackedArchive:
+    """An archive in a child process, which is started when it is needed and stopped when nobody has this any more.
+
+    Args:
+        place: a path, or what gives the archive's bytes each time it is opened.
+    """
+
+    def __init__(self, place: Path | Callable[[], bytes], limits: ArchiveLimits | None = None) -> None:
+        self._place = place
+        self._limits = limits or ArchiveLimits()
+        self._child = Child("argot.corpus.ingestion.archive_worker")
+        self._lock = threading.RLock()
+        self._is_open = False
+        self._failures = 0
+        self._spent_seconds = 0.0
+        weakref.finalize(self, self._child.stop)
+
+    def close(self) -> None:
+        with self._lock:
+            self._is_open = False
+            self._child.stop()
+
+    def list_entries(self) -> ArchiveList:
+        """
+        Raises:
+            NotAFile: the archive's own bytes cannot be had.
+        """
+        found = ArchiveList()
+        with self._lock:
+            try:
+                self._open()
+                self._child.send(encode_ask("list"), seconds=self._patience(self._limits.list_seconds))
+                begin = time.monotonic()
+                while "entries" in (said := json.loads(self._child.receive(MAX_LIST_MESSAGE_BYTES)[0])):
+                    found.entries += decode_entries(said)
+                    # JSON holds up other threads: each part is followed by a moment for them.
+                    time.sleep(0)
+                self._spent_seconds += time.monotonic() - begin
+            except ChildFailed as failure:
+                self._is_open = False
+                return ArchiveList([], self._failure_reason(failure, self._limits.list_seconds), True)
+        found.problem, found.is_refused = said["problem"], said["refused"]
+        return ArchiveList([], found.problem, True) if found.is_refused else found
+
+    def read(self, member: int) -> bytes:
+        """Return the bytes of the member with this place in the list.
+
+        Raises:
+            NotAFile: it cannot be unpacked within the bounds.
+        """
+        return self._ask(encode_ask("read", member=member), self._limits.member_bytes)
+
+    def stream(self, member: int) -> io.BufferedReader:
+        """Return a long member, to be read piece by piece. Reading raises NotAFile."""
+        return io.BufferedReader(_MemberStream(self, member), _PIECE_BYTES)
+
+    def read_piece(self, member: int, offset: int, size: int) -> bytes:
+        return self._ask(encode_ask("piece", member=member, offset=offset, size=size), size)
+
+    def _ask(self, message: bytes, most: int) -> bytes:
+        with self._lock:
+            if self._failures >= MAX_FAILURES:
+                raise NotAFile(f"the archive was given up: unpacking it failed {MAX_FAILURES} times")
+            begin = time.monotonic()
+            try:
+                self._open()
+                self._child.send(message, seconds=self._patience(self._limits.member_seconds))
+                said, data = self._child.receive(most + _ANSWER_BYTES)
+            except ChildFailed as failure:
+                self._is_open = False
+                self._failures += 1
+                raise NotAFile(self._failure_reason(failure, self._limits.member_seconds)) from failure
+            finally:
+                self._spent_seconds += time.monotonic() - begin
+        if problem := json.loads(said)["problem"]:
+            raise NotAFile(problem)
+        return data
+
+    def _open(self) -> None:
+        process = self._child.process
+        # One that was ended meanwhile, as when memory is short, is followed by one that has nothing open.
+        if self._is_open and process is not None and process.poll() is None:
+            return
+        _close_other_archive(self)
+        path = str(self._place) if isinstance(self._place, Path) else ""
+        data = b"" if isinstance(self._place, Path) else self._place()
+        self._child.start()
+        self._child.send(encode_open(self._limits, path), data, seconds=self._patience(self._limits.member_seconds))
+        problem = json.loads(self._child.receive(_ANSWER_BYTES)[0])["problem"]
+        if problem:
+            self._child.stop()
+            raise NotAFile(problem)
+        self._is_open = True
+
+    def _patience(self, seconds: float) -> float:
+        left = self._limits.clock_seconds - self._spent_seconds
+        if left <= 0:
+            raise NotAFile(f"unpacking the archive took more than {self._limits.clock_seconds:g} seconds in all")
+        return min(left, _PATIENCE * seconds)
+
+    def _failure_reason(self, failure: ChildFailed, seconds: float) -> str:
+        if failure.how == "time":
+            return f"it takes more than {seconds:g} seconds to unpack"
+        if failure.how == "memory":
+            return f"it takes more than {self._limits.memory_bytes >> 20:,} MB of memory to unpack"
+        return f"it cannot be unpacked: {failure}"
+
+
+class _MemberStream(io.RawIOBase):
+    def __init__(self, archive: UnpackedArchive, member: int) -> None:
+        self._archive = archive
+        self._member = member
+        self._offset = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer)
+        data = self._archive.read_piece(self._member, self._offset, len(view))
+        view[: len(data)] = data
+        self._offset += len(data)
+        return len(data)
+
+
+_OF_THREAD: Any = threading.local()
+
+
+def _close_other_archive(archive: UnpackedArchive) -> None:
+    """Let this archive be the only one that its thread has open."""
+    before: UnpackedArchive | None = getattr(_OF_THREAD, "archive", lambda: None)()
+    if before is not None and before is not archive:
+        before.close()
+    _OF_THREAD.archive = weakref.ref(archive)

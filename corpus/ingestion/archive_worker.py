@@ -1,0 +1,141 @@
+"""The child process of `archive_process`: lists and unpacks one archive until its parent is gone."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+from argot.corpus.ingestion.archive_formats import (
+    ArchiveEntry,
+    ArchiveLimits,
+    ArchiveRefused,
+    MemberRefused,
+    OpenedFormat,
+    open_format,
+)
+from argot.corpus.ingestion.archive_protocol import ENTRIES_PER_MESSAGE, encode_entries
+from argot.subprocesses import Parent, within_bounds
+
+NICE = 10
+"""Whoever asks a question goes first."""
+_DAMAGED = "damaged: it cannot be unpacked"
+_UNKNOWN = "damaged, or no archive of a known kind"
+
+
+def main() -> None:
+    parent = Parent(NICE)
+    worker = _Worker(parent.send)
+    for message, data in parent.messages():
+        worker.answer(json.loads(message), data)
+
+
+class _Worker:
+    def __init__(self, send: Callable[..., None]) -> None:
+        self._send = send
+        self._limits = ArchiveLimits()
+        self._file: IO[bytes] = io.BytesIO()
+        self._packed_bytes = 0
+        self._archive: OpenedFormat | None = None
+        self._stream: tuple[int, IO[bytes]] | None = None
+
+    def answer(self, asked: dict[str, Any], data: bytes) -> None:
+        match asked["ask"]:
+            case "open":
+                self._open(asked, data)
+            case "list":
+                self._list()
+            case "read":
+                self._answer_with(lambda: self._read(asked["member"]))
+            case "piece":
+                self._answer_with(lambda: self._piece(asked["member"], asked["offset"], asked["size"]))
+
+    def _open(self, asked: dict[str, Any], data: bytes) -> None:
+        self._limits = ArchiveLimits(**asked["limits"])
+        try:
+            self._file = Path(asked["path"]).open("rb") if asked["path"] else io.BytesIO(data)  # noqa: SIM115
+            self._packed_bytes = self._file.seek(0, io.SEEK_END)
+            self._file.seek(0)
+            self._say()
+        except OSError as error:
+            self._say(error.strerror or _UNKNOWN)
+
+    def _opened(self) -> OpenedFormat:
+        if self._archive is None:
+            self._file.seek(0)
+            self._archive = open_format(self._file, self._packed_bytes, self._limits)
+        return self._archive
+
+    def _list(self) -> None:
+        count, problem, refused = 0, "", False
+        try:
+            with within_bounds(self._limits.list_seconds, self._limits.memory_bytes):
+                entries = self._opened().entries()
+                while some := list(_until_damaged(islice(entries, ENTRIES_PER_MESSAGE))):
+                    count += sum(isinstance(one, ArchiveEntry) for one in some)
+                    if count > self._limits.members:
+                        raise ArchiveRefused(f"it holds more than {self._limits.members:,} files")
+                    self._send(encode_entries(one for one in some if isinstance(one, ArchiveEntry)))
+                    for one in some:
+                        if isinstance(one, Exception):
+                            raise one
+        except ArchiveRefused as error:
+            problem, refused = str(error), True
+        except MemoryError:
+            problem, refused = "it takes too much memory to be listed", True
+        # Libraries that parse what strangers made may raise anything.
+        except Exception:
+            problem = f"damaged behind its first {count:,} files" if count else _UNKNOWN
+        # Unpacking begins anew, so that a list that failed half-way does not disturb it.
+        self._archive = None
+        self._send(json.dumps({"problem": problem, "refused": refused}).encode())
+
+    def _answer_with(self, unpack: Callable[[], bytes]) -> None:
+        try:
+            with within_bounds(self._limits.member_seconds, self._limits.memory_bytes):
+                data = unpack()
+        except (MemberRefused, ArchiveRefused) as error:
+            self._say(str(error))
+        except MemoryError:
+            self._say("it takes too much memory to be unpacked")
+        except Exception:
+            self._say(_DAMAGED)
+        else:
+            self._say(data=data)
+
+    def _read(self, member: int) -> bytes:
+        most = self._limits.member_bytes
+        with self._opened().open_member(member) as stream:
+            data = stream.read(most + 1)
+        # The size that an archive claims for a file may be a lie.
+        if len(data) > most:
+            raise MemberRefused(f"it unpacks to more than {most // 1_000_000} MB")
+        return data
+
+    def _piece(self, member: int, offset: int, size: int) -> bytes:
+        if self._stream is None or self._stream[0] != member:
+            self._stream = member, self._opened().open_member(member)
+        stream = self._stream[1]
+        if stream.tell() != offset:
+            stream.seek(offset)
+        return stream.read(size)
+
+    def _say(self, problem: str = "", data: bytes = b"") -> None:
+        self._send(json.dumps({"problem": problem}).encode(), data)
+
+
+def _until_damaged(entries: Iterator[ArchiveEntry]) -> Iterator[ArchiveEntry | Exception]:
+    """Give the entries and, in place of the rest, the error that ends them: those before it are sound."""
+    try:
+        yield from entries
+    except MemoryError:
+        raise
+    except Exception as error:
+        yield error
+
+
+if __name__ == "__main__":
+    main()

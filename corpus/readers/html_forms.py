@@ -1,0 +1,126 @@
+"""Forms of web pages as text: each label with its value, boxes as `[x]` and `[ ]`. Buttons are no content."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bs4 import Tag
+from bs4.element import NavigableString
+
+_WITHOUT_TEXT = frozenset({"hidden", "submit", "button", "reset", "image", "password", "file", "search"})
+_BOXES = frozenset({"checkbox", "radio"})
+_BOX_ROLES = ("checkbox", "radio", "switch")
+_BLOCKS = frozenset({"form", "fieldset", "div", "section", "body"})
+
+
+def write_form_fields(root: Tag) -> None:
+    """Put text in place of the fields of forms, as a person who looks at the page reads them."""
+    labels = {str(label["for"]): label for label in root.select("label[for]")}
+    for element in root.select(", ".join(f"[role={role}][aria-checked]" for role in _BOX_ROLES)):
+        if element.name != "input":
+            element.insert(0, _box(element["aria-checked"] == "true"))
+    named: set[int] = set()
+    """Labels without `for` that a field has taken."""
+    if root.find(["input", "select", "textarea", "label", "legend", "output"]) is None:
+        return
+    for field in root.select("input, select, textarea"):
+        kind = str(field.get("type") or "text").lower() if field.name == "input" else field.name
+        if kind in _WITHOUT_TEXT or (field.name == "input" and not _is_form_field(field, kind, labels)):
+            field.decompose()
+            continue
+        label = _label_of(field, labels)
+        label = None if id(label) in named else label
+        named.add(id(label))
+        (_write_box if kind in _BOXES else _write_value)(field, label)
+    for part in root.select("label, legend, output"):
+        part.name = "div"  # apart from what stands beside it
+
+
+def _is_form_field(field: Tag, kind: str, labels: dict[str, Tag]) -> bool:
+    """Return whether a person fills it in: other boxes and buttons switch tabs, menus and colours of the page."""
+    if kind not in _BOXES or field.find_parent("form") is not None:
+        return True
+    label = field.find_parent("label") or labels.get(str(field.get("id") or ""))
+    about = " ".join([*(field.get("class") or ()), *((label and label.get("class")) or ()), str(field.get("id") or "")])
+    if any(word in about.lower() for word in ("tab", "toggle", "drawer", "menu", "nav")):
+        return False
+    return kind == "checkbox" or field.find_parent(["fieldset", "td", "li"]) is not None or label is not None
+
+
+def _label_of(field: Tag, labels: dict[str, Tag]) -> Tag | None:
+    around = field.find_parent("label")
+    found = around or labels.get(str(field.get("id") or ""))
+    if found is None:
+        before = field.find_previous_sibling(True)
+        # A label without `for` that stands right before the field and holds none itself.
+        if before is not None and before.name == "label" and before.find(["input", "select", "textarea"]) is None:
+            found = before if not before.has_attr("for") else None
+    return found
+
+
+def _box(checked: bool) -> NavigableString:
+    return NavigableString("[x] " if checked else "[ ] ")
+
+
+def _write_box(field: Tag, label: Tag | None) -> None:
+    mark = _box(field.has_attr("checked"))
+    if isinstance(after := field.next_sibling, NavigableString) and after.strip():
+        after.replace_with(NavigableString(after.lstrip()))
+    if label is None or field.find_parent("label") is not None:
+        field.replace_with(mark)
+    else:
+        label.insert(0, mark)
+        field.decompose()
+
+
+def _write_value(field: Tag, label: Tag | None) -> None:
+    value = " ".join(_values(field))
+    if label is None:
+        stands_alone = field.parent is not None and field.parent.name in _BLOCKS
+        field.replace_with(_paragraph(value) if stands_alone else NavigableString(f" {value} "))
+        return
+    said = label.get_text(" ", strip=True) if field.find_parent("label") is None else _text_before(field)
+    colon = "" if not said or not value or said.endswith((":", "?", "*")) else ":"
+    text = NavigableString(f"{colon} {value} " if value else " ")
+    if field.find_parent("label") is not None:
+        _strip_before(field)
+        field.replace_with(text)
+    else:
+        _strip_end(label)
+        label.append(text)
+        field.decompose()
+
+
+def _paragraph(text: str) -> Tag:
+    paragraph = Tag(name="div")
+    paragraph.append(NavigableString(text))
+    return paragraph
+
+
+def _text_before(field: Tag) -> str:
+    before = field.previous_sibling
+    return before.get_text(strip=True) if before is not None else ""
+
+
+def _strip_before(field: Tag) -> None:
+    if isinstance(before := field.previous_sibling, NavigableString):
+        before.replace_with(NavigableString(before.rstrip()))
+
+
+def _strip_end(label: Tag) -> None:
+    last = label.contents[-1] if label.contents else None
+    if isinstance(last, NavigableString):
+        last.replace_with(NavigableString(last.rstrip()))
+
+
+def _values(field: Tag) -> Iterator[str]:
+    if field.name == "select":
+        options = field.select("option")
+        chosen = [option for option in options if option.has_attr("selected")]
+        # Without a choice a browser shows the first one.
+        for option in chosen or ([] if field.has_attr("multiple") else options[:1]):
+            yield option.get_text(" ", strip=True)
+    elif field.name == "textarea":
+        yield field.get_text().strip()
+    else:
+        yield str(field.get("value") or "").strip()

@@ -1,0 +1,159 @@
+"""All text of a mail, or of a mailbox: its parts, calendars, and the files attached to it by their own census."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from email import message_from_bytes, policy
+from email.message import EmailMessage, Message
+from typing import Any
+
+from argot.corpus.readers.ledger import source_text as rules
+from argot.corpus.readers.ledger.decoding import text_of_bytes
+from argot.corpus.readers.ledger.nesting import Nesting
+from argot.corpus.readers.ledger.page import page_texts
+from argot.corpus.readers.ledger.source_text import SourceText
+
+_MAX_DEPTH = 6
+_ENVELOPE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\r\n\r\n))From [^\r\n]{1,300}\d{4}[^\r\n]{0,40}\r?\n")
+_SHOWN = ("Subject", "From", "To", "Cc", "Date")
+_CALENDAR_LINES = re.compile(r"^(?:SUMMARY|LOCATION|DESCRIPTION)(?:;[^:\n]*)?:(.*)", re.MULTILINE)
+_QUOTED_LINE = re.compile(r"^[ \t]*>.*(?:\n|\Z)", re.MULTILINE)
+_QUOTED_BELOW = re.compile(
+    r"^(?:-{2,} ?(?:original message|urspr.ngliche nachricht|forwarded message)|On .{5,200}wrote:|Am .{5,200}schrieb|"
+    r"_{10,}\s*$|From: .+\n(?:Sent|Date): )",
+    re.MULTILINE | re.IGNORECASE,
+)
+
+
+def mail_texts(data: bytes, nesting: Nesting) -> Iterator[SourceText]:
+    """Give the text of one message."""
+    yield from _message_texts(message_from_bytes(data, policy=policy.default), "mail", nesting)
+
+
+def mailbox_texts(data: bytes, nesting: Nesting) -> Iterator[SourceText]:
+    """Give the text of each message of a mailbox."""
+    starts = list(_ENVELOPE.finditer(data))
+    for number, found in enumerate(starts):
+        end = starts[number + 1].start() if number + 1 < len(starts) else len(data)
+        one = re.sub(rb"^>(>*From )", rb"\1", data[found.end() : end], flags=re.MULTILINE)
+        message = message_from_bytes(one, policy=policy.default)
+        yield from _message_texts(message, f"message {number + 1}", nesting)
+
+
+def _message_texts(message: Message, place: str, nesting: Nesting) -> Iterator[SourceText]:
+    nesting.budget.check()
+    for name in _SHOWN:
+        if said := _header(message, name):
+            yield SourceText(place, "mail header", said)
+    yield from _part_texts(message, place, "", nesting)
+
+
+def _header(message: Message, name: str) -> str:
+    try:
+        return str(message.get(name) or "")
+    except Exception:  # a broken header can make the parser raise anything
+        return ""
+
+
+def _part_texts(part: Message, place: str, rule: str, nesting: Nesting) -> Iterator[SourceText]:
+    nesting.budget.check()
+    kind = part.get_content_type()
+    if nesting.depth > _MAX_DEPTH:
+        return
+    if kind == "message/rfc822":
+        for inner in _inner_messages(part):
+            yield from _message_texts(inner, "mail passed on", nesting.deeper())
+    elif part.is_multipart():
+        chosen = _chosen_form(part) if kind == "multipart/alternative" else None
+        parts: Any = part.get_payload()
+        for one in parts:
+            # A calendar is no other form of the words beside it: it alone has the place and the time.
+            is_other = chosen is not None and one is not chosen and one.get_content_type() != "text/calendar"
+            why = rule or (rules.OTHER_FORM if is_other else "")
+            yield from _part_texts(one, place, why, nesting.deeper())
+    else:
+        yield from _leaf_texts(part, place, rule, nesting)
+
+
+def _inner_messages(part: Message) -> list[Message]:
+    payload: Any = part.get_payload()
+    inner = [one for one in payload if isinstance(one, Message)] if isinstance(payload, list) else []
+    # Some programs encode the message that they pass on, which the parser takes for its text.
+    if len(inner) == 1 and not inner[0].keys():
+        data = part.get_payload(0)
+        encoded = data.get_payload() if isinstance(data, Message) else ""
+        if str(part.get("Content-Transfer-Encoding", "")).lower() == "base64" and isinstance(encoded, str):
+            import base64
+            import binascii
+
+            try:
+                return [message_from_bytes(base64.b64decode(encoded), policy=policy.default)]
+            except (ValueError, binascii.Error):
+                return inner
+    return inner
+
+
+def _chosen_form(part: Message) -> Message | None:
+    """Return the form that is read: plain text, else HTML, wherever it lies."""
+    forms: list[Any] = list(part.get_payload())
+    for wanted in ("text/plain", "text/html"):
+        for form in forms:
+            if any(one.get_content_type() == wanted and _has_text(one) for one in form.walk()):
+                return form  # type: ignore[no-any-return]
+    return None
+
+
+def _has_text(part: Message) -> bool:
+    data = part.get_payload(decode=True)
+    return isinstance(data, bytes) and bool(data.strip())
+
+
+def _leaf_texts(part: Message, place: str, rule: str, nesting: Nesting) -> Iterator[SourceText]:
+    data: Any = part.get_payload(decode=True)
+    if not isinstance(data, bytes) or not data:
+        return
+    kind, name = part.get_content_type(), _file_name(part)
+    charset = part.get_content_charset() or ""
+    is_attached = bool(name) or part.get_content_disposition() == "attachment"
+    if kind == "text/calendar" or name.lower().endswith(".ics"):
+        for found in _CALENDAR_LINES.finditer(re.sub(r"\r?\n[ \t]", "", text_of_bytes(data, charset))):
+            yield SourceText(place, "calendar entry", re.sub(r"\\([,;\\])|\\[nN]", r" \1", found[1]), rule)
+    elif is_attached:
+        # Pictures have no text, and a file that nothing here reads is named by the reader.
+        for text in nesting.texts_of(data, name):
+            yield SourceText(f"{place}, {name}", _kind_in_attachment(text.kind), text.text, rule or text.rule)
+    elif kind == "text/html":
+        for text in page_texts(data, place, nesting.budget, charset):
+            if text.kind != "title":
+                yield SourceText(place, text.kind, text.text, rule or text.rule)
+    elif part.get_content_maintype() == "text":
+        yield from _typed_texts(text_of_bytes(data, charset).replace("\r\n", "\n"), place, rule)
+
+
+def _kind_in_attachment(kind: str) -> str:
+    return "attachment" if kind == "text" else kind
+
+
+def _file_name(part: Message) -> str:
+    try:
+        return " ".join((part.get_filename() or "").split())
+    except Exception:  # as with headers
+        return ""
+
+
+def _typed_texts(text: str, place: str, rule: str) -> Iterator[SourceText]:
+    """Give the text that the sender wrote, and what it quotes of earlier messages."""
+    below = _QUOTED_BELOW.search(text)
+    own = text[: below.start()] if below else text
+    quoted = [text[below.start() :]] if below else []
+    quoted += [found[0] for found in _QUOTED_LINE.finditer(own)]
+    yield SourceText(place, "text", _QUOTED_LINE.sub("", own), rule)
+    for one in quoted:
+        yield SourceText(place, "text", one, rule or rules.QUOTED)
+
+
+def is_message(data: bytes) -> bool:
+    """Return whether the bytes begin as a message does."""
+    head = message_from_bytes(data[:20_000], _class=EmailMessage, policy=policy.default)
+    return any(name in head for name in ("From", "Date", "Subject"))

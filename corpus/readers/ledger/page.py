@@ -1,0 +1,170 @@
+"""All text of a page of HTML, block by block: of the web, of a mail, of an e-book."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from argot.corpus.readers.ledger import source_text as rules
+from argot.corpus.readers.ledger.budget import Budget
+from argot.corpus.readers.ledger.decoding import declared_encoding, text_of_bytes
+from argot.corpus.readers.ledger.source_text import SourceText
+
+_RULES_OF_TAGS = {
+    **dict.fromkeys(("script", "style", "noscript", "template", "iframe", "object", "embed", "canvas"), rules.CODE),
+    **dict.fromkeys(("nav", "button", "dialog", "datalist", "option"), rules.CLICKABLE),
+    **dict.fromkeys(("del", "s", "strike"), rules.DELETED),
+    **dict.fromkeys(("annotation", "annotation-xml"), rules.OTHER_FORM),
+    "head": rules.CODE,
+}
+_RULES_OF_ROLES = {
+    "navigation": rules.CLICKABLE,
+    "search": rules.CLICKABLE,
+    "banner": rules.OUTSIDE,
+    "contentinfo": rules.OUTSIDE,
+}
+_KINDS_OF_TAGS = {"title": "title", "math": "equation", "svg": "drawing", "textarea": "form field"}
+_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_INLINE = frozenset(
+    "a abbr acronym b bdi bdo big cite code data dfn em font i kbd label mark q s samp small span strong strike sub sup"  # noqa: SIM905
+    " tt time u var wbr del ins output ruby rb nobr".split()
+)
+_APART = frozenset({"sup", "label"})
+"""Inline elements whose text is a word of its own."""
+_TYPED = frozenset({"", "text", "email", "tel", "url", "number", "date", "time", "month", "week", "datetime-local"})
+_ELEMENTS_A_CHECK = 2_000
+_LONG_ENOUGH = 200
+"""Characters of a part that is marked as the main one, to be believed."""
+_MOSTLY_LINKS = 0.6
+
+
+def page_texts(data: bytes, place: str, budget: Budget, declared: str = "") -> Iterator[SourceText]:
+    """Give the text of a page, its title, the values of its fields and the words that stand for pictures."""
+    yield from texts_of_html(text_of_bytes(data, declared or declared_encoding(data)), place, budget)
+
+
+def texts_of_html(html: str, place: str, budget: Budget) -> Iterator[SourceText]:
+    """Give the text of HTML that is decoded already."""
+    from lxml import etree  # type: ignore[import-untyped]
+    from lxml import html as parsers
+
+    html = re.sub(r"\A\s*<\?xml[^>]*\?>", "", html).replace("\x00", "")
+    parser = parsers.HTMLParser(huge_tree=True, remove_comments=True, remove_pis=True, encoding="utf-8")
+    budget.check()
+    try:
+        root = etree.fromstring(html.encode("utf-8", "replace"), parser)
+    except etree.XMLSyntaxError:  # no element in it
+        yield SourceText(place, "text", html)
+        return
+    if root is not None:
+        yield from _Walk(place, _main_part(root), budget).texts(root)
+
+
+def _main_part(root: Any) -> Any:
+    """Return the one element that is marked as the content of the page, if one is."""
+    for path in (
+        "//*[@id='main-content' and contains(@class, 'wiki-content')]", "//main", "//*[@role='main']", "//body/article",
+    ):  # fmt: skip
+        found = root.xpath(path)
+        if len(found) == 1 and (path.startswith("//*[@id") or len(" ".join(found[0].itertext())) > _LONG_ENOUGH):
+            return found[0]
+    return None
+
+
+class _Walk:
+    def __init__(self, place: str, main: Any, budget: Budget) -> None:
+        self._place = place
+        self._main = main
+        self._budget = budget
+        self._pieces: list[str] = []
+        self._state = ("text", "")
+        self._done: list[SourceText] = []
+
+    def texts(self, root: Any) -> Iterator[SourceText]:
+        from lxml import etree
+
+        states = [("text", rules.OUTSIDE if self._main is not None else "")]
+        for number, (event, element) in enumerate(etree.iterwalk(root, events=("start", "end"))):
+            if number % _ELEMENTS_A_CHECK == 0:
+                self._budget.check()
+            tag = element.tag if isinstance(element.tag, str) else ""
+            if event == "start":
+                states.append(self._state_of(tag, element, states[-1]))
+                self._enter(tag, states[-1])
+                self._say(element.text)
+                self._say_attributes(tag, element)
+            else:
+                states.pop()
+                self._enter(tag, states[-1])
+                self._say(element.tail)
+            if self._done:
+                yield from self._done
+                self._done.clear()
+        self._finish()
+        yield from self._done
+
+    def _enter(self, tag: str, state: tuple[str, str]) -> None:
+        if tag not in _INLINE or state != self._state:
+            self._finish()
+            self._state = state
+        elif tag in _APART:
+            self._pieces.append(" ")
+
+    def _say(self, text: str | None) -> None:
+        if text:
+            self._pieces.append(text)
+
+    def _finish(self) -> None:
+        text = "".join(self._pieces)
+        self._pieces.clear()
+        if text and not text.isspace():
+            self._done.append(SourceText(self._place, self._state[0], text, self._state[1]))
+
+    def _say_attributes(self, tag: str, element: Any) -> None:
+        kind, text = "", ""
+        if tag == "img":
+            kind, text = "picture description", element.get("alt") or ""
+        elif tag == "input" and (element.get("type") or "").lower() in _TYPED:
+            kind, text = "form field", element.get("value") or ""
+        if text.strip():
+            rule = self._state[1] or (rules.HIDDEN if _is_hidden(element) else "")
+            self._done.append(SourceText(self._place, kind, text, rule))
+
+    def _state_of(self, tag: str, element: Any, around: tuple[str, str]) -> tuple[str, str]:
+        kind, rule = around
+        kind = _KINDS_OF_TAGS.get(tag, kind)
+        if tag == "title" and kind == "title":
+            return kind, ""
+        if element is self._main:
+            return kind, ""
+        return kind, rule or self._rule_of(tag, element)
+
+    def _rule_of(self, tag: str, element: Any) -> str:
+        if tag == "option" and element.get("selected") is not None:
+            return ""
+        if found := _RULES_OF_TAGS.get(tag) or _RULES_OF_ROLES.get(element.get("role") or ""):
+            return found
+        if _is_hidden(element):
+            return rules.HIDDEN
+        if tag == "footer" and self._main is None and element.getparent() is not None:
+            return rules.OUTSIDE if element.getparent().tag == "body" else ""
+        # Asides may lie in one another, and each is looked through.
+        if tag == "aside":
+            self._budget.check()
+        if tag == "aside" and _leads_elsewhere(element):
+            return rules.CLICKABLE
+        return rules.CLICKABLE if tag == "a" and "headerlink" in (element.get("class") or "") else ""
+
+
+def _is_hidden(element: Any) -> bool:
+    if element.get("hidden") is not None or element.get("aria-hidden") == "true":
+        return True
+    return bool(_HIDDEN_STYLE.search(element.get("style") or ""))
+
+
+def _leads_elsewhere(aside: Any) -> bool:
+    """Return whether most of the text of an aside is links."""
+    linked = sum(len("".join(link.itertext()).strip()) for link in aside.iter("a"))
+    headings = sum(len("".join(one.itertext()).strip()) for one in aside.iter("h1", "h2", "h3", "h4", "h5", "h6"))
+    return linked > _MOSTLY_LINKS * max(len("".join(aside.itertext()).strip()) - headings, 1)

@@ -1,0 +1,48 @@
+"""Strikes the ledgers of files of unknown origin in a child process, bounded as reading is."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers import reader_protocol
+from argot.corpus.readers.ledger import Ledger
+from argot.corpus.readers.ledger.ledger import LostWords
+from argot.corpus.readers.reader_process import patience_of, refusal_of
+from argot.errors import UnreadableDocument
+from argot.subprocesses import Child, ChildFailed
+
+
+class LedgerProcess:
+    """A process that reads files and counts their words; for one thread at a time, and to be used in a `with`."""
+
+    def __init__(self) -> None:
+        self._child = Child("argot.corpus.readers.ledger_worker")
+
+    def __enter__(self) -> LedgerProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._child.stop()
+
+    def ledger_of(self, data: bytes, name: str, limits: ReadLimits) -> tuple[Ledger, tuple[str, ...]]:
+        """Return the ledger of a file, and the warnings with which it was read.
+
+        Raises:
+            UnreadableDocument: the file is refused, too slow or too large, or its reader crashed.
+        """
+        limits.check_size(len(data), name)
+        self._child.start()
+        try:
+            self._child.send(reader_protocol.job(name, limits, 0), data, seconds=patience_of(limits, name))
+            message, _ = self._child.receive(limits.max_answer_bytes)
+        except ChildFailed as failure:
+            raise refusal_of(failure, name, limits) from failure
+        said: dict[str, Any] = json.loads(message)
+        if "reason" in said:
+            raise UnreadableDocument(name, said["reason"], said["remedy"])
+        held: dict[str, Any] = said["ledger"]
+        lost = [LostWords(**one) for one in held["lost"]]
+        return Ledger(**{**held, "left_out": Counter(held["left_out"]), "lost": lost}), tuple(said["warnings"])

@@ -1,0 +1,77 @@
+"""Headers of mail as text, with what many programs do wrong in them put right."""
+
+from __future__ import annotations
+
+import base64
+import re
+from email import message_from_bytes
+from email.errors import HeaderParseError
+from email.header import decode_header
+from email.message import EmailMessage, MIMEPart
+from email.policy import EmailPolicy
+from typing import Any, cast
+
+from argot.corpus.readers.plain_text import decode_bytes, restore_windows_characters
+
+_ENCODED_WORDS = re.compile(r"=\?[\w.*:-]{1,60}\?[bBqQ]\?[^?\n]*\?=(?:\s*=\?[\w.*:-]{1,60}\?[bBqQ]\?[^?\n]*\?=)*")
+# Bytes that are no ASCII, as Python's parser keeps them in text.
+_RAW_BYTES = re.compile("[\udc80-\udcff]+")
+
+
+class ReadableHeaders(EmailPolicy):
+    """The default policy, for headers in windows-1252 under another name and for raw bytes without any name."""
+
+    def header_fetch_parse(self, name: str, value: str) -> Any:
+        return super().header_fetch_parse(name, value if hasattr(value, "name") else _readable(str(value)))
+
+
+POLICY = ReadableHeaders(refold_source="none")
+
+
+def parse_message(data: bytes) -> EmailMessage:
+    return cast("EmailMessage", message_from_bytes(data, policy=POLICY))
+
+
+def header_text(part: MIMEPart, field: str) -> str:
+    try:
+        value = part.get(field)
+    except Exception:  # a broken header can make the parser raise anything; the message is read without it
+        return ""
+    return " ".join(restore_windows_characters(str(value or "")).split())
+
+
+def file_name_of(part: MIMEPart) -> str:
+    """Return the name of what is attached; empty where it has none."""
+    try:
+        name = part.get_filename() or ""
+    except Exception:  # as above
+        return ""
+    return " ".join(restore_windows_characters(name).split())
+
+
+def sent_date(message: EmailMessage) -> str | None:
+    try:
+        sent = message["Date"].datetime
+    except Exception:  # none, or one that is no date
+        return None
+    return sent.date().isoformat() if sent else None
+
+
+def _readable(value: str) -> str:
+    value = _ENCODED_WORDS.sub(_as_utf8, value)
+    return _RAW_BYTES.sub(lambda raw: _decoded(raw[0].encode("ascii", "surrogateescape"), "windows-1252"), value)
+
+
+def _as_utf8(words: re.Match[str]) -> str:
+    """Return encoded words as one in UTF-8: a character may begin in one word and end in the next."""
+    try:
+        text = "".join(
+            _decoded(part, charset) if isinstance(part, bytes) else part for part, charset in decode_header(words[0])
+        )
+    except (HeaderParseError, ValueError):
+        return words[0]
+    return f"=?utf-8?b?{base64.b64encode(text.encode('utf-8', 'replace')).decode()}?="
+
+
+def _decoded(data: bytes, charset: str | None) -> str:
+    return restore_windows_characters(decode_bytes(data, charset))

@@ -1,0 +1,133 @@
+"""The parts of a message, sorted: texts in order, calendars, messages passed on, files, and what cannot be read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from email.message import EmailMessage, MIMEPart
+from typing import cast
+
+from argot.corpus.readers.mail_headers import POLICY, file_name_of, parse_message
+
+DEEPEST_MAIL = 20
+"""Messages within messages that are read."""
+_CALENDARS = ("text/calendar", "application/ics")
+_ENCRYPTED = ("multipart/encrypted", "application/pgp-encrypted")
+_SMIME = ("application/pkcs7-mime", "application/x-pkcs7-mime")
+_SIGNATURES = ("application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature")
+_REPORTS = ("message/delivery-status", "message/disposition-notification", "message/feedback-report")
+_READ_TEXTS = ("text/plain", "text/html", "text/rfc822-headers")
+_ENCODED = ("base64", "quoted-printable")
+_NO_HTML = re.compile(
+    r".{0,200}\b(?:html|rich text|multi-?part|mime)\b"
+    r".{0,200}\b(?:support|view|display|read|client|browser|reader|program|viewer)"
+    r"|.{0,200}\b(?:support|view|display|client|browser|reader)\b.{0,200}\b(?:html|mime)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_LONGEST_EXCUSE = 300  # characters
+
+
+@dataclass(slots=True)
+class MailParts:
+    """`unread`: kinds of parts that cannot be read, as a person names them."""
+
+    texts: list[MIMEPart] = field(default_factory=list)
+    calendars: list[MIMEPart] = field(default_factory=list)
+    reports: list[MIMEPart] = field(default_factory=list)
+    messages: list[EmailMessage] = field(default_factory=list)
+    files: list[MIMEPart] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+
+
+def parts_of(message: MIMEPart) -> MailParts:
+    """Sort the parts of one message; messages that it passes on are not opened."""
+    found = MailParts()
+    _sort(message, found)
+    return found
+
+
+def text_in(part: MIMEPart) -> bytes:
+    data = part.get_payload(decode=True)
+    return data if isinstance(data, bytes) else b""
+
+
+def _sort(part: MIMEPart, found: MailParts) -> None:
+    kind = part.get_content_type()
+    if kind in _ENCRYPTED:
+        found.unread.append("encrypted text")
+    elif kind in _SMIME:
+        signed = "signed" in str(part.get_param("smime-type") or "")
+        found.unread.append("S/MIME-signed text" if signed else "encrypted text")
+    elif kind in _SIGNATURES:
+        pass  # proves who wrote the rest, and says nothing itself
+    elif kind in _REPORTS:
+        found.reports.append(part)
+    elif kind in ("message/rfc822", "message/global", "message/news"):
+        found.messages += _passed_on(part)
+    elif kind in ("message/external-body", "message/partial"):
+        found.unread.append("external part")
+    elif part.is_multipart():
+        _sort_several(part, found)
+    else:
+        _sort_single(part, kind, found)
+
+
+def _sort_several(part: MIMEPart, found: MailParts) -> None:
+    inner = [one for one in cast("list[MIMEPart]", part.get_payload()) if isinstance(one, MIMEPart)]
+    if part.get_content_type() != "multipart/alternative":
+        for one in inner:
+            _sort(one, found)
+        return
+    forms = [parts_of(one) for one in inner]
+    best = _best_form(forms)
+    found.texts += best.texts if best else []
+    for form in forms:
+        # What is said in two forms is read once; what is attached to either of them is read.
+        found.calendars += form.calendars
+        found.reports += form.reports
+        found.messages += form.messages
+        found.files += form.files
+        found.unread += form.unread
+
+
+def _best_form(forms: Sequence[MailParts]) -> MailParts | None:
+    """Return the plain form, or the HTML where the plain one is empty or only says that there is HTML."""
+    with_text = [form for form in forms if form.texts]
+    plain = [form for form in with_text if form.texts[0].get_content_type() == "text/plain" and not _is_excuse(form)]
+    html = [form for form in with_text if any(one.get_content_type() == "text/html" for one in form.texts)]
+    return next(iter([*plain, *html, *with_text]), None)
+
+
+def _is_excuse(form: MailParts) -> bool:
+    text = b"".join(map(text_in, form.texts)).decode("utf-8", "replace").strip()
+    return not text or (len(text) <= _LONGEST_EXCUSE and _NO_HTML.match(text) is not None)
+
+
+def _sort_single(part: MIMEPart, kind: str, found: MailParts) -> None:
+    name = file_name_of(part)
+    if kind in _CALENDARS or name.casefold().endswith(".ics"):
+        found.calendars.append(part)
+    elif kind in _READ_TEXTS and not name and part.get_content_disposition() != "attachment":
+        found.texts.append(part)
+    elif kind == "text/x-amp-html":
+        pass  # a third form of the same text, for programs that run it
+    elif text_in(part).strip() or name:
+        found.files.append(part)
+
+
+def _passed_on(part: MIMEPart) -> list[EmailMessage]:
+    """Return the messages in a part, decoded where a program has encoded them although no program should."""
+    held = [one for one in cast("list[EmailMessage]", part.get_payload()) if isinstance(one, EmailMessage)]
+    if str(part.get("Content-Transfer-Encoding", "")).strip().lower() not in _ENCODED:
+        return held
+    coded = MIMEPart(policy=POLICY)
+    coded["Content-Transfer-Encoding"] = str(part["Content-Transfer-Encoding"])
+    decoded = []
+    for one in held:
+        coded.set_payload(one.as_bytes(policy=POLICY).decode("ascii", "surrogateescape").lstrip("\n"))
+        data = text_in(coded)
+        inner = parse_message(data)
+        # Where the parser found headers in it, nothing was encoded at all.
+        decoded.append(inner if inner.keys() and not inner.defects else one)
+    return decoded

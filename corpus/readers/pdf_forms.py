@@ -1,0 +1,136 @@
+"""Form fields of a PDF page, joined to the labels that are printed beside them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from argot.corpus.readers.pdf_annotations import FormField, Remark
+from argot.corpus.readers.pdf_lines import Line, LineSpan
+
+_FARTHEST = 260.0
+"""Points from the end of a label to its field."""
+_FARTHEST_OPTION = 40.0
+_ABOVE = 16.0
+"""Points from a label down to the field that stands under it."""
+_TOUCHING = 4.0
+_SAME_EDGE = 20.0
+_ROOM = re.compile(r"_{3,}|\.{4,}|…{2,}")
+"""Where a form leaves room to write."""
+_ENDS_LABEL = re.compile(r"[:?=(\]$€£]$")
+
+
+def with_form_fields(lines: Sequence[Line], fields: Sequence[FormField]) -> tuple[list[Line], list[Remark]]:
+    """Return the lines with the values of the fields behind their labels, and those that have no label on the page.
+
+    A form that nobody filled in stays as it is.
+    """
+    if not any(one.is_filled for one in fields):
+        return list(lines), []
+    rows = [list(line.spans) for line in lines]
+    unlabelled: list[Remark] = []
+    for one in sorted(fields, key=lambda one: (one.box[1], one.box[0])):
+        join = _join_value if one.ticked is None else _join_tick
+        is_blank = one.ticked is None and not one.value
+        if not is_blank and not join(rows, one):
+            unlabelled.append(Remark(_named(one), one.box))
+    return [Line(tuple(row)) for row in rows], unlabelled
+
+
+def _named(one: FormField) -> str:
+    """Return the field with its name in the file, for want of a printed one."""
+    name = f"{one.name}: {one.option}" if one.option else one.name
+    if one.ticked is not None:
+        return f"{_tick(one)} {name}"
+    return f"{name}: {one.value}" if name else one.value
+
+
+def _tick(one: FormField) -> str:
+    return "[x]" if one.ticked else "[ ]"
+
+
+def _join_value(rows: list[list[LineSpan]], one: FormField) -> bool:
+    x0, y0, *_ = one.box
+    for row in rows:
+        for place, span in enumerate(row):
+            if _is_level(span, one) and span.x0 < x0 < span.x1 - _TOUCHING:
+                row[place] = _with_value_inside(span, one)
+                return True
+    beside = [(x0 - span.x1, row, place) for row in rows for place, span in enumerate(row) if _is_level(span, one)]
+    left = [(gap, row, place) for gap, row, place in beside if -_TOUCHING <= gap <= _FARTHEST]
+    if not left:
+        left = [
+            (y0 - span.y1, row, place)
+            for row in rows
+            for place, span in enumerate(row)
+            if -_TOUCHING <= y0 - span.y1 <= _ABOVE and abs(span.x0 - x0) < _SAME_EDGE
+        ]
+    if not left:
+        return False
+    _, row, place = min(left, key=lambda one: one[0])
+    row[place] = _with_value_behind(row[place], one)
+    return True
+
+
+def _join_tick(rows: list[list[LineSpan]], one: FormField) -> bool:
+    x0, _, x1, _ = one.box
+    level = [(row, place) for row in rows for place, span in enumerate(row) if _is_level(span, one)]
+    for row, place in level:
+        span = row[place]
+        if span.x0 < x0 < span.x1 - _TOUCHING:
+            row[place] = _with_tick_inside(span, one)
+            return True
+    right = [(row[place].x0 - x1, row, place) for row, place in level]
+    right = [(gap, row, place) for gap, row, place in right if -_TOUCHING <= gap <= _FARTHEST_OPTION]
+    left = [(x0 - row[place].x1, row, place) for row, place in level]
+    left = [(gap, row, place) for gap, row, place in left if -_TOUCHING <= gap <= _FARTHEST]
+    if right:
+        _, row, place = min(right, key=lambda one: one[0])
+        # Ticks under each other are a list.
+        mark = "" if left or len(row) > 1 else "- "
+        row[place] = replace(row[place], text=f"{mark}{_tick(one)} {row[place].text}", x0=x0, spaces=(), raised=())
+    elif left:
+        _, row, place = min(left, key=lambda one: one[0])
+        row[place] = replace(row[place], text=f"{row[place].text} {_tick(one)}", x1=x1)
+    return bool(left or right)
+
+
+def _is_level(span: LineSpan, one: FormField) -> bool:
+    _, y0, _, y1 = one.box
+    return y0 - 1 <= span.middle <= y1 + 1 or span.y0 <= (y0 + y1) / 2 <= span.y1
+
+
+def _with_value_behind(span: LineSpan, one: FormField) -> LineSpan:
+    label = _ROOM.sub("", span.text).rstrip() if _ROOM.search(span.text) else span.text
+    colon = "" if _ENDS_LABEL.search(label) or _is_value(span) else ":"
+    # Its end moves: the next field on the line belongs to the same label.
+    return replace(span, text=f"{label}{colon} {one.value}", x1=max(span.x1, one.box[2]), spaces=(), raised=())
+
+
+def _is_value(span: LineSpan) -> bool:
+    """Tell whether a value was put behind the label already, as the day before the month."""
+    return ": " in span.text
+
+
+def _with_value_inside(span: LineSpan, one: FormField) -> LineSpan:
+    """Put the value into the room that the form leaves for it, else before the word that stands behind its field."""
+    middle = (one.box[0] + one.box[2]) / 2
+    rooms = list(_ROOM.finditer(span.text))
+    if rooms:
+        width = (span.x1 - span.x0) / max(len(span.text), 1)
+        room = min(rooms, key=lambda room: abs(span.x0 + width * (room.start() + room.end()) / 2 - middle))
+        before, after = span.text[: room.start()].rstrip(), span.text[room.end() :].lstrip()
+    else:
+        offset = next((offset for offset, _, begin in span.spaces if begin >= middle), len(span.text))
+        before, after = span.text[:offset].rstrip(), span.text[offset:]
+    return replace(span, text=f"{before} {one.value} {after}".strip(), spaces=(), raised=())
+
+
+def _with_tick_inside(span: LineSpan, one: FormField) -> LineSpan:
+    """Put the tick before the word that stands behind its box; the places of the words move with it."""
+    tick = f"{_tick(one)} "
+    offset = next((offset for offset, _, begin in span.spaces if begin >= one.box[0]), len(span.text))
+    text = f"{span.text[:offset].rstrip()} {tick}{span.text[offset:]}".rstrip()
+    spaces = tuple((place + len(tick) * (place >= offset), end, begin) for place, end, begin in span.spaces)
+    return replace(span, text=text, spaces=spaces, raised=())

@@ -1,0 +1,101 @@
+"""Spaces that PDFium sees inside words, where letters are set apart: told by the line's own gaps."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+from typing import Any
+
+from argot.corpus.readers.pdf_ligatures import Place
+
+_FEWEST_LETTERS = 5
+_SAME_ADVANCE = 0.05
+"""Of the usual step from letter to letter: letters that step so alike are set at one advance."""
+_MOST_ALIKE = 0.7
+_WORD_ADVANCE = 1.5
+_WIDER = 1.3
+"""Than the usual gap between letters: a gap between words."""
+_APART = 0.12
+"""Of the font size: by how much, at least, it is wider."""
+_SPACED = 0.06
+"""Of the font size: letters with such a gap between them are set apart."""
+_OFTEN = 0.3
+"""Of the gaps between letters, those that PDFium took for spaces: more than words have."""
+_LETTERS = 0.8
+"""Of a text that is judged by its gaps alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class GappedText:
+    """The characters of a run, the index of each in the text page, and the places of spaces that the file lacks."""
+
+    text: Sequence[str]
+    indices: Sequence[int]
+    gaps: Sequence[int]
+    size: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """From one letter to the next; `place` is that of the space between them in the text, -1 without one."""
+
+    gap: float
+    advance: float
+    place: int
+    typed: bool
+
+
+def false_spaces(run: GappedText, handle: Any, place: Place) -> set[int]:
+    """Return the places of spaces that stand inside words.
+
+    Spaces that the file has are borders of words. Of the others those are, whose gap is wide beside the line's gaps
+    between letters.
+    """
+    typed = run.text.count(" ") - len(run.gaps)
+    letters = len(run.text) - run.text.count(" ")
+    if letters < _FEWEST_LETTERS or (not typed and not _is_cut_often(run, letters)):
+        return set()
+    steps = _steps(run, handle, place)
+    inside = [step for step in steps if not step.typed]
+    if not inside:
+        return set()
+    advance, gap = median(step.advance for step in inside), median(step.gap for step in inside)
+    alike = sum(abs(step.advance - advance) <= _SAME_ADVANCE * advance for step in inside)
+    # All figures of a font step alike, whatever the advance of its letters.
+    words = sum(char.isalpha() for char in run.text)
+    if advance > 0 and words > letters / 2 and alike >= _MOST_ALIKE * len(inside):
+        return {step.place for step in inside if step.place >= 0 and step.advance < _WORD_ADVANCE * advance}
+    if gap < _SPACED * run.size:
+        return set()
+    border = max(_WIDER * gap, gap + _APART * run.size)
+    return {step.place for step in inside if step.place >= 0 and step.gap < border}
+
+
+def _is_cut_often(run: GappedText, letters: int) -> bool:
+    """Tell whether so many gaps count as spaces that they can hardly all be; figures may well stand apart."""
+    return len(run.gaps) >= _OFTEN * (letters - 1) and sum(char.isalpha() for char in run.text) >= _LETTERS * letters
+
+
+def _steps(run: GappedText, handle: Any, place: Place) -> list[_Step]:
+    spaces = {number for number, char in enumerate(run.text) if char == " "}
+    gaps = set(run.gaps)
+    letters = [number for number in range(len(run.text)) if number not in spaces]
+    boxes = [_box(handle, run.indices[number], place) for number in letters]
+    steps = []
+    for (one, other), (box, next_box) in zip(pairwise(letters), pairwise(boxes), strict=True):
+        between = other - 1 if other - one > 1 else -1
+        steps.append(_Step(next_box[0] - box[1], next_box[0] - box[0], between, between >= 0 and between not in gaps))
+    return steps
+
+
+def _box(handle: Any, index: int, place: Place) -> tuple[float, float]:
+    """Return where the room of a character begins and ends from the left: its width in its font, not what is drawn."""
+    import pypdfium2.raw as pdfium
+
+    room = pdfium.FS_RECTF()
+    pdfium.FPDFText_GetLooseCharBox(handle, index, ctypes.byref(room))
+    x0, _, x1, _ = place(room.left, room.bottom, room.right, room.top)
+    return x0, x1

@@ -1,0 +1,35 @@
+"""Erasing of removed documents for good: what others made of them first, themselves last.
+
+That they are to be erased is noted before anything is, in the dustbin (`argot.corpus.store.dustbin.ERASING`), and the
+note goes with the documents. So whoever comes next brings an erasure to its end that was cut off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from argot.service.maintenance.scrubbing import scrubbed
+from argot.service.maintenance.text_keepers import erase_everywhere
+
+if TYPE_CHECKING:
+    from argot.service.knowledge_base import KnowledgeBase
+
+AT_ONCE = 20
+"""Documents: the text of so many is held in memory."""
+
+
+async def erase_documents(kb: KnowledgeBase, documents: Sequence[str]) -> None:
+    """Erase these removed documents (ids) with everything that was made of them."""
+    from argot.corpus.store.dustbin import erased_documents
+
+    corpus = await kb.load()
+    async with kb.writing:
+        await kb.blocking(corpus.mark_erasing, documents)
+    for start in range(0, len(documents), AT_ONCE):
+        some = documents[start : start + AT_ONCE]
+        gone = await kb.blocking(erased_documents, corpus.store, some)
+        await erase_everywhere(kb, gone)
+        async with kb.writing:
+            await kb.blocking(corpus.erase_removed, some)
+    await scrubbed(kb)

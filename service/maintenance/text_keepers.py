@@ -1,0 +1,199 @@
+"""Everything that keeps text of documents, in one list: each says where, and erases what it made of some of them.
+
+Whoever adds a table or a folder that documents' text can come into names it here;
+`tests/service/test_erased_documents.py` fails on one that nobody has named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from argot.service.maintenance.erased_texts import ErasedTexts
+from argot.service.storage import home_folder as layout
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from argot.corpus.store.dustbin import ErasedDocuments
+    from argot.learn.training_pairs import PoolPassage
+    from argot.service.knowledge_base import KnowledgeBase
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """What is being erased. `is_quoted` tells of a text whether it quotes these documents."""
+
+    documents: ErasedDocuments
+    is_quoted: ErasedTexts
+
+    @classmethod
+    def of(cls, documents: ErasedDocuments) -> Erasure:
+        return cls(documents, ErasedTexts(documents.texts))
+
+    def is_gone(self, passage: str) -> bool:
+        """Tell whether a passage (id) is of a document that is being erased."""
+        return passage in self.documents.passages
+
+
+Erase = Callable[["KnowledgeBase", Erasure], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class TextKeeper:
+    """One that keeps text of documents.
+
+    Attributes:
+        keeps: what it keeps, for people.
+        tables: by their names, or patterns of those of an index; they are different in all stores.
+        folders: files and folders of the knowledge base's own folder.
+        erase: removes what it made of these documents. Done twice it comes to the same end. None: `corpus` removes it
+            with the documents themselves, or it keeps no text of them.
+    """
+
+    name: str
+    keeps: str
+    tables: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    erase: Erase | None = None
+
+
+async def erase_everywhere(kb: KnowledgeBase, documents: ErasedDocuments) -> None:
+    """Have everyone erase what they made of these documents; the documents themselves are still in the dustbin."""
+    erasure = Erasure.of(documents)
+    for keeper in KEEPERS:
+        if keeper.erase is not None:
+            await keeper.erase(kb, erasure)
+
+
+async def _erase_pairs(kb: KnowledgeBase, erasure: Erasure) -> None:
+    if await kb.blocking(kb.stores.holds, "learning"):
+        gone = erasure.documents
+        await kb.blocking(kb.learning.erase_documents, gone.ids, gone.passages, erasure.is_quoted)
+
+
+async def _erase_trainings(kb: KnowledgeBase, erasure: Erasure) -> None:
+    runs = kb.home.absolute() / layout.RUNS
+    if runs.is_dir():
+        await kb.blocking(_erase_from_runs, runs, erasure)
+
+
+def _erase_from_runs(runs: Path, erasure: Erasure) -> None:
+    from argot.learn.run_folder import every_run
+
+    def is_gone(passage: PoolPassage) -> bool:
+        return erasure.is_gone(passage.id) or erasure.is_quoted(passage.text)
+
+    for run in every_run(runs):
+        run.erase_texts(is_gone)
+
+
+async def _erase_studies(kb: KnowledgeBase, erasure: Erasure) -> None:
+    if await kb.blocking(kb.stores.holds, "ratings"):
+        await kb.blocking(kb.ratings.erase_documents, erasure.documents.addresses, erasure.is_quoted)
+
+
+async def _erase_answers(kb: KnowledgeBase, erasure: Erasure) -> None:
+    if not await kb.blocking(kb.stores.holds, "threads"):
+        return
+    threads = await kb.threads()
+    for thread in await threads.ids():
+        # A turn under way would write over what is erased meanwhile.
+        async with kb.turn_of(thread):
+            await threads.erase_passages(thread, erasure.is_gone, erasure.is_quoted)
+
+
+async def _erase_proposals(kb: KnowledgeBase, erasure: Erasure) -> None:
+    def forget() -> None:
+        proposals, store = kb.glossary.proposals, kb.document_store
+        quoted = proposals.quoted_passages()
+        proposals.forget_evidence(quoted - store.live(quoted))
+
+    await kb.blocking(forget)
+
+
+async def _erase_jobs(kb: KnowledgeBase, erasure: Erasure) -> None:
+    await kb.jobs.forget_documents(erasure.documents.ids, erasure.documents.originals)
+
+
+KEEPERS: Sequence[TextKeeper] = (
+    TextKeeper(
+        "documents",
+        "passages, words, vectors, originals, derived texts, former revisions, and what is to be done about them",
+        tables=(
+            *("audiences", "citation_counts", "derivation*", "derived*", "document_*", "documents", "generations"),
+            *("keyword_totals", "ledger", "meta", "passage_*", "passages", "quantised_vectors", "removed_*"),
+            *("revisions", "source_*", "sources", "triple_*", "triples", "vector_deletions", "vectors", "blob*"),
+        ),
+        folders=(layout.CORPUS, layout.BLOBS, layout.VECTORS),
+    ),
+    TextKeeper(
+        "training pairs",
+        "questions and answers made of passages, and imported passages",
+        tables=("pairs", "set_documents", "sets", "steps"),
+        folders=(layout.LEARNING,),
+        erase=_erase_pairs,
+    ),
+    TextKeeper(
+        "trainings",
+        "pairs and passages that a model learns from; not what the model has learnt, which stays until it is removed",
+        folders=(layout.LEARNING_FOLDER,),
+        erase=_erase_trainings,
+    ),
+    TextKeeper(
+        "rating studies",
+        "answers and passages that people judge",
+        tables=("answers", "items", "raters", "ratings", "studies"),
+        folders=(layout.RATINGS,),
+        erase=_erase_studies,
+    ),
+    TextKeeper(
+        "conversations",
+        "sentences of answers",
+        tables=("asked", "feedback", "files", "threads", "checkpoints", "writes", "checkpoint_*"),
+        folders=(layout.THREADS,),
+        erase=_erase_answers,
+    ),
+    TextKeeper(
+        "glossary",
+        "quotations in proposed meanings",
+        tables=(
+            *(
+                "accepted_conflicts",
+                "aliases",
+                "changes",
+                "contexts",
+                "glossary_meta",
+                "history",
+                "history_rows",
+                "mined",
+            ),
+            *("miss_questions", "misses", "proposals", "sense_rows", "sense_search*", "senses", "terms", "uses"),
+        ),
+        folders=(layout.GLOSSARY,),
+        erase=_erase_proposals,
+    ),
+    TextKeeper(
+        "jobs",
+        "files that were sent, and what came of them",
+        tables=("job_*", "procrastinate_*"),
+        erase=_erase_jobs,
+    ),
+    TextKeeper(
+        "people",
+        "nothing of documents: accounts, notices of new meanings, questions from Slack until they are answered",
+        tables=(
+            *("keys", "managed", "memberships", "notices", "provider_links", "provisioned_*", "sessions"),
+            *("slack_*", "users"),
+        ),
+        folders=(layout.PEOPLE,),
+    ),
+    TextKeeper(
+        "settings",
+        "nothing of documents: profiles, who has the folder open, what services share, the chat window's own files, and"
+        " the papers' experiments, which are made of data that somebody gave",
+        tables=("kept_files", "service_*", "store_migrations"),
+        folders=(layout.MARKER, layout.PROFILES, "lock", "owner.json", "chat", "experiments"),
+    ),
+)

@@ -1,0 +1,72 @@
+"""Which sources somebody may know of: as with documents, one that is not for them is as if it were not there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from argot.corpus.connectors.source_store import SourceRecord, SourceStore, SyncProblem
+from argot.document_names import name_in
+from argot.errors import NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from argot.service.knowledge_base import KnowledgeBase
+    from argot.types import Principal
+
+
+def visible_sources(kb: KnowledgeBase, principal: Principal) -> list[SourceRecord]:
+    """Return the sources that this principal may know of, each without its hidden documents. Blocks."""
+    store = SourceStore(kb.document_store.database)
+    return [_for_reader(kb, principal, one) for one in store.all() if principal.may_read(one.audience)]
+
+
+def visible_source(kb: KnowledgeBase, principal: Principal, name: str) -> SourceRecord:
+    """Return the source of this name as the principal may know it. Blocks.
+
+    Raises:
+        NotFound: there is none, or it is for others; the message does not tell which.
+    """
+    found = SourceStore(kb.document_store.database).named(name)
+    if not principal.may_read(found.audience):
+        raise no_source(name)
+    return _for_reader(kb, principal, found)
+
+
+def no_source(name: str) -> NotFound:
+    """Return the error that names a source that is not there."""
+    return NotFound(f"There is no source '{name}'. See them all with: argot source list")
+
+
+def hidden_addresses(kb: KnowledgeBase, principal: Principal, name: str) -> frozenset[str]:
+    """Return the addresses of a source's documents that this principal may not read. Blocks."""
+    if principal.sees_all:
+        return frozenset()
+    held = {one.document: one.uri for one in SourceStore(kb.document_store.database).items(name).values() if one.holds}
+    readable = {one.id for one in kb.document_store.documents(principal)}
+    return frozenset(uri for document, uri in held.items() if document not in readable)
+
+
+def without_hidden(problems: Iterable[SyncProblem], hidden: Collection[str]) -> list[SyncProblem]:
+    """Return the problems of those documents that are not hidden."""
+    return [one for one in problems if one.uri not in hidden]
+
+
+def names_without_hidden(names: Iterable[str], hidden: Collection[str]) -> list[str]:
+    """Return the names that are not those of hidden documents."""
+    known = {name_in(uri) for uri in hidden}
+    return [one for one in names if one not in known]
+
+
+def _for_reader(kb: KnowledgeBase, principal: Principal, record: SourceRecord) -> SourceRecord:
+    # A document may have fewer readers than the source that brought it.
+    hidden = hidden_addresses(kb, principal, record.name)
+    if not hidden:
+        return record
+    return replace(
+        record,
+        documents=max(0, record.documents - len(hidden)),
+        problems=tuple(without_hidden(record.problems, hidden)),
+        gone=tuple(names_without_hidden(record.gone, hidden)),
+    )

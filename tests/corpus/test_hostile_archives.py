@@ -1,0 +1,230 @@
+"""Archives that were made to hurt: each is unpacked in a process with bounds, and costs its own members alone."""
+
+import gzip
+import io
+import os
+import struct
+import tarfile
+import threading
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from argot.corpus.ingestion import archive_process
+from argot.corpus.ingestion.archive_formats import ArchiveLimits
+from argot.corpus.ingestion.archive_members import members_of
+from argot.corpus.ingestion.archive_process import UnpackedArchive
+from argot.corpus.ingestion.source import Source
+from argot.files import NotAFile
+
+TEXT = b"# Valves\n\nThe valve opens at 12 bar.\n"
+
+
+def members(data: bytes, name: str = "a.tar") -> dict[str, Source]:
+    """The files in an archive by name; what is wrong with it stands under its own."""
+    return {one.name: one for one in members_of(Source(f"upload://{name}", name, lambda: data, len(data)))}
+
+
+def reason(source: Source) -> str:
+    with pytest.raises(NotAFile) as caught:
+        source.load()
+    return str(caught.value.strerror)
+
+
+def tar_of(*files: tuple[tarfile.TarInfo, bytes], pax: bool = True) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT if pax else tarfile.GNU_FORMAT) as archive:
+        for info, data in files:
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    return buffer.getvalue()
+
+
+def member(name: str, **pax_headers: str) -> tarfile.TarInfo:
+    info = tarfile.TarInfo(name)
+    info.pax_headers = pax_headers
+    return info
+
+
+MALFORMED = [
+    {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.realsize": "x"},
+    {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.name": "b.md", "GNU.sparse.realsize": "99999999999"},
+    {"GNU.sparse.map": "0,x,1"},
+    {"GNU.sparse.map": "0,1", "GNU.sparse.size": "x"},
+    {"GNU.sparse.size": "-5", "GNU.sparse.numblocks": "99999999"},
+    {"size": "-1"},
+    {"size": "9" * 40},
+    {"mtime": "nan", "uid": "x", "gid": "1e999", "path": ""},
+    {"path": "\udcff.md"},
+    {"hdrcharset": "BINARY", "path": "x" * 70_000},
+]
+
+
+@pytest.mark.parametrize("headers", MALFORMED, ids="-".join)
+def test_a_malformed_header_of_a_tar_costs_what_follows_and_not_what_precedes(headers: dict[str, str]) -> None:
+    data = tar_of((member("first.md"), TEXT), (member("bad.md", **headers), TEXT))
+    found = members(data)
+    assert found.pop("first.md").load() == TEXT
+    for one in found.values():
+        if not one.skip:
+            # It is read as far as it can be, or refused with a reason; nothing else is raised.
+            try:
+                one.load()
+            except NotAFile as error:
+                assert error.strerror
+
+
+def test_a_damaged_end_of_an_archive_is_told_beside_the_files_before_it() -> None:
+    whole = tar_of(*((member(f"{number}.md"), os.urandom(2000)) for number in range(20)))
+    found = members(gzip.compress(whole)[:-8000], "a.tar.gz")
+    assert len(found) > 5 and found["0.md"].load() == whole[512:2512]
+    assert "damaged behind its first" in reason(found["a.tar.gz"])
+
+
+def test_long_names_links_and_devices_are_told() -> None:
+    link, device, hard = member("link.md"), member("device.md"), member("hard.md")
+    link.type, device.type, hard.type = tarfile.SYMTYPE, tarfile.CHRTYPE, tarfile.LNKTYPE
+    link.linkname = hard.linkname = "/etc/passwd"
+    long = f"{'f' * 150}/{'n' * 150}.md"
+    found = members(tar_of((member(long), TEXT), (link, b""), (device, b""), (hard, b""), pax=False))
+    assert found[long.rpartition("/")[2]].load() == TEXT
+    skips = {name: one.skip for name, one in found.items() if one.skip}
+    assert skips == {"link.md": "a link", "device.md": "a device or a pipe", "hard.md": "a link"}
+
+
+def test_a_zip_written_to_a_pipe_and_a_link_in_one_are_read_and_told() -> None:
+    class Pipe(io.RawIOBase):
+        def __init__(self) -> None:
+            self.data = bytearray()
+
+        def writable(self) -> bool:
+            return True
+
+        def write(self, data: bytes) -> int:  # type: ignore[override]
+            self.data += data
+            return len(data)
+
+    pipe, link = Pipe(), zipfile.ZipInfo("link.md")
+    link.create_system, link.external_attr = 3, 0o120777 << 16
+    with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as archive:
+        with archive.open("a.md", "w", force_zip64=True) as file:
+            file.write(TEXT)
+        archive.writestr(link, "/etc/passwd")
+    found = members(bytes(pipe.data), "a.zip")
+    assert found["a.md"].load() == TEXT and found["link.md"].skip == "a link"
+
+
+def test_a_name_that_is_no_utf8_is_a_name_all_the_same() -> None:
+    info = tarfile.TarInfo("plan-é.md")
+    info.size = len(TEXT)
+    data = info.tobuf(tarfile.GNU_FORMAT, "latin-1") + TEXT + b"\0" * (-len(TEXT) % 512) + b"\0" * 1024
+    assert members(data)["plan-é.md"].load() == TEXT
+
+
+def bomb(kind: str) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode=f"w:{kind}") as archive:  # type: ignore[call-overload]
+        for number in range(5):
+            info = tarfile.TarInfo(f"{number}.txt")
+            info.size = 60_000_000
+            archive.addfile(info, io.BytesIO(bytes(info.size)))
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["gz", "bz2", "xz"])
+def test_a_bomb_is_refused_by_its_ratio_in_the_child(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def opened(*_: object, **__: object) -> None:
+        raise AssertionError("the service itself looked into it")
+
+    monkeypatch.setattr(tarfile, "TarFile", opened)
+    monkeypatch.setattr(zipfile, "ZipFile", opened)
+    (found,) = members(BOMBS[kind], f"a.tar.{kind}").values()
+    assert "unpacks to more than 100 times its size; unpack it, and add the folder" in reason(found)
+
+
+BOMBS = {kind: bomb(kind) for kind in ("gz", "bz2", "xz")}
+
+
+def test_many_members_that_share_their_bytes_count_as_often_as_they_are_named() -> None:
+    data = bytearray()
+    packed = zipfile.ZipFile(buffer := io.BytesIO(), "w", zipfile.ZIP_DEFLATED)
+    packed.writestr("a.txt", bytes(10_000_000))
+    packed.close()
+    whole = buffer.getvalue()
+    start = whole.index(b"PK\x01\x02")
+    end = whole.index(b"PK\x05\x06")
+    entries = whole[start:end] * 2000
+    data += whole[:start] + entries
+    data += struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 2000, 2000, len(entries), start, 0)
+    (found,) = members(bytes(data), "a.zip").values()
+    assert "it unpacks to more than" in reason(found)
+
+
+def test_bounds_on_members_time_memory_and_bytes_name_themselves() -> None:
+    def listed(data: bytes, **bounds: float) -> str:
+        found = UnpackedArchive(lambda: data, ArchiveLimits(**bounds)).list_entries()  # type: ignore[arg-type]
+        assert found.is_refused and not found.entries
+        return found.problem
+
+    three = tar_of(*((member(f"{number}.md"), TEXT) for number in range(3)))
+    assert listed(three, members=2) == "it holds more than 2 files"
+    assert listed(three, unpacked_bytes=1000) == "it unpacks to more than 0 MB in all"
+    assert listed(BOMBS["xz"], ratio=10**9, list_seconds=0.05) == "it takes more than 0.05 seconds to unpack"
+    archive = UnpackedArchive(lambda: three, ArchiveLimits(member_bytes=10))
+    with pytest.raises(NotAFile, match="unpacks to more than 0 MB"):
+        archive.read(0)
+    with pytest.raises(NotAFile, match="more than 0 seconds in all"):
+        UnpackedArchive(lambda: three, ArchiveLimits(clock_seconds=0)).read(0)
+
+
+def test_a_child_that_was_killed_is_replaced_and_an_archive_that_kills_is_given_up() -> None:
+    archive = UnpackedArchive(lambda: tar_of((member("a.md"), TEXT)))
+    assert archive.read(0) == TEXT
+    process = archive._child.process
+    assert process is not None
+    process.kill()
+    process.wait()
+    assert archive.read(0) == TEXT
+    archive._failures = archive_process.MAX_FAILURES
+    with pytest.raises(NotAFile, match="given up"):
+        archive.read(0)
+
+
+def test_a_thread_has_one_archive_open_and_none_when_nobody_needs_it(tmp_path: Path) -> None:
+    data = tar_of((member("a.md"), TEXT), (member("b.md"), b"2"))
+    first, second = UnpackedArchive(lambda: data), UnpackedArchive(lambda: data)
+    assert first.read(1) == b"2" and second.read(0) == TEXT
+    assert first._child.process is None and second._child.process is not None
+    # Opened anew, also out of order.
+    assert first.read(0) == TEXT and first.read(1) == b"2"
+    process = first._child.process
+    assert process is not None
+    del first
+    deadline = time.monotonic() + 10
+    while process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert process.poll() is not None
+
+
+def test_others_go_on_while_an_archive_is_listed() -> None:
+    """The interpreter is not held: another thread runs every few milliseconds."""
+    gaps, ended = [0.0], threading.Event()
+
+    def tick() -> None:
+        last = time.perf_counter()
+        while not ended.wait(0.002):
+            gaps.append(time.perf_counter() - last)
+            last = time.perf_counter()
+
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for number in range(30_000):
+            archive.writestr(f"{number}.txt", b"a")
+    thread = threading.Thread(target=tick)
+    thread.start()
+    listed = UnpackedArchive(buffer.getvalue).list_entries()
+    ended.set()
+    thread.join()
+    assert len(listed.entries) == 30_000 and max(gaps) < 1.0

@@ -1,0 +1,48 @@
+"""Files that programs leave beside documents: passed over in folders and archives, and refused by name."""
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from argot.corpus.connectors.export_files import ExportFiles
+from argot.corpus.ingestion.sources import sources_in
+from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers import read_document
+from argot.document_names import leftover_kind
+from argot.errors import UnreadableDocument
+
+LEFTOVERS = [
+    "~$plan.docx",
+    ".~lock.plan.odt#",
+    "Thumbs.db",
+    "desktop.ini",
+    ".DS_Store",
+    "._plan.docx",
+    "~WRL0003.tmp",
+    "plan.md~",
+]
+
+
+@pytest.mark.parametrize("name", LEFTOVERS)
+def test_a_leftover_that_is_given_by_name_is_refused_as_what_it_is(name: str) -> None:
+    with pytest.raises(UnreadableDocument, match=r"no document: a .*Give the document itself"):
+        read_document(b"\x03Ann", name, ReadLimits())
+
+
+@pytest.mark.parametrize("name", ["plan.docx", "~plan.md", "$plan.md", "thumbs.md", "desktop.txt", "c#.md", "a~b.md"])
+def test_documents_are_no_leftovers(name: str) -> None:
+    assert not leftover_kind(name)
+
+
+def test_leftovers_are_passed_over_in_folders_archives_and_exports(tmp_path: Path) -> None:
+    for name in [*LEFTOVERS, "plan.md"]:
+        (tmp_path / name).write_text("Words.")
+    assert [one.name for one in sources_in([tmp_path])] == ["plan.md"]
+    export = ExportFiles(tmp_path)
+    assert list(export.files) == ["plan.md"]
+    archive = tmp_path / "all.zip"
+    with zipfile.ZipFile(archive, "w") as opened:
+        for name in [*LEFTOVERS, "plan.md"]:
+            opened.writestr(f"below/{name}", "Words.")
+    assert [one.name for one in sources_in([archive])] == ["plan.md"]

@@ -1,0 +1,221 @@
+"""Parts of mail: whatever a message holds is read, or told as not read."""
+
+import base64
+import quopri
+from email.message import EmailMessage
+
+import pytest
+
+from argot.corpus.readers import ReadLimits, read_document
+from argot.types import ParsedDocument
+
+HEAD = b"From: ann@example.org\r\nSubject: %s\r\nDate: Thu, 05 Mar 2026 10:12:00 +0100\r\nMIME-Version: 1.0\r\n"
+INNER = b"From: cy@example.org\nSubject: Hatch\nDate: Mon, 2 Mar 2026 09:00:00 +0000\n\nThe code = in safe 6.\n"
+CALENDAR = (
+    "BEGIN:VCALENDAR\nMETHOD:REQUEST\nBEGIN:VEVENT\nSUMMARY:Safety walk\nLOCATION:Gate 12\n"
+    "DTSTART;TZID=Europe/Oslo:20260310T083000\nDTEND;TZID=Europe/Oslo:20260310T093000\nRRULE:FREQ=WEEKLY;BYDAY=TU\n"
+    "ORGANIZER;CN=Ann Lee:mailto:ann@example.org\nDESCRIPTION:Bring a helmet.\\nMeet early.\n"
+    "END:VEVENT\nEND:VCALENDAR\n"
+)
+
+
+def read(data: bytes, name: str = "a.eml") -> ParsedDocument:
+    return read_document(data, name, ReadLimits())
+
+
+def simple(body: bytes, kind: bytes = b"text/plain", subject: bytes = b"Hall", more: bytes = b"") -> bytes:
+    return HEAD % subject + b"Content-Type: " + kind + b"\r\n" + more + b"\r\n" + body
+
+
+def several(*parts: bytes, kind: bytes = b"mixed", subject: bytes = b"Hall") -> bytes:
+    mark = b"b%d" % sum(map(len, parts))  # another one at each level
+    inner = b"".join(b"--" + mark + b"\r\n" + part + b"\r\n" for part in parts)
+    return simple(inner + b"--" + mark + b"--\r\n", b"multipart/" + kind + b'; boundary="' + mark + b'"', subject)
+
+
+def part(body: bytes | str, kind: str = "text/plain", *more: str) -> bytes:
+    data = body if isinstance(body, bytes) else body.encode()
+    return "\r\n".join([f"Content-Type: {kind}", *more, "", ""]).encode() + data
+
+
+# -- headers and encodings --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("subject", "title"),
+    [
+        (b"Offer for =?iso-8859-1?Q?=8054_tickets?=", "Offer for €54 tickets"),
+        (b"=?us-ascii?Q?=8054?=", "€54"),
+        (b"=?iso-8859-1?Q?caf=C3=A9?=", "café"),
+        (b"=?utf-8?Q?caf=C3?= =?utf-8?Q?=A9?=", "café"),
+        (b"caf\xe9 \x8054", "café €54"),
+        ("café".encode(), "café"),
+        (b"=?utf-7?Q?+ADw-b?=", "+ADw-b"),
+    ],
+)
+def test_a_subject_in_the_characters_of_windows(subject: bytes, title: str) -> None:
+    assert read(simple(b"Words.", subject=subject)).title == title
+
+
+@pytest.mark.parametrize("charset", [b"iso-8859-1", b"us-ascii", b"windows-1252"])
+@pytest.mark.parametrize("kind", [b"text/plain", b"text/html"])
+def test_a_body_in_the_characters_of_windows(charset: bytes, kind: bytes) -> None:
+    data = simple(b"It costs \x80120 \x96 isn\x92t it?", kind + b"; charset=" + charset)
+    assert "It costs €120 – isn’t it?" in read(data).markdown
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
+def test_a_message_saved_in_another_encoding(encoding: str) -> None:
+    data = (HEAD % b"Bay").decode() + "\r\nThe bay – closes at 15:20.\r\n"
+    parsed = read(data.encode(encoding))
+    assert parsed.title == "Bay" and "The bay – closes at 15:20." in parsed.markdown
+
+
+def test_paragraphs_that_flow_are_whole_again() -> None:
+    text = b"The drill takes \r\nplace on deck 4.\r\n> Who \r\n> comes?\r\n-- \r\nAnn"
+    markdown = read(simple(text, b"text/plain; format=flowed")).markdown
+    assert markdown.endswith("The drill takes place on deck 4.\n> Who comes?\n-- \nAnn\n")
+
+
+# -- parts ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+@pytest.mark.parametrize("encoding", ["base64", "quoted-printable", "8bit"])
+def test_a_message_passed_on_is_read_however_it_is_encoded(encoding: str, depth: int) -> None:
+    encode = {"base64": base64.encodebytes, "quoted-printable": quopri.encodestring, "8bit": bytes}[encoding]
+    inner = INNER
+    for _ in range(depth):
+        inner = several(
+            part("See below."), part(encode(inner), "message/rfc822", f"Content-Transfer-Encoding: {encoding}")
+        )
+    markdown = read(inner).markdown
+    assert (
+        "Passed on: Hatch\n\n- From: cy@example.org\n- Date: Mon, 02 Mar 2026 09:00:00 +0000\n\nThe code = in safe 6."
+        in markdown
+    )
+    assert markdown.count("See below.") == depth
+
+
+def test_messages_within_messages_end_with_a_warning() -> None:
+    inner = INNER
+    for number in range(40):
+        boundary = f"b{number}"
+        inner = (
+            HEAD % b"Fwd"
+            + (
+                f'Content-Type: multipart/mixed; boundary="{boundary}"\n\n'
+                f"--{boundary}\nContent-Type: message/rfc822\n\n"
+            ).encode()
+            + inner
+            + f"\n--{boundary}--\n".encode()
+        )
+    assert read(inner).warnings == ("1 message was not read",)
+
+
+@pytest.mark.parametrize("place", ["alternative", "mixed", "file"])
+def test_an_invitation_says_where_and_when(place: str) -> None:
+    named = ["Content-Disposition: attachment; filename=invite.ics"] if place == "file" else []
+    kind = "application/octet-stream" if place == "file" else "text/calendar; method=REQUEST"
+    data = several(
+        part("You are invited."),
+        part(CALENDAR, kind, *named),
+        kind=b"alternative" if place == "alternative" else b"mixed",
+    )
+    expected = (
+        "You are invited.\n\n- Safety walk\n- Start: Tuesday, 10 March 2026 08:30 Europe/Oslo\n"
+        "- End: Tuesday, 10 March 2026 09:30 Europe/Oslo\n- Repeats: FREQ=WEEKLY;BYDAY=TU\n- Place: Gate 12\n"
+        "- Organiser: Ann Lee <ann@example.org>\n\nBring a helmet.\nMeet early.\n"
+    )
+    assert read(data).markdown.endswith(expected)
+
+
+def test_a_calendar_twice_is_read_once_and_a_broken_one_is_told() -> None:
+    twice = read(several(part(CALENDAR, "text/calendar"), part(CALENDAR, "application/ics")))
+    assert twice.markdown.count("Gate 12") == 1
+    broken = read(several(part("Words."), part("no calendar at all", "text/calendar")))
+    assert broken.warnings == ("1 calendar was not read",)
+
+
+@pytest.mark.parametrize("plain", ["", "  \r\n", "Your client does not support HTML.", "View this HTML mail online."])
+def test_an_empty_plain_form_gives_way_to_the_html(plain: str) -> None:
+    data = several(part(plain), part("<p>The hall is <b>closed</b>.</p>", "text/html"), kind=b"alternative")
+    assert "The hall is **closed**." in read(data).markdown
+
+
+def test_texts_behind_a_file_and_files_without_a_name_are_read() -> None:
+    parsed = read(
+        several(
+            part("Above."),
+            part("part,bar\nvalve,12\n", "text/csv", "Content-Disposition: attachment"),
+            part("Below."),
+            part("<p>Last.</p>", "text/html"),
+            part(b"\x89PNG", "image/png"),
+        )
+    )
+    assert "Above.\n\nBelow.\n\nLast.\n\n## Attachment: unnamed.csv\n\n| part | bar |" in parsed.markdown
+    assert parsed.warnings == ("1 picture was not read",)
+
+
+def test_what_is_encrypted_or_only_for_outlook_is_told() -> None:
+    block = "Hello.\n-----BEGIN PGP MESSAGE-----\n\nhQEMA7\n-----END PGP MESSAGE-----\n"
+    parsed = read(
+        several(
+            part(block),
+            part(b"\x30\x80", "application/pkcs7-mime; smime-type=enveloped-data"),
+            part(b"\x30\x80", "application/pkcs7-mime; smime-type=signed-data"),
+            part(b"x\x9f", "application/ms-tnef", "Content-Disposition: attachment; filename=winmail.dat"),
+        )
+    )
+    assert "hQEMA7" not in parsed.markdown and "Hello." in parsed.markdown
+    assert parsed.warnings == (
+        "attachments are not read: winmail.dat (Outlook's own format, which no other program reads)",
+        "2 encrypted texts and 1 S/MIME-signed text were not read",
+    )
+
+
+def test_a_signed_text_is_read_without_its_signature() -> None:
+    head = "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n"
+    text = f"{head}Gate 4.\n-----BEGIN PGP SIGNATURE-----\niQEz\n-----END PGP SIGNATURE-----\n"
+    assert read(simple(text.encode())).markdown.endswith("\n\nGate 4.\n")
+
+
+def test_a_report_of_failed_delivery_says_for_whom_and_why() -> None:
+    status = "Reporting-MTA: dns; mx.example.org\n\n"
+    status += "Final-Recipient: rfc822; bo@example.org\nDiagnostic-Code: smtp; 550 unknown\n"
+    data = several(
+        part("It failed."), part(status, "message/delivery-status"), part(INNER, "message/rfc822"), kind=b"report"
+    )
+    markdown = read(data).markdown
+    assert "- Final-Recipient: rfc822; bo@example.org\n- Diagnostic-Code: smtp; 550 unknown" in markdown
+    assert "The code = in safe 6." in markdown
+
+
+def test_one_binary_part_costs_only_that_part() -> None:
+    parsed = read(several(part("Words."), part(b"\x00\x01\x02" * 90, "text/plain")))
+    assert "Words." in parsed.markdown and parsed.warnings == ("1 text was not read",)
+
+
+@pytest.mark.parametrize("name", ["filename*=iso-8859-1''%80x.csv", "filename*0*=utf-8''%E2%82%AC; filename*1=x.csv"])
+def test_names_of_files_in_any_encoding(name: str) -> None:
+    data = several(part("Words."), part("a,b\n1,2\n", "text/csv", f"Content-Disposition: attachment; {name}"))
+    assert "## Attachment: €x.csv" in read(data).markdown
+
+
+def test_a_message_is_as_long_as_it_says_in_a_mailbox() -> None:
+    body = b"First.\n\nFrom Ann we heard in 2026\n\nLast.\n"
+    message = b"Subject: One\nContent-Length: %d\n\n%s" % (len(body), body)
+    data = (
+        b"From a@b.c Thu Mar  5 10:12:00 2026\n"
+        + message
+        + b"\nFrom a@b.c Thu Mar  5 10:13:00 2026\nSubject: Two\n\nMore.\n"
+    )
+    markdown = read(data, "a.mbox").markdown
+    assert markdown.count("\n## ") + 1 == 2 and "From Ann we heard in 2026\n\nLast." in markdown
+
+
+def test_headers_made_in_code_are_read_too() -> None:
+    message = EmailMessage()
+    message["Subject"], message["From"] = "Prüfung", "Jürgen <j@example.org>"
+    message.set_content("Words.")
+    assert read(message.as_bytes()).title == "Prüfung"

@@ -1,0 +1,95 @@
+"""`argot evaluate reading`: the words of a folder's files, kept, left out by a rule, and lost."""
+
+import io
+import json
+from pathlib import Path
+
+import docx
+import pytest
+from openpyxl import Workbook
+from typer.testing import CliRunner
+
+from argot.corpus.read_limits import ReadLimits
+from argot.errors import InvalidInput
+from argot.evaluate.reading_suite import evaluate_reading
+from argot.evaluate.reading_tables import reading_tables
+from argot.ui.cli.main import app
+
+
+def no_progress(step: str, done: int, total: int) -> None:
+    """Progress that nobody sees."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "files"
+    (made / "inner").mkdir(parents=True)
+    (made / "page.html").write_text("<p>The pump runs.</p><svg><text>Gate two is closed</text></svg>", "utf-8")
+    (made / "inner" / "note.txt").write_text("Valves close.", "utf-8")
+    (made / "broken.docx").write_bytes(b"PK\x03\x04 cut off")
+    (made / "strange.xyz").write_bytes(b"\x00\x01")
+    (made / "empty.md").touch()
+    document, book, buffer = docx.Document(), Workbook(), io.BytesIO()
+    document.add_paragraph("The crane lifts.")
+    document.save(made / "crane.docx")
+    book.active.append(["Part", "Secret"])
+    book.active.column_dimensions["B"].hidden = True
+    book.save(buffer)
+    (made / "parts.xlsx").write_bytes(buffer.getvalue())
+    return made
+
+
+def test_each_file_is_measured_or_refused_with_its_reason(folder: Path) -> None:
+    report = evaluate_reading(folder, ReadLimits(), no_progress)
+    files = {one.name: one for one in report.files}
+    assert files[str(Path("inner") / "note.txt")].ledger.kept == 2
+    assert files["page.html"].ledger.held == 7
+    assert files["page.html"].ledger.lost_by_kind("ledger") == {"drawing": 4}
+    assert files["page.html"].warnings == ("4 words were not read: 4 in drawings",)
+    # A counter crosses from the process as one.
+    assert files["parts.xlsx"].ledger.left_out["document properties"] > 0
+    assert {name for name, one in files.items() if not one.is_read} == {"broken.docx", "strange.xyz", "empty.md"}
+    assert files["empty.md"].refusal == "empty"
+    assert "unknown format '.xyz'" in files["strange.xyz"].refusal
+
+
+def test_a_process_that_is_ended_stops_nothing(folder: Path) -> None:
+    # Less time than any reader needs: the process is ended at each file, and the next file gets another.
+    report = evaluate_reading(folder, ReadLimits(seconds=0.001), no_progress)
+    files = {one.name: one for one in report.files}
+    assert len(files) == 7
+    assert "took longer than" in files["crane.docx"].refusal
+    assert "took longer than" in files["parts.xlsx"].refusal
+    assert files["empty.md"].refusal == "empty"
+
+
+def test_the_sums_are_those_of_the_files(folder: Path) -> None:
+    report = evaluate_reading(folder, ReadLimits(), no_progress)
+    said = report.as_json()
+    for sums in said["formats"].values():
+        assert sums["words"] == sums["kept"] + sum(sums["left_out"].values()) + sum(sums["lost_words"].values())
+    assert said["formats"]["all"]["files"] == 7
+    assert said["formats"]["all"]["refused"] == 3
+    assert said["formats"][".docx"]["refused"] == 1
+    worst = next(table for table in reading_tables(report, 1) if table.title.startswith("Files with"))
+    assert [row[0] for row in worst.rows] == ["page.html"]
+
+
+def test_the_command_prints_tables_and_json(folder: Path) -> None:
+    shown = CliRunner().invoke(app, ["evaluate", "reading", str(folder), "--worst", "2"])
+    assert shown.exit_code == 0, shown.output
+    assert "lost, without a warning" in shown.output
+    assert "hidden sheet, row or column" in shown.output
+    assert "not a complete Office file" in shown.output
+    said = json.loads(CliRunner().invoke(app, ["evaluate", "reading", str(folder), "--json"]).stdout)
+    (page,) = [one for one in said["files"] if one["name"] == "page.html"]
+    assert page["lost"] == [
+        {"place": "page", "kind": "drawing", "words": 4, "told_by": "ledger", "examples": ["gate two is closed"]}
+    ]
+
+
+def test_a_folder_that_is_none_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="holds no file"):
+        evaluate_reading(tmp_path, ReadLimits(), no_progress)
+    with pytest.raises(InvalidInput, match="is no folder"):
+        evaluate_reading(tmp_path / "none", ReadLimits(), no_progress)

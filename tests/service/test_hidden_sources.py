@@ -1,0 +1,135 @@
+"""A source that is for others is as if it were not there: no trace of it, no change to it, by whatever road."""
+
+import asyncio
+import inspect
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from argot.errors import ArgotError, NotFound
+from argot.service.identity.people import local_principal
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases import catalogue
+from argot.service.usecases.usecase_registry import CASES
+from argot.settings import Settings
+from argot.types import Principal
+
+LOCAL = local_principal()
+OUTSIDER = Principal("mona", frozenset({"managers"}))
+INSIDER = Principal("hans", frozenset({"managers", "hr"}))
+WORD = "brambleton"
+"""In the names of the hidden source, of its folder and of its files."""
+NO_LOOKING = {"reindex", "removed_erase", "backup", "glossary_mine", "glossary_mine_start", "doctor_findings", "check"}
+"""Use cases without parameters that change something, or look at the whole machine and take an admin."""
+
+
+@pytest.fixture
+async def kb(tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
+    home = tmp_path / "kb"
+    async with KnowledgeBase.open(home, Settings(home=home, threads=1, questions_per_minute=0), create=True) as opened:
+        await asyncio.to_thread(write_sources, tmp_path)
+        folder = str(tmp_path / f"{WORD}-files")
+        await do(opened, LOCAL, "source_add", address=folder, name=f"{WORD}-hr", audience=["hr"])
+        await do(opened, LOCAL, "source_add", address=str(tmp_path / "open"), name="open")
+        for name in (f"{WORD}-hr", "open"):
+            await do(opened, LOCAL, "source_sync", name=name)
+        yield opened
+
+
+def write_sources(folder: Path) -> None:
+    (folder / f"{WORD}-files").mkdir()
+    (folder / f"{WORD}-files" / f"{WORD}-plan.md").write_text(f"# The {WORD} plan\n\nThe {WORD} plan is of 1998.\n")
+    (folder / f"{WORD}-files" / f"{WORD}-broken.pdf").write_bytes(b"%PDF-1.4 no more")
+    (folder / "open").mkdir()
+    (folder / "open" / "roofs.md").write_text("# Roofs\n\nThe roofs are mended in May.\n")
+    (folder / "open" / "pay.md").write_text("# Pay\n\nThe pay band of a keeper is P4.\n")
+
+
+async def do(kb: KnowledgeBase, who: Principal, name: str, /, **given: Any) -> Any:
+    return await catalogue.result(kb, who, name, **given)
+
+
+async def told(kb: KnowledgeBase, who: Principal, name: str, /, **given: Any) -> str:
+    try:
+        return json.dumps(await do(kb, who, name, **given), default=str)
+    except ArgotError as error:
+        return str(error)
+
+
+def cases_without_parameters() -> list[str]:
+    """Every use case that tells something to whoever calls it with nothing in hand."""
+    catalogue_names = sorted(CASES)
+    found = []
+    for name in catalogue_names:
+        parameters = list(inspect.signature(CASES[name].function).parameters.values())[2:]
+        if name not in NO_LOOKING and all(one.default is not inspect.Parameter.empty for one in parameters):
+            found.append(name)
+    return found
+
+
+async def test_nothing_tells_of_it(kb: KnowledgeBase) -> None:
+    heard = {name for name in cases_without_parameters() if WORD in (await told(kb, OUTSIDER, name)).casefold()}
+    assert heard == set()
+
+
+async def test_whoever_may_know_of_it_is_told(kb: KnowledgeBase) -> None:
+    """Else the test above would find nothing anywhere."""
+    for who in (INSIDER, LOCAL):
+        heard = {name for name in cases_without_parameters() if WORD in (await told(kb, who, name)).casefold()}
+        assert {"source_list", "list_documents"} <= heard
+    listed = await do(kb, INSIDER, "source_list")
+    assert [one["name"] for one in listed] == [f"{WORD}-hr", "open"]
+    assert listed[0]["problems"][0]["name"] == f"{WORD}-broken.pdf"
+
+
+@pytest.mark.parametrize(
+    ("case", "given"),
+    [
+        ("source_sync", {}),
+        ("source_sync", {"confirm": True}),
+        ("source_sync_start", {}),
+        ("source_remove", {}),
+        ("source_remove", {"with_documents": True}),
+    ],
+)
+async def test_it_is_changed_by_nobody_else(kb: KnowledgeBase, case: str, given: dict[str, Any]) -> None:
+    before = await do(kb, LOCAL, "source_list"), await do(kb, LOCAL, "list_documents")
+    with pytest.raises(NotFound) as refused:
+        await do(kb, OUTSIDER, case, name=f"{WORD}-hr", **given)
+    with pytest.raises(NotFound) as unknown:
+        await do(kb, OUTSIDER, case, name="nothing", **given)
+    assert str(refused.value).replace(f"{WORD}-hr", "nothing") == str(unknown.value)
+    assert (await do(kb, LOCAL, "source_list"), await do(kb, LOCAL, "list_documents")) == before
+
+
+async def test_a_job_of_it_is_hidden_and_stays(kb: KnowledgeBase) -> None:
+    await do(kb, LOCAL, "source_sync_start", name=f"{WORD}-hr")
+    (job,) = await do(kb, LOCAL, "job_list")
+    assert await do(kb, OUTSIDER, "job_list") == await do(kb, OUTSIDER, "source_progress") == []
+    for case in ("job_show", "job_cancel", "job_retry"):
+        with pytest.raises(NotFound):
+            await do(kb, OUTSIDER, case, job=job["id"])
+    shown = await do(kb, INSIDER, "job_show", job=job["id"])
+    # What came of it names documents, and is for whoever asked.
+    assert shown["job"]["label"] == f"{WORD}-hr" and shown["outcome"] is None
+
+
+async def test_a_document_with_fewer_readers_than_its_source_stays_hidden(kb: KnowledgeBase) -> None:
+    await do(kb, LOCAL, "document_label", document="pay.md", audience=["hr"])
+    (listed,) = [one for one in await do(kb, OUTSIDER, "source_list") if one["name"] == "open"]
+    assert listed["documents"] == 1
+    (Path(listed["address"]) / "pay.md").unlink()
+    report = await do(kb, OUTSIDER, "source_sync", name="open")
+    assert "pay.md" not in json.dumps(report)
+    (listed,) = [one for one in await do(kb, OUTSIDER, "source_list") if one["name"] == "open"]
+    assert listed["gone"] == []
+
+
+async def test_removing_a_source_removes_what_one_may_read(kb: KnowledgeBase) -> None:
+    await do(kb, LOCAL, "document_label", document="pay.md", audience=["hr"])
+    gone = await do(kb, OUTSIDER, "source_remove", name="open", with_documents=True)
+    assert (gone["removed"], gone["kept"]) == (1, 0)
+    assert {one["name"] for one in await do(kb, LOCAL, "list_documents")} == {"pay.md", f"{WORD}-plan.md"}

@@ -266,3 +266,12 @@ def test_a_member_does_not_fail_for_one_that_was_read_with_it(monkeypatch: pytes
 
     monkeypatch.setattr(Child, "send", killed)
     assert [archive.read(number) for number in range(3)] == [TEXT] * 3
+
+
+def test_a_name_that_begins_with_nul_costs_its_member_alone() -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("0.md", b"nameless")
+        archive.writestr("b.md", TEXT)
+    found = members(buffer.getvalue().replace(b"0.md", b"\0.md"), "a.zip")
+    assert {name: one.load() for name, one in found.items()} == {"b.md": TEXT}

@@ -232,7 +232,7 @@ async def test_a_comment_is_no_formula_in_a_spreadsheet(kb: KnowledgeBase) -> No
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("{", "Line 2: it is no JSON"),
+        ("{", "Line 2: not JSON"),
         ('{"question": "Q?", "answers": {"one": "x"}}', "Line 2: 'answers' takes those of 2 to 6"),
         ('{"question": "Q?", "answers": {"one": "x", "two": " "}}', "Line 2: 'two' is missing, empty"),
         ('{"question": "", "answers": {"one": "x", "two": "y"}}', "'question' is missing"),

@@ -14,6 +14,7 @@ from itertools import chain
 from argot.protocols import AnswerRequest, Embedder
 from argot.tools.answering.counting import count_in
 from argot.tools.answering.embedded_instructions import hits_to_quote
+from argot.tools.answering.numbered_quotes import quote_numbered_parts
 from argot.tools.answering.quoting import (
     Unit,
     block_around,
@@ -94,6 +95,10 @@ class ExtractiveWriter:
     def _of_all(self, request: AnswerRequest) -> list[str]:
         quotable = without_outdated(hits_to_quote(request.hits, request.question), request.question)
         request = replace(request, hits=quotable)
+        if numbered := quote_numbered_parts(request.numbered_parts, quotable):
+            # What clause 2.2 says of costs is no answer to what it says of something that has none.
+            asked = _Question.of(request)
+            return numbered if asked.asks_twice or any(map(asked.may_be_answered_by, numbered)) else []
         parts = parts_of(request.question)
         if len(parts) == 1:
             question = _Question.of(request)

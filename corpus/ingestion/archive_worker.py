@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
@@ -17,11 +19,12 @@ from argot.corpus.ingestion.archive_formats import (
     OpenedFormat,
     open_format,
 )
-from argot.corpus.ingestion.archive_protocol import ENTRIES_PER_MESSAGE, encode_entries
+from argot.corpus.ingestion.archive_protocol import ENTRIES_PER_MESSAGE, MAX_SMALL_BYTES, encode_entries
 from argot.subprocesses import Parent, within_bounds
 
 NICE = 10
 """Whoever asks a question goes first."""
+_TOGETHER_SECONDS = 0.5
 _DAMAGED = "damaged: it cannot be unpacked"
 _UNKNOWN = "damaged, or no archive of a known kind"
 
@@ -49,7 +52,7 @@ class _Worker:
             case "list":
                 self._list()
             case "read":
-                self._answer_with(lambda: self._read(asked["member"]))
+                self._read_together(asked["members"])
             case "piece":
                 self._answer_with(lambda: self._piece(asked["member"], asked["offset"], asked["size"]))
 
@@ -93,18 +96,32 @@ class _Worker:
         self._archive = None
         self._send(json.dumps({"problem": problem, "refused": refused}).encode())
 
+    def _read_together(self, members: list[int]) -> None:
+        """Answer with the first member, and with those behind it as far as they are quick, small and sound."""
+        problem, first = self._unpacked(lambda: self._read(members[0]))
+        parts, end = [first], time.monotonic() + _TOGETHER_SECONDS
+        for member in members[1:] if not problem else ():
+            fault, data = self._unpacked(partial(self._read, member))
+            if fault or len(data) > MAX_SMALL_BYTES:
+                break
+            parts.append(data)
+            if time.monotonic() > end:
+                break
+        self._send(json.dumps({"problem": problem, "sizes": list(map(len, parts))}).encode(), b"".join(parts))
+
     def _answer_with(self, unpack: Callable[[], bytes]) -> None:
+        self._say(*self._unpacked(unpack))
+
+    def _unpacked(self, unpack: Callable[[], bytes]) -> tuple[str, bytes]:
         try:
             with within_bounds(self._limits.member_seconds, self._limits.memory_bytes):
-                data = unpack()
+                return "", unpack()
         except (MemberRefused, ArchiveRefused) as error:
-            self._say(str(error))
+            return str(error), b""
         except MemoryError:
-            self._say("it takes too much memory to be unpacked")
+            return "it takes too much memory to be unpacked", b""
         except Exception:
-            self._say(_DAMAGED)
-        else:
-            self._say(data=data)
+            return _DAMAGED, b""
 
     def _read(self, member: int) -> bytes:
         most = self._limits.member_bytes

@@ -120,12 +120,17 @@ def _leaves(values: list[Any], names: dict[str, None]) -> Iterator[str]:
     while waiting:
         value = waiting.pop()
         if isinstance(value, dict):
-            names.update(dict.fromkeys(map(str, value)))
+            names.update(dict.fromkeys(str(name) for name, held in value.items() if _is_filled(held)))
             waiting.extend(reversed(value.values()))
         elif isinstance(value, list):
             waiting.extend(reversed(value))
         elif isinstance(value, str):
             yield value
+
+
+def _is_filled(held: Any) -> bool:
+    """Return False where a field has no value: its name alone says nothing."""
+    return any(map(_is_filled, held)) if isinstance(held, list) else held not in (None, "", {})
 
 
 def notebook_texts(data: bytes, place: str, budget: Budget) -> Iterator[SourceText]:

@@ -66,7 +66,7 @@ class _Worker:
         except OSError as error:
             self._say(error.strerror or _UNKNOWN)
 
-    def _opened(self) -> OpenedFormat:
+    def _open_archive(self) -> OpenedFormat:
         if self._archive is None:
             self._file.seek(0)
             self._archive = open_format(self._file, self._packed_bytes, self._limits)
@@ -76,7 +76,7 @@ class _Worker:
         count, problem, refused = 0, "", False
         try:
             with within_bounds(self._limits.list_seconds, self._limits.memory_bytes):
-                entries = self._opened().entries()
+                entries = self._open_archive().entries()
                 while some := list(_until_damaged(islice(entries, ENTRIES_PER_MESSAGE))):
                     count += sum(isinstance(one, ArchiveEntry) for one in some)
                     if count > self._limits.members:
@@ -125,7 +125,7 @@ class _Worker:
 
     def _read(self, member: int) -> bytes:
         most = self._limits.member_bytes
-        with self._opened().open_member(member) as stream:
+        with self._open_archive().open_member(member) as stream:
             data = stream.read(most + 1)
         # The size that an archive claims for a file may be a lie.
         if len(data) > most:
@@ -134,7 +134,7 @@ class _Worker:
 
     def _piece(self, member: int, offset: int, size: int) -> bytes:
         if self._stream is None or self._stream[0] != member:
-            self._stream = member, self._opened().open_member(member)
+            self._stream = member, self._open_archive().open_member(member)
         stream = self._stream[1]
         if stream.tell() != offset:
             stream.seek(offset)

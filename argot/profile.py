@@ -19,7 +19,7 @@ SwitchValue = bool | int | float | str | list[str]
 class Profile(BaseModel):
     """The switches of one run. The defaults are what `argot ask` and the chat use.
 
-    Weights and thresholds were chosen on validation data only; docs/measurements.md says on which and how. The
+    Weights and thresholds were chosen on validation data only; bench/laboratory/ says on which and how. The
     descriptions are what `argot profile show` writes beside each switch.
     """
 

@@ -54,6 +54,8 @@ class AnswerRequest:
     """What an answer is written from. `question` is the asker's, `augmented` has its jargon explained.
 
     `left_out`: of several questions in the message those that nothing found bears on, by their places from 0.
+    `numbered_parts`: what the question names by a printed number ("clause 2.2"), as passage (id), start and end in its
+    text.
     """
 
     question: str
@@ -61,6 +63,7 @@ class AnswerRequest:
     terms: Sequence[ReadTerm]
     hits: Sequence[Hit]
     left_out: Set[int] = frozenset()
+    numbered_parts: Sequence[tuple[str, int, int]] = ()
 
 
 # A `str`, so that whoever only joins pieces may ignore it.

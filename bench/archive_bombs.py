@@ -55,7 +55,7 @@ def made_crowd() -> bytes:
     return buffer.getvalue()
 
 
-def timed(ask: Callable[[], int], ended: threading.Event, into: list[float]) -> None:
+def time_call(ask: Callable[[], int], ended: threading.Event, into: list[float]) -> None:
     while not ended.is_set():
         began = time.perf_counter()
         status = ask()
@@ -92,8 +92,8 @@ def main() -> None:
 
             def part(title: str, work: Sequence[Callable[[], None]]) -> None:
                 ended, searches, readies = threading.Event(), list[float](), list[float]()
-                watch = [threading.Thread(target=timed, args=(search, ended, searches))]
-                watch += [threading.Thread(target=timed, args=(ready, ended, readies))]
+                watch = [threading.Thread(target=time_call, args=(search, ended, searches))]
+                watch += [threading.Thread(target=time_call, args=(ready, ended, readies))]
                 workers = [threading.Thread(target=one) for one in work]
                 for one in (*watch, *workers):
                     one.start()

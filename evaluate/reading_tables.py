@@ -14,7 +14,7 @@ _EXAMPLE_CHARS = 60
 
 def reading_tables(report: ReadingReport, worst: int) -> list[Table]:
     """Return the shares of each format, what each rule left out, what was lost, and the files with the most losses."""
-    tables = [_shares(report), _rules(report), _kinds(report), _worst(report, worst), _uncounted(report)]
+    tables = [_shares(report), _rules(report), _kinds(report), _worst(report, worst), _list_uncounted(report)]
     return [table for table in (*tables, _refusals(report)) if table.rows]
 
 
@@ -78,7 +78,7 @@ def _examples(file: FileReading) -> str:
     return "; ".join(one[:_EXAMPLE_CHARS].replace("|", " ") for one in examples[:_EXAMPLES])
 
 
-def _uncounted(report: ReadingReport) -> Table:
+def _list_uncounted(report: ReadingReport) -> Table:
     rows = [[one.name, one.ledger.shortfall] for one in report.files if one.ledger.shortfall]
     return Table("Read, but their words could not all be counted", ("file", "reason"), rows)
 

@@ -111,14 +111,16 @@ class TurnPart(TypedDict, total=False):
 
     `number`: its place in the thread, from 0; it stays when older turns fall off.
     Threads outlive versions: of a stored turn, `number`, `answered_by`, `replaced`, `unchecked`, `unwritten`,
-    `quotable`, `unnamed`, `unanswered`, `defined`, `small_talk`, `examples`, `recalled`, `files`, `whole`, `scope`,
-    `open_subject`, `subject`, `profile`, `tags`, `since`, `fields`, `by_words_alone`, and `model` and `trouble` beside
-    them, are read with a default.
+    `quotable`, `unnamed`, `numbered_parts`, `missing_parts`, `unanswered`, `defined`, `small_talk`, `examples`,
+    `recalled`, `files`, `whole`, `scope`, `open_subject`, `subject`, `profile`, `tags`, `since`, `fields`,
+    `by_words_alone`, and `model` and `trouble` beside them, are read with a default.
     `replaced`: nothing the model wrote was supported, and a quotation took its place.
     `unchecked`: no passage was looked for behind the sentences; `unwritten`: no answer was to be written; both because
     the profile says so.
     `quotable`: the evidence is enough for an answer in quotations, without a model's judgement.
     `unnamed`: part numbers of the question that stand in no document, and terms that only the glossary knows.
+    `numbered_parts`: what the question names by a printed number ("clause 2.2"), as passage (id), start and end in its
+    text; `missing_parts`: such names that no document near the question bears.
     `unanswered`: of several questions in a message those that nothing found bears on.
     `defined`: the senses (ids) whose meaning was asked for, which the answer begins with.
     `small_talk`: its kind, where nothing was asked; `examples` are passages (ids) that a question can be asked about,
@@ -151,6 +153,8 @@ class TurnPart(TypedDict, total=False):
     enough_evidence: bool
     quotable: bool
     unnamed: list[str]
+    numbered_parts: list[tuple[str, int, int]]
+    missing_parts: list[str]
     unanswered: list[str]
     defined: list[int]
     draft: str
@@ -246,6 +250,8 @@ def empty_turn(question: str, number: int = 0) -> TurnPart:
         enough_evidence=False,
         quotable=False,
         unnamed=[],
+        numbered_parts=[],
+        missing_parts=[],
         unanswered=[],
         defined=[],
         draft="",

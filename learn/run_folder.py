@@ -17,7 +17,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -48,6 +48,7 @@ class RunRequest:
         readers: of each document learnt from the names that may read it; empty: everybody. Who may see the run is who
             may read all of them.
         documents: the ids of those that its pairs were made of: who may read them may change.
+        askers: the ids of the pairs that are questions of people, by their names: an erased person takes them along.
     """
 
     kind: RunKind
@@ -58,6 +59,7 @@ class RunRequest:
     recipe: Mapping[str, Any] = field(default_factory=dict)
     readers: tuple[tuple[str, ...], ...] = ()
     documents: tuple[str, ...] = ()
+    askers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     asked_by: str = ""
     created: str = ""
 
@@ -133,8 +135,9 @@ class RunFolder:
         try:
             given["readers"] = tuple(tuple(one) for one in given.get("readers", ()))
             given["documents"] = tuple(given.get("documents", ()))
+            given["askers"] = {name: tuple(ids) for name, ids in given.get("askers", {}).items()}
             return RunRequest(**given)
-        except TypeError as error:
+        except (AttributeError, TypeError) as error:
             raise InvalidInput(f"{self.path / 'request.json'} is of another version of Argot: {error}.") from error
 
     def pairs(self) -> list[TrainingPair]:
@@ -162,6 +165,25 @@ class RunFolder:
                 write_pairs(left, self.path / PAIRS)
             gone += len(pairs) - len(left)
         return gone
+
+    def erase_person(self, names: Collection[str], asked: Collection[str], instead: str) -> int:
+        """Remove the questions of these people, and those pairs (ids) that are known to be theirs; name another where
+        they asked for the training. Return how many pairs there were.
+        """
+        with suppress(FileNotFoundError, InvalidInput):
+            request = self.request
+            gone = {*asked, *(one for name in names for one in request.askers.get(name, ()))}
+            pairs = self.pairs()
+            left = [one for one in pairs if one.id not in gone]
+            if len(left) < len(pairs):
+                write_pairs(left, self.path / PAIRS)
+            # Last: the request is all that tells whose the pairs are.
+            if not request.askers.keys().isdisjoint(names) or request.asked_by in names:
+                askers = {name: ids for name, ids in request.askers.items() if name not in names}
+                by = instead if request.asked_by in names else request.asked_by
+                _write_json(self.path / "request.json", asdict(replace(request, askers=askers, asked_by=by)))
+            return len(pairs) - len(left)
+        return 0
 
     @property
     def fault(self) -> str:

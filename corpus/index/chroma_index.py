@@ -39,7 +39,7 @@ CONFIGURATION = {"hnsw": {"space": "cosine", "ef_construction": 200, "ef_search"
 LEAST_BREADTH, MOST_BREADTH = 200, 3_200
 VECTORS_OF_BREADTH = 75
 """For each step of breadth. 500,000 are searched with 3,200, which takes 8 ms and finds the nearest ten; with the 200
-of a new collection 0.83 of them (docs/measurements.md)."""
+of a new collection 0.83 of them (bench/laboratory/scale.md)."""
 
 log = logging.getLogger(__name__)
 

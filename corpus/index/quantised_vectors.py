@@ -3,7 +3,7 @@
 A graph of all documents finds the nearest of a small part of them badly or slowly. So each vector is kept as the signs
 of its numbers, one bit each, and as its numbers in 16 bits. The signs of all that are within are compared with the
 question's numbers as they are, and the best few hundred again by their own numbers. Of 50,000 vectors that finds the
-first ten of an exact search (docs/measurements.md); with 8 bits it was 0.99 of them.
+first ten of an exact search (bench/laboratory/scale.md); with 8 bits it was 0.99 of them.
 
 A row belongs to one revision of a document: where an earlier Argot, which knows no such rows, has replaced it, the row
 does not count.

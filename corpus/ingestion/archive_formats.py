@@ -91,7 +91,8 @@ def check_unpacked(unpacked: int, packed_bytes: int, limits: ArchiveLimits) -> N
 class _Zip:
     def __init__(self, archive: zipfile.ZipFile, packed_bytes: int, limits: ArchiveLimits) -> None:
         self._archive = archive
-        self._files = [one for one in archive.infolist() if not one.is_dir()]
+        # Not `is_dir`, which fails of a name that is empty, as of one that begins with NUL.
+        self._files = [one for one in archive.infolist() if not one.filename.endswith("/")]
         self._packed_bytes = packed_bytes
         self._limits = limits
 

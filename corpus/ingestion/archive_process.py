@@ -13,15 +13,19 @@ import time
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import accumulate, takewhile
 from pathlib import Path
 from typing import Any
 
 from argot.corpus.ingestion.archive_formats import ArchiveEntry, ArchiveLimits
 from argot.corpus.ingestion.archive_protocol import (
     MAX_LIST_MESSAGE_BYTES,
+    MAX_SMALL_BYTES,
+    MAX_TOGETHER,
     decode_entries,
     encode_ask,
     encode_open,
+    encode_read,
 )
 from argot.files import NotAFile
 from argot.subprocesses import Child, ChildFailed
@@ -31,6 +35,8 @@ MAX_FAILURES = 3
 _PATIENCE = 3
 """Wall-clock limit, in multiples of the seconds of the processor: other work may run beside it."""
 _ANSWER_BYTES = 1000
+_DIGITS = 20
+"""Of the size of a member, in an answer that has several."""
 _PIECE_BYTES = 1 << 20
 
 
@@ -58,11 +64,14 @@ class UnpackedArchive:
         self._is_open = False
         self._failures = 0
         self._spent_seconds = 0.0
+        self._sizes: list[int] = []
+        self._read_ahead: dict[int, bytes] = {}
         weakref.finalize(self, self._child.stop)
 
     def close(self) -> None:
         with self._lock:
             self._is_open = False
+            self._read_ahead = {}
             self._child.stop()
 
     def list_entries(self) -> ArchiveList:
@@ -84,6 +93,7 @@ class UnpackedArchive:
             except ChildFailed as failure:
                 self._is_open = False
                 return ArchiveList([], self._failure_reason(failure, self._limits.list_seconds), True)
+        self._sizes = [one.size for one in found.entries]
         found.problem, found.is_refused = said["problem"], said["refused"]
         return ArchiveList([], found.problem, True) if found.is_refused else found
 
@@ -93,16 +103,39 @@ class UnpackedArchive:
         Raises:
             NotAFile: it cannot be unpacked within the bounds.
         """
-        return self._ask(encode_ask("read", member=member), self._limits.member_bytes)
+        with self._lock:
+            if member not in self._read_ahead:
+                self._read_ahead = self._read_together([member, *self._small_ones_after(member)])
+            return self._read_ahead.pop(member)
+
+    def _read_together(self, members: list[int]) -> dict[int, bytes]:
+        """Return the first of these members, and as many of those behind it as came along."""
+        most = self._limits.member_bytes + len(members) * (MAX_SMALL_BYTES + _DIGITS)
+        try:
+            said, data = self._ask(encode_read(members), most)
+        except NotAFile:
+            # The child may have failed because of another member: only now is the first one alone to blame.
+            if len(members) > 1 and self._failures:
+                return self._read_together(members[:1])
+            raise
+        ends = list(accumulate(said["sizes"]))
+        return {one: data[start:end] for one, start, end in zip(members, [0, *ends], ends, strict=False)}
+
+    def _small_ones_after(self, member: int) -> list[int]:
+        """Return the members that are read with this one, if they are wanted or not: they cost next to nothing."""
+        if self._failures or not self._sizes or self._sizes[member] > MAX_SMALL_BYTES:
+            return []
+        after = range(member + 1, min(len(self._sizes), member + MAX_TOGETHER))
+        return list(takewhile(lambda one: 0 <= self._sizes[one] <= MAX_SMALL_BYTES, after))
 
     def stream(self, member: int) -> io.BufferedReader:
         """Return a long member, to be read piece by piece. Reading raises NotAFile."""
         return io.BufferedReader(_MemberStream(self, member), _PIECE_BYTES)
 
     def read_piece(self, member: int, offset: int, size: int) -> bytes:
-        return self._ask(encode_ask("piece", member=member, offset=offset, size=size), size)
+        return self._ask(encode_ask("piece", member=member, offset=offset, size=size), size)[1]
 
-    def _ask(self, message: bytes, most: int) -> bytes:
+    def _ask(self, message: bytes, most: int) -> tuple[dict[str, Any], bytes]:
         with self._lock:
             if self._failures >= MAX_FAILURES:
                 raise NotAFile(f"the archive was given up: unpacking it failed {MAX_FAILURES} times")
@@ -117,9 +150,10 @@ class UnpackedArchive:
                 raise NotAFile(self._failure_reason(failure, self._limits.member_seconds)) from failure
             finally:
                 self._spent_seconds += time.monotonic() - begin
-        if problem := json.loads(said)["problem"]:
-            raise NotAFile(problem)
-        return data
+        answer: dict[str, Any] = json.loads(said)
+        if answer["problem"]:
+            raise NotAFile(answer["problem"])
+        return answer, data
 
     def _open(self) -> None:
         process = self._child.process

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -11,6 +11,9 @@ from argot.corpus.ingestion.archive_formats import ArchiveEntry, ArchiveLimits
 
 ENTRIES_PER_MESSAGE = 500
 """JSON is parsed without letting other threads run, so a long list comes in parts."""
+MAX_TOGETHER = 256
+"""Small members that are read by one message: each message costs more than what it brings of them."""
+MAX_SMALL_BYTES = 20_000
 MAX_LIST_MESSAGE_BYTES = 16_000_000
 
 
@@ -21,6 +24,10 @@ def encode_open(limits: ArchiveLimits, path: str = "") -> bytes:
 
 def encode_ask(ask: str, **values: int) -> bytes:
     return json.dumps({"ask": ask, **values}).encode()
+
+
+def encode_read(members: Sequence[int]) -> bytes:
+    return json.dumps({"ask": "read", "members": members}).encode()
 
 
 def encode_entries(entries: Iterable[ArchiveEntry]) -> bytes:

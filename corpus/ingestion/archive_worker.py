@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
@@ -17,11 +19,12 @@ from argot.corpus.ingestion.archive_formats import (
     OpenedFormat,
     open_format,
 )
-from argot.corpus.ingestion.archive_protocol import ENTRIES_PER_MESSAGE, encode_entries
+from argot.corpus.ingestion.archive_protocol import ENTRIES_PER_MESSAGE, MAX_SMALL_BYTES, encode_entries
 from argot.subprocesses import Parent, within_bounds
 
 NICE = 10
 """Whoever asks a question goes first."""
+_TOGETHER_SECONDS = 0.5
 _DAMAGED = "damaged: it cannot be unpacked"
 _UNKNOWN = "damaged, or no archive of a known kind"
 
@@ -49,7 +52,7 @@ class _Worker:
             case "list":
                 self._list()
             case "read":
-                self._answer_with(lambda: self._read(asked["member"]))
+                self._read_together(asked["members"])
             case "piece":
                 self._answer_with(lambda: self._piece(asked["member"], asked["offset"], asked["size"]))
 
@@ -63,7 +66,7 @@ class _Worker:
         except OSError as error:
             self._say(error.strerror or _UNKNOWN)
 
-    def _opened(self) -> OpenedFormat:
+    def _open_archive(self) -> OpenedFormat:
         if self._archive is None:
             self._file.seek(0)
             self._archive = open_format(self._file, self._packed_bytes, self._limits)
@@ -73,7 +76,7 @@ class _Worker:
         count, problem, refused = 0, "", False
         try:
             with within_bounds(self._limits.list_seconds, self._limits.memory_bytes):
-                entries = self._opened().entries()
+                entries = self._open_archive().entries()
                 while some := list(_until_damaged(islice(entries, ENTRIES_PER_MESSAGE))):
                     count += sum(isinstance(one, ArchiveEntry) for one in some)
                     if count > self._limits.members:
@@ -93,22 +96,36 @@ class _Worker:
         self._archive = None
         self._send(json.dumps({"problem": problem, "refused": refused}).encode())
 
+    def _read_together(self, members: list[int]) -> None:
+        """Answer with the first member, and with those behind it as far as they are quick, small and sound."""
+        problem, first = self._unpacked(lambda: self._read(members[0]))
+        parts, end = [first], time.monotonic() + _TOGETHER_SECONDS
+        for member in members[1:] if not problem else ():
+            fault, data = self._unpacked(partial(self._read, member))
+            if fault or len(data) > MAX_SMALL_BYTES:
+                break
+            parts.append(data)
+            if time.monotonic() > end:
+                break
+        self._send(json.dumps({"problem": problem, "sizes": list(map(len, parts))}).encode(), b"".join(parts))
+
     def _answer_with(self, unpack: Callable[[], bytes]) -> None:
+        self._say(*self._unpacked(unpack))
+
+    def _unpacked(self, unpack: Callable[[], bytes]) -> tuple[str, bytes]:
         try:
             with within_bounds(self._limits.member_seconds, self._limits.memory_bytes):
-                data = unpack()
+                return "", unpack()
         except (MemberRefused, ArchiveRefused) as error:
-            self._say(str(error))
+            return str(error), b""
         except MemoryError:
-            self._say("it takes too much memory to be unpacked")
+            return "it takes too much memory to be unpacked", b""
         except Exception:
-            self._say(_DAMAGED)
-        else:
-            self._say(data=data)
+            return _DAMAGED, b""
 
     def _read(self, member: int) -> bytes:
         most = self._limits.member_bytes
-        with self._opened().open_member(member) as stream:
+        with self._open_archive().open_member(member) as stream:
             data = stream.read(most + 1)
         # The size that an archive claims for a file may be a lie.
         if len(data) > most:
@@ -117,7 +134,7 @@ class _Worker:
 
     def _piece(self, member: int, offset: int, size: int) -> bytes:
         if self._stream is None or self._stream[0] != member:
-            self._stream = member, self._opened().open_member(member)
+            self._stream = member, self._open_archive().open_member(member)
         stream = self._stream[1]
         if stream.tell() != offset:
             stream.seek(offset)

@@ -54,22 +54,22 @@ def _lines(event: Any, method: str) -> Iterator[str]:
         if said := _one_line(event, name):
             yield f"- {label}: {said}"
     for name, label in {"ORGANIZER": "Organiser", "ATTENDEE": "Invited"}.items():
-        if people := ", ".join(_person(one) for one in _listed(event.get(name))):
+        if people := ", ".join(_person(one) for one in _as_list(event.get(name))):
             yield f"- {label}: {people}"
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
 def _moment(event: Any, name: str) -> str:
-    one = _listed(event[name])[0]
-    found = _parsed(one)
+    one = _as_list(event[name])[0]
+    found = _parse_date(one)
     zone = str(getattr(one, "params", {}).get("TZID", ""))
-    return _written(found, zone) if isinstance(found, date) else str(_value(event, name))
+    return _write_date(found, zone) if isinstance(found, date) else str(_value(event, name))
 
 
-def _parsed(one: Any) -> date | None:
+def _parse_date(one: Any) -> date | None:
     """Return the day or the moment; None for what is none, which is then shown as it stands."""
     try:
         found = one.dt
@@ -78,7 +78,7 @@ def _parsed(one: Any) -> date | None:
     return found if isinstance(found, date) else None
 
 
-def _written(found: date, zone: str = "") -> str:
+def _write_date(found: date, zone: str = "") -> str:
     if not isinstance(found, datetime):
         return f"{found:%A}, {found.day} {found:%B %Y}"
     place = zone or (str(found.tzname() or "") if found.tzinfo else "")
@@ -86,13 +86,13 @@ def _written(found: date, zone: str = "") -> str:
 
 
 def _dates(value: Any) -> str:
-    found = [_parsed(one) for each in _listed(value) for one in getattr(each, "dts", [])]
-    return "; ".join(_written(one) for one in found if one is not None)
+    found = [_parse_date(one) for each in _as_list(value) for one in getattr(each, "dts", [])]
+    return "; ".join(_write_date(one) for one in found if one is not None)
 
 
 def _rule(event: Any) -> str:
     """Return the rule of a repetition as the calendar has it: FREQ=WEEKLY;BYDAY=MO."""
-    return "; ".join(one.to_ical().decode("utf-8", "replace") for one in _listed(event["RRULE"]))
+    return "; ".join(one.to_ical().decode("utf-8", "replace") for one in _as_list(event["RRULE"]))
 
 
 def _person(one: Any) -> str:
@@ -103,12 +103,12 @@ def _person(one: Any) -> str:
 
 
 def _value(event: Any, name: str) -> Any:
-    one = _listed(event[name])[0]
+    one = _as_list(event[name])[0]
     return one.to_ical().decode("utf-8", "replace") if hasattr(one, "to_ical") else one
 
 
 def _text(event: Any, name: str) -> str:
-    return "\n\n".join(str(one).replace("\r", "").strip() for one in _listed(event.get(name)))
+    return "\n\n".join(str(one).replace("\r", "").strip() for one in _as_list(event.get(name)))
 
 
 def _one_line(event: Any, name: str) -> str:

@@ -97,7 +97,7 @@ def _convert(package: WordPackage) -> str:
     package.drop_damaged_parts()
     # By default pictures become base64, megabytes of text that nobody searches for.
     result = mammoth.convert_to_html(
-        io.BytesIO(package.packed()),
+        io.BytesIO(package.pack()),
         style_map=_STYLES,
         convert_image=mammoth.images.img_element(lambda image: {}),
         id_prefix=_PREFIX,

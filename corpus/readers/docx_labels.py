@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from argot.corpus.readers.docx_numbering import LEVELS, ListLabel, ListNumbers
 from argot.corpus.readers.docx_package import MC, W, WordPackage
-from argot.corpus.readers.html import BULLET
+from argot.corpus.readers.html_lists import BULLET
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag

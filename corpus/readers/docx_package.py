@@ -61,7 +61,7 @@ class WordPackage:
     def tree(self, part: str) -> Any | None:
         """Return the root of the part, which callers may change; None where it is missing or no XML."""
         if part not in self._trees:
-            self._trees[part] = self._parsed(part)
+            self._trees[part] = self._parse_part(part)
         return self._trees[part]
 
     def relations(self, part: str) -> dict[str, Relation]:
@@ -85,7 +85,7 @@ class WordPackage:
         """Return the warning that names damaged parts; none where all are sound."""
         return (f"damaged parts were left out: {', '.join(sorted(self.damaged))}",) if self.damaged else ()
 
-    def packed(self) -> bytes:
+    def pack(self) -> bytes:
         """Return the file with all changes, without pictures and embedded files. It is read at once: not compressed."""
         from lxml import etree  # type: ignore[import-untyped]
 
@@ -98,7 +98,7 @@ class WordPackage:
                 archive.writestr(part, changed or self.content(part) or b"")
         return packed.getvalue()
 
-    def _parsed(self, part: str) -> Any | None:
+    def _parse_part(self, part: str) -> Any | None:
         from lxml import etree
 
         content = self.content(part)

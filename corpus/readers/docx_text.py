@@ -7,13 +7,14 @@ from typing import Any
 
 from argot.corpus.readers.docx_equations import write_equations
 from argot.corpus.readers.docx_form_fields import write_form_values
+from argot.corpus.readers.docx_grids import repair_grids
 from argot.corpus.readers.docx_package import WordPackage
 from argot.corpus.readers.docx_symbols import write_symbol_characters
 from argot.corpus.readers.docx_wrappers import unwrap_text
 from argot.corpus.readers.omissions import Omissions
 
 _TEXTS = ("footnotes", "endnotes", "comments", "header", "footer")
-_STEPS = (unwrap_text, write_equations, write_form_values, write_symbol_characters)
+_STEPS = (unwrap_text, repair_grids, write_equations, write_form_values, write_symbol_characters)
 
 
 def prepare_text(package: WordPackage, omissions: Omissions) -> None:

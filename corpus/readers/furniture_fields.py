@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 
 from argot.corpus.readers.file_fields import said_fields
 from argot.types import DocumentField
@@ -34,7 +35,7 @@ def read_labelled_fields(texts: Iterable[str]) -> tuple[DocumentField, ...]:
 def _read_pairs(text: str) -> Iterator[tuple[str, str]]:
     for part in _PARTS.split(text):
         labels = list(_LABEL.finditer(part))
-        for label, following in zip(labels, [*labels[1:], None], strict=True):
+        for label, following in zip_longest(labels, labels[1:]):
             value = part[label.end() : following.start() if following else None].strip(" .:,")
             if value and len(value) <= _MAX_VALUE_CHARS:
                 yield _name_of(label[1]), value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 Row = Sequence[str]
 """The cells of a row of a table, or the texts between the tabs of a line."""
@@ -76,7 +77,7 @@ def read_header_rows(rows: Sequence[Row]) -> list[HeaderText]:
     cleaned = [[_without_furniture(cell) for cell in row] for row in rows]
     found: list[HeaderText] = []
     skipped = False
-    for row, below in zip(cleaned, [*cleaned[1:], []], strict=True):
+    for row, below in zip_longest(cleaned, cleaned[1:], fillvalue=()):
         if skipped:
             skipped = False
         elif _names_columns(row, below):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.dates import DATE_NAMES, date_of, not_understood
 from argot.corpus.readers.file_fields import said_fields
+from argot.corpus.readers.html_lists import BULLET, write_item, write_list_numbers
 from argot.corpus.readers.nested_tables import flatten_nested_tables
 from argot.corpus.readers.omissions import Omissions
 from argot.corpus.readers.pipe_tables import pipe_table, with_one_header
@@ -24,8 +25,6 @@ _CHARSET = re.compile(
     rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w.:-]{2,40})|\A\s*<\?xml[^>]{0,200}encoding\s*=\s*[\"']([\w.:-]{2,40})",
     re.IGNORECASE,
 )
-BULLET = "argot-bullet"
-"""The attribute of a list item with what Markdown shall print in front of it."""
 # These numbers mean what windows-1252 has there (HTML, 13.2.5.80); lxml takes them for control characters.
 _WINDOWS_REFERENCE = re.compile(r"&#(?:0{0,5}(1[2-5]\d)|x0{0,4}([89][0-9a-f]));?", re.IGNORECASE)
 _DATED = (
@@ -120,6 +119,9 @@ def to_markdown(root: Tag, omissions: Omissions | None = None) -> str:
     write_media(root, omissions)
     remove_unseen(root)
     write_form_fields(root)
+    write_list_numbers(root)
+    for address in root.find_all("address"):
+        address.name = "div"  # apart from what stands beside it
     flatten_nested_tables(root)
     for element in root.select("table table"):
         if (around := element.find_parent("table")) is not None:
@@ -228,10 +230,10 @@ def _converter() -> Any:
         def convert_li(self, el: Any, text: str, parent_tags: Any) -> str:
             # A cell of a pipe table is one line, so list items are joined by semicolons.
             if not {"td", "th"}.isdisjoint(parent_tags):
-                return f"{' '.join(_list_item(el, text).split())}; "
+                return f"{' '.join(write_item(el, text).split())}; "
             if not el.has_attr(BULLET):
                 return str(super().convert_li(el, text, parent_tags))  # type: ignore[misc]
-            return f"{_list_item(el, text)}\n"
+            return f"{write_item(el, text)}\n"
 
         def convert_p(self, el: Any, text: str, parent_tags: Any) -> str:
             # The title of a Sphinx box such as "Note" or "Warning".
@@ -311,16 +313,6 @@ def _converter() -> Any:
         wrap=True,
         wrap_width=None,
     )
-
-
-def _list_item(el: Any, text: str) -> str:
-    """Return an item with the number that its document prints, which is not always what Markdown would count."""
-    bullet = str(el.get(BULLET) or "")
-    if not bullet or not text.strip():
-        return text.strip()
-    first, *others = text.strip().split("\n")
-    indent = " " * (len(bullet) + 1)
-    return "\n".join([f"{bullet} {first}", *(f"{indent}{line}" if line else "" for line in others)])
 
 
 def _name_of_choice(link: Any, text: str) -> str:

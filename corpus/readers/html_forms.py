@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from bs4 import Tag
 from bs4.element import NavigableString
 
+from argot.corpus.readers.html_selection import select_elements
+
 _WITHOUT_TEXT = frozenset({"hidden", "submit", "button", "reset", "image", "password", "file", "search"})
 _BOXES = frozenset({"checkbox", "radio"})
 _BOX_ROLES = ("checkbox", "radio", "switch")
@@ -15,15 +17,15 @@ _BLOCKS = frozenset({"form", "fieldset", "div", "section", "body"})
 
 def write_form_fields(root: Tag) -> None:
     """Put text in place of the fields of forms, as a person who looks at the page reads them."""
-    labels = {str(label["for"]): label for label in root.select("label[for]")}
-    for element in root.select(", ".join(f"[role={role}][aria-checked]" for role in _BOX_ROLES)):
+    labels = {str(label["for"]): label for label in select_elements(root, "label[for]")}
+    for element in select_elements(root, ", ".join(f"[role={role}][aria-checked]" for role in _BOX_ROLES)):
         if element.name != "input":
             element.insert(0, _box(element["aria-checked"] == "true"))
     named: set[int] = set()
     """Labels without `for` that a field has taken."""
     if root.find(["input", "select", "textarea", "label", "legend", "output"]) is None:
         return
-    for field in root.select("input, select, textarea"):
+    for field in select_elements(root, "input, select, textarea"):
         kind = str(field.get("type") or "text").lower() if field.name == "input" else field.name
         if kind in _WITHOUT_TEXT or (field.name == "input" and not _is_form_field(field, kind, labels)):
             field.decompose()
@@ -32,7 +34,7 @@ def write_form_fields(root: Tag) -> None:
         label = None if id(label) in named else label
         named.add(id(label))
         (_write_box if kind in _BOXES else _write_value)(field, label)
-    for part in root.select("label, legend, output"):
+    for part in select_elements(root, "label, legend, output"):
         part.name = "div"  # apart from what stands beside it
 
 

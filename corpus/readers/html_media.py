@@ -5,6 +5,7 @@ from __future__ import annotations
 from bs4 import BeautifulSoup, Tag
 from bs4.element import NavigableString
 
+from argot.corpus.readers.html_selection import select_elements
 from argot.corpus.readers.mathml import latex_of, tex_of_image
 from argot.corpus.readers.omissions import Omissions
 
@@ -21,43 +22,43 @@ def write_media(root: Tag, omissions: Omissions) -> None:
     if root.find(_EMBEDDED) is None:
         return
     _write_formulas(root)
-    for frame in root.select("iframe[srcdoc]", limit=_MOST_PAGES_WITHIN):
+    for frame in select_elements(root, "iframe[srcdoc]", limit=_MOST_PAGES_WITHIN):
         inner = BeautifulSoup(str(frame["srcdoc"]), "lxml")
         frame.name, frame.attrs = "div", {}
         frame.clear()
         if inner.body is not None:
             frame.extend(list(inner.body.contents))
-    for shadow in root.select("template[shadowrootmode], template[shadowroot]"):
+    for shadow in select_elements(root, "template[shadowrootmode], template[shadowroot]"):
         shadow.name, shadow.attrs = "div", {}
-    for drawing in root.select("svg"):
+    for drawing in select_elements(root, "svg"):
         if not drawing.decomposed:
             _write_drawing(drawing)
     for kind, name in (("video", "video"), ("audio", "sound recording")):
-        for element in root.select(kind):
+        for element in select_elements(root, kind):
             omissions.add(name)
             said = str(element.get("aria-label") or element.get("title") or "")
             element.replace_with(NavigableString(f" {said} "))
-    for element in root.select("object"):
+    for element in select_elements(root, "object"):
         element.unwrap()  # shown where the object cannot be
 
 
 def _write_formulas(root: Tag) -> None:
-    for script in root.select('script[type^="math/tex"]'):
+    for script in select_elements(root, 'script[type^="math/tex"]'):
         parent = script.parent
         for copy in parent.select(_MATHJAX_COPIES) if parent is not None else ():
             if not copy.decomposed:
                 copy.decompose()
         _write_formula(script, script.get_text().strip(), block="mode=display" in str(script["type"]))
-    for picture in root.select("img[alt]"):
+    for picture in select_elements(root, "img[alt]"):
         if tex := tex_of_image(str(picture["alt"])):
             around = picture.find_parent(class_="mwe-math-element")
             if around is not None and around.find("math") is not None:
                 picture.decompose()
             else:
                 _write_formula(picture, tex, block=False)
-    for element in root.select(".mwe-math-mathml-a11y[style]"):
+    for element in select_elements(root, ".mwe-math-mathml-a11y[style]"):
         del element["style"]  # hidden, since a picture of it stands beside it
-    for element in root.select("math"):
+    for element in select_elements(root, "math"):
         if not element.decomposed:
             container = element.find_parent(class_="katex-display") or element.find_parent("mjx-container")
             block = element.get("display") == "block" or (container is not None and container.name != "mjx-container")

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from bs4 import Tag
 from bs4.element import NavigableString
 
+from argot.corpus.readers.html_selection import select_elements
+
 if TYPE_CHECKING:
     from bs4.element import PageElement
 
@@ -38,19 +40,19 @@ def remove_unseen(root: Tag) -> None:
 
     A panel that a button, tab or expander of the page opens is content, whatever its style says before.
     """
-    for element in root.select(_NEVER_TEXT):
+    for element in select_elements(root, _NEVER_TEXT):
         element.decompose()
     openers = dict(_openers(_top(root)))
-    for element in root.select(_UNSEEN):
+    for element in select_elements(root, _UNSEEN):
         # An element inside one that was just removed has lost its attributes.
         if not element.decomposed and _is_hidden(element) and not _can_open(element, openers):
             element.decompose()
     _title_panels(root, openers)
-    for element in root.select(f"{_NAVIGATION}, aside"):
+    for element in select_elements(root, f"{_NAVIGATION}, aside"):
         leads_away = element.name != "aside" or _is_links(element)
         if not element.decomposed and leads_away and not _is_announced(element):
             element.decompose()
-    for button in root.select("button"):
+    for button in select_elements(root, "button"):
         if not button.decomposed and button.find_parent(_HEADINGS) is None:
             button.decompose()
 
@@ -63,7 +65,7 @@ def _top(root: Tag) -> Tag:
 
 def _openers(page: Tag) -> Iterator[tuple[str, Tag]]:
     """The ids of what elements of the page open, each with the element that does."""
-    for opener in page.select(_OPENERS, limit=_MOST_OPENERS):
+    for opener in select_elements(page, _OPENERS, limit=_MOST_OPENERS):
         named = " ".join(_attribute(opener, name) for name in _TARGETS).replace("#", " ").split()
         named += _QUOTED_NAME.findall(_attribute(opener, "onclick"))
         if (href := _attribute(opener, "href")).startswith("#"):
@@ -103,7 +105,7 @@ def _stands_behind_expander(element: Tag) -> bool:
 
 def _title_panels(root: Tag, openers: dict[str, Tag]) -> None:
     """Put the name of a tab or of a button in front of the panel that it opens."""
-    for panel in root.select("[id]"):
+    for panel in select_elements(root, "[id]"):
         opener = openers.get(_attribute(panel, "id"))
         if opener is None or opener.decomposed or opener.name not in ("button", "a", "li", "div", "span"):
             continue
@@ -123,7 +125,7 @@ def _title_panels(root: Tag, openers: dict[str, Tag]) -> None:
 def _is_links(part: Tag) -> bool:
     """Whether it leads elsewhere, as "Related" does; others are notes on what stands beside them."""
     links, headings = (
-        sum(len(one.get_text(strip=True)) for one in part.select(selector))
+        sum(len(one.get_text(strip=True)) for one in select_elements(part, selector))
         for selector in ("a", "h1, h2, h3, h4, h5, h6")
     )
     return links > _MOSTLY * max(len(part.get_text(strip=True)) - headings, 1)

@@ -59,19 +59,19 @@ def sent_date(message: EmailMessage) -> str | None:
 
 def _readable(value: str) -> str:
     value = _ENCODED_WORDS.sub(_as_utf8, value)
-    return _RAW_BYTES.sub(lambda raw: _decoded(raw[0].encode("ascii", "surrogateescape"), "windows-1252"), value)
+    return _RAW_BYTES.sub(lambda raw: _decode(raw[0].encode("ascii", "surrogateescape"), "windows-1252"), value)
 
 
 def _as_utf8(words: re.Match[str]) -> str:
     """Return encoded words as one in UTF-8: a character may begin in one word and end in the next."""
     try:
         text = "".join(
-            _decoded(part, charset) if isinstance(part, bytes) else part for part, charset in decode_header(words[0])
+            _decode(part, charset) if isinstance(part, bytes) else part for part, charset in decode_header(words[0])
         )
     except (HeaderParseError, ValueError):
         return words[0]
     return f"=?utf-8?b?{base64.b64encode(text.encode('utf-8', 'replace')).decode()}?="
 
 
-def _decoded(data: bytes, charset: str | None) -> str:
+def _decode(data: bytes, charset: str | None) -> str:
     return restore_windows_characters(decode_bytes(data, charset))

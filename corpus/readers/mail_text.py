@@ -89,7 +89,7 @@ def _text(part: MIMEPart, omissions: Omissions) -> str:
         return to_markdown(html_tree(decode_html(data, _WHAT, charset)), omissions)
     text = decode_text(data, _WHAT, charset)
     if str(part.get_param("format") or "").lower() == "flowed":
-        text = _unflowed(text, delete_space=str(part.get_param("delsp") or "").lower() == "yes")
+        text = _join_flowed_lines(text, delete_space=str(part.get_param("delsp") or "").lower() == "yes")
     text, encrypted = _ENCRYPTED_BLOCK.subn("", text)
     omissions.add("encrypted text", encrypted)
     if _SIGNED_HEAD.search(text):
@@ -97,7 +97,7 @@ def _text(part: MIMEPart, omissions: Omissions) -> str:
     return _HASH.sub(r"\1\\", text).strip()
 
 
-def _unflowed(text: str, *, delete_space: bool) -> str:
+def _join_flowed_lines(text: str, *, delete_space: bool) -> str:
     """Return the paragraphs whole that a program has broken into lines (RFC 3676)."""
     lines: list[str] = []
     flows, above = False, ""

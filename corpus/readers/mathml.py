@@ -67,7 +67,7 @@ def _parts(element: Tag) -> list[Tag | NavigableString]:
 
 def _one(part: Tag | NavigableString) -> str:
     if not isinstance(part, Tag):
-        return _escaped(part.strip())
+        return _escape(part.strip())
     name = part.name.rpartition(":")[2]
     if name in ("annotation", "annotation-xml", "maligngroup", "malignmark", *_LAYOUTS):
         return ""
@@ -122,21 +122,21 @@ def _multiscripts(part: Tag) -> str:
     return (f"{{}}{before}" if before else "") + base + after
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return _SPECIAL.sub(r"\\\g<0>", text.replace("\\", r"\backslash "))
 
 
 def _identifier(text: str) -> str:
     if text in _FUNCTIONS:
         return rf"\{text} "
-    return rf"\mathrm{{{_escaped(text)}}}" if len(text) > 1 and text.isalpha() else _escaped(text)
+    return rf"\mathrm{{{_escape(text)}}}" if len(text) > 1 and text.isalpha() else _escape(text)
 
 
 def _text(text: str) -> str:
-    return rf"\text{{{_escaped(text)}}}" if text else ""
+    return rf"\text{{{_escape(text)}}}" if text else ""
 
 
-def _stacked(base: str, above: str) -> str:
+def _stack(base: str, above: str) -> str:
     if (accent := _ACCENTS.get(above.strip())) is not None:
         return rf"\{accent}{{{base}}}"
     return f"{base}^{{{above}}}" if base in _LIMITS or base.startswith(r"\lim") else rf"\overset{{{above}}}{{{base}}}"
@@ -149,21 +149,21 @@ def _underset(base: str, below: str) -> str:
     return f"{base.strip()}_{{{below}}}" if operators else rf"\underset{{{below}}}{{{base}}}"
 
 
-def _grouped(base: str) -> str:
+def _group(base: str) -> str:
     return base if len(base) <= 1 or re.fullmatch(r"\\?\w+|\\[a-z]+\{\w*\}", base) else f"{{{base}}}"
 
 
 _TOKENS: dict[str, Callable[[str], str]] = {
-    "mi": _identifier, "mn": _escaped, "mo": _escaped, "mtext": _text, "ms": _text,
+    "mi": _identifier, "mn": _escape, "mo": _escape, "mtext": _text, "ms": _text,
 }  # fmt: skip
 _BUILT: dict[str, tuple[int, Callable[[Sequence[str]], str]]] = {
     "mfrac": (2, lambda args: rf"\frac{{{args[0]}}}{{{args[1]}}}"),
     "mroot": (2, lambda args: rf"\sqrt[{args[1]}]{{{args[0]}}}"),
-    "msub": (2, lambda args: f"{_grouped(args[0])}_{{{args[1]}}}"),
-    "msup": (2, lambda args: f"{_grouped(args[0])}^{{{args[1]}}}"),
-    "msubsup": (3, lambda args: f"{_grouped(args[0])}_{{{args[1]}}}^{{{args[2]}}}"),
-    "mover": (2, lambda args: _stacked(args[0], args[1])),
+    "msub": (2, lambda args: f"{_group(args[0])}_{{{args[1]}}}"),
+    "msup": (2, lambda args: f"{_group(args[0])}^{{{args[1]}}}"),
+    "msubsup": (3, lambda args: f"{_group(args[0])}_{{{args[1]}}}^{{{args[2]}}}"),
+    "mover": (2, lambda args: _stack(args[0], args[1])),
     "munder": (2, lambda args: _underset(args[0], args[1])),
-    "munderover": (3, lambda args: f"{_grouped(args[0])}_{{{args[1]}}}^{{{args[2]}}}"),
+    "munderover": (3, lambda args: f"{_group(args[0])}_{{{args[1]}}}^{{{args[2]}}}"),
 }
 """Elements with a fixed number of parts."""

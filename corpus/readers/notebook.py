@@ -9,6 +9,7 @@ from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.html import html_to_markdown
+from argot.corpus.readers.omissions import Omissions
 from argot.corpus.readers.plain_text import decode_text, file_stem
 from argot.corpus.readers.titles import first_heading
 from argot.errors import UnreadableDocument
@@ -35,10 +36,12 @@ def read_notebook(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     if cells is None:
         raise UnreadableDocument(name, "no notebook: it holds no cells")
     limits.check_elements(len(cells), CELLS_A_SECOND, "notebook", name)
-    language = _language(notebook)
-    markdown = "\n\n".join(part for cell in cells for part in _parts(cell, language) if part.strip()) + "\n"
+    language, omissions = _language(notebook), Omissions()
+    parts = (part for cell in cells for part in _parts(cell, language, omissions))
+    markdown = "\n\n".join(part for part in parts if part.strip()) + "\n"
     said = "\n\n".join(_joined(cell, "source") for cell in cells if cell.get("cell_type") == "markdown")
-    return ParsedDocument(first_heading(said) or file_stem(name), markdown, "application/x-ipynb+json")
+    title = first_heading(said) or file_stem(name)
+    return ParsedDocument(title, markdown, "application/x-ipynb+json", warnings=omissions.warnings())
 
 
 def _cells(notebook: Any) -> list[dict[str, Any]] | None:
@@ -56,19 +59,20 @@ def _language(notebook: Mapping[str, Any]) -> str:
     return name if re.fullmatch(r"[\w+#-]{1,20}", name) else ""
 
 
-def _parts(cell: Mapping[str, Any], language: str) -> Iterator[str]:
+def _parts(cell: Mapping[str, Any], language: str, omissions: Omissions) -> Iterator[str]:
     match cell.get("cell_type"):
-        case "markdown":
+        # A raw cell is text for the program that prints the notebook.
+        case "markdown" | "raw":
             yield _joined(cell, "source")
         case "heading":  # of format 3
             yield f"{'#' * min(6, int(cell.get('level', 1)))} {_joined(cell, 'source')}"
         case "code":
             code = _joined(cell, "source") or _joined(cell, "input")
             yield _block(code, language)
-            yield from (_printed(one) for one in cell.get("outputs") or () if isinstance(one, dict))
+            yield from (_printed(one, omissions) for one in cell.get("outputs") or () if isinstance(one, dict))
 
 
-def _printed(output: Mapping[str, Any]) -> str:
+def _printed(output: Mapping[str, Any], omissions: Omissions) -> str:
     if output.get("output_type") in ("error", "pyerr"):
         return _block(f"{output.get('ename', '')}: {output.get('evalue', '')}")
     shown = output.get("data") or output
@@ -77,7 +81,10 @@ def _printed(output: Mapping[str, Any]) -> str:
         return html_to_markdown(page)
     text = _joined(shown, "text/plain") or _joined(shown, "text") if isinstance(shown, dict) else ""
     text = _COLOURS.sub("", text)
-    return _block(text if len(text) <= _MOST_PRINTED else f"{text[:_MOST_PRINTED]}\n...")
+    if len(text) <= _MOST_PRINTED:
+        return _block(text)
+    omissions.add("end of a long printout")
+    return _block(f"{text[:_MOST_PRINTED]}\n...")
 
 
 def _joined(held: Mapping[str, Any], key: str) -> str:

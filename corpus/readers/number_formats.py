@@ -19,6 +19,7 @@ _TOKEN = re.compile(
 )
 _SECTIONS = re.compile(r'(?:"[^"]*"|\\.|[^;"\\]|["\\])*')
 _CONDITION = re.compile(r"\[(<=|>=|<>|<|>|=)(-?\d+(?:\.\d+)?)\]")
+_OWN_SIGN = re.compile(r"^-\s*|-\s*$")
 _GENERAL = "General"
 _MAX_DECIMALS = 30
 
@@ -54,8 +55,8 @@ def shown_number(value: float, number_format: str) -> str:
     if section.over and (fraction := _format_fraction(value, section)):
         return f"{section.before}{fraction}{section.after}"
     sign = "-" if value < 0 else ""
-    # Accounting shows nothing as a dash, which is no sign.
-    before = section.before.rstrip("-") if value == 0 else section.before
+    # Accounting shows nothing as a dash, which is no sign; a section for negative numbers may write the sign itself.
+    before = section.before.rstrip("-") if value == 0 else _OWN_SIGN.sub("", section.before) if sign else section.before
     digits = _format_digits(plain.removeprefix("-"), section)
     return f"{before}{sign}{digits}{section.after}"
 

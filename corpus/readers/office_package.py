@@ -145,7 +145,8 @@ def repair_parts(data: bytes) -> tuple[bytes, tuple[str, ...]]:
             return xml
         damaged.append(part)
         root = parse_part(xml, recover=True)
-        return None if root is None else _write_part(root)
+        # Without its namespace too little is left: no library knows what it is, and each stumbles over it.
+        return _write_part(root) if root is not None and str(root.tag).startswith("{") else None
 
     return _rewrite(data, repair), tuple(damaged)
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-_PLURALS = {"text box": "text boxes", "check box": "check boxes"}
+_PLURALS = {
+    "text box": "text boxes",
+    "check box": "check boxes",
+    "end of a long printout": "ends of long printouts",
+}
 
 
 class Omissions:

@@ -73,9 +73,9 @@ def _tables(lines: Sequence[Sequence[Line]], rules: Mapping[int, Rules]) -> list
 def _insert_remarks(pieces: list[Piece], remarks: Sequence[Remark], page: int) -> None:
     """Put each remark behind the last piece that begins above its middle, in its column where there is one."""
     # Notes that say the same as the words that they are pinned to say nothing.
-    text = _folded(" ".join(piece.text for piece in pieces))
+    text = _fold_text(" ".join(piece.text for piece in pieces))
     for remark in sorted(remarks, key=lambda one: one.box[1]):
-        if remark.about and _folded(remark.about) in text:
+        if remark.about and _fold_text(remark.about) in text:
             continue
         x0, y0, x1, y1 = remark.box
         above = [number for number, piece in enumerate(pieces) if piece.boxes[-1][2] <= (y0 + y1) / 2]
@@ -84,7 +84,7 @@ def _insert_remarks(pieces: list[Piece], remarks: Sequence[Remark], page: int) -
         pieces.insert(place, Piece("note", remark.text, page, [(page, x0, y0, x1, y1)], size=0.0))
 
 
-def _folded(text: str) -> str:
+def _fold_text(text: str) -> str:
     return "".join(char for char in text.casefold() if char.isalnum())
 
 

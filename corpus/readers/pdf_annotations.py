@@ -131,7 +131,7 @@ def _field(pdfium: Any, form: Any, handle: Any, box: Corners) -> FormField | Non
         option = _text(lambda *to: pdfium.FPDFAnnot_GetFormFieldExportValue(form, handle, *to)) if is_radio else ""
         return FormField(name, "", box, ticked, option)
     if kind in (pdfium.FPDF_FORMFIELD_COMBOBOX, pdfium.FPDF_FORMFIELD_LISTBOX):
-        if chosen := list(islice(_chosen(pdfium, form, handle), MAX_ANNOTATIONS)):
+        if chosen := list(islice(_list_choices(pdfium, form, handle), MAX_ANNOTATIONS)):
             return FormField(name, ", ".join(chosen), box)
     elif kind != pdfium.FPDF_FORMFIELD_TEXTFIELD:
         return None
@@ -140,7 +140,7 @@ def _field(pdfium: Any, form: Any, handle: Any, box: Corners) -> FormField | Non
     return FormField(name, _text(lambda *to: pdfium.FPDFAnnot_GetFormFieldValue(form, handle, *to)), box)
 
 
-def _chosen(pdfium: Any, form: Any, handle: Any) -> Iterator[str]:
+def _list_choices(pdfium: Any, form: Any, handle: Any) -> Iterator[str]:
     """Yield the options that are chosen, as they are shown: the value of the field may be another word."""
     for number in range(max(0, pdfium.FPDFAnnot_GetOptionCount(form, handle))):
         if pdfium.FPDFAnnot_IsOptionSelected(form, handle, number):

@@ -34,11 +34,11 @@ def with_form_fields(lines: Sequence[Line], fields: Sequence[FormField]) -> tupl
         join = _join_value if one.ticked is None else _join_tick
         is_blank = one.ticked is None and not one.value
         if not is_blank and not join(rows, one):
-            unlabelled.append(Remark(_named(one), one.box))
+            unlabelled.append(Remark(_name_field(one), one.box))
     return [Line(tuple(row)) for row in rows], unlabelled
 
 
-def _named(one: FormField) -> str:
+def _name_field(one: FormField) -> str:
     """Return the field with its name in the file, for want of a printed one."""
     name = f"{one.name}: {one.option}" if one.option else one.name
     if one.ticked is not None:

@@ -162,7 +162,7 @@ def _spans(page: Any, textpage: Any) -> Iterator[LineSpan]:
             if run.is_cut_short and _is_short_piece(pdfium, handle, index + 1):
                 space = broken = True
                 continue
-            yield from _finished(run, handle, place)
+            yield from _finish_run(run, handle, place)
             space = typed = False
             continue
         # PDFium's two marks for a hyphen at a line end.
@@ -179,12 +179,12 @@ def _spans(page: Any, textpage: Any) -> Iterator[LineSpan]:
         if broken:
             broken = False
             if not run.goes_on_at(box):
-                yield from _finished(run, handle, place)
+                yield from _finish_run(run, handle, place)
                 space = typed = False
         # Only where a break is likely, and every 32 characters.
         check = run.text and (space or index % 32 == 0 or not run.near(box))
         if check and run.breaks(box, _COLUMN_GAP * max(run.size, 4.0)) and run.breaks(box, run.reach):
-            yield from _finished(run, handle, place)
+            yield from _finish_run(run, handle, place)
         # Many programs set the number of a step larger than the step.
         length = len(run.text)
         if length <= _LONGEST_NUMBER and (not length or (run.is_number and (space or not char.isdigit()))):
@@ -195,7 +195,7 @@ def _spans(page: Any, textpage: Any) -> Iterator[LineSpan]:
             char = ligatures.restored(index, char, box[2] - box[0])
         run.add(char, box, index, space=space, typed=typed)
         space = typed = False
-    yield from _finished(run, handle, place)
+    yield from _finish_run(run, handle, place)
 
 
 def _is_short_piece(pdfium: Any, handle: Any, index: int) -> bool:
@@ -204,7 +204,7 @@ def _is_short_piece(pdfium: Any, handle: Any, index: int) -> bool:
     return any(code in (0x0D, 0x0A, 0x20) for code in codes)
 
 
-def _finished(run: _Run, handle: Any, place: Place) -> Iterator[LineSpan]:
+def _finish_run(run: _Run, handle: Any, place: Place) -> Iterator[LineSpan]:
     """Yield the run as a span, without the spaces that PDFium saw inside its words."""
     if run.gaps:
         run.drop_spaces(false_spaces(GappedText(run.text, run.indices, run.gaps, run.size), handle, place))
@@ -323,11 +323,13 @@ class _Run:
         if not places:
             return
 
-        def moved(offset: int) -> int:
+        def move_offset(offset: int) -> int:
             return offset - sum(place < offset for place in places)
 
-        self.spaces = [(moved(offset), end, begin) for offset, end, begin in self.spaces if offset - 1 not in places]
-        self.raised = [moved(offset) for offset in self.raised]
+        self.spaces = [
+            (move_offset(offset), end, begin) for offset, end, begin in self.spaces if offset - 1 not in places
+        ]
+        self.raised = [move_offset(offset) for offset in self.raised]
         self.text = [char for place, char in enumerate(self.text) if place not in places]
 
     def _is_raised(self, box: tuple[float, float, float, float]) -> bool:

@@ -87,7 +87,7 @@ def _with_turned_parts(page: Any, spans: Sequence[LineSpan], aside: Sequence[int
         length = sum(len(span.text) for span in upright)
         if not part and length >= max(_PART * total, _PART_CHARS):
             part = -direction % 360
-            below = [_lowered(line, height + _BELOW) for line in in_columns(lines_of_spans(upright))]
+            below = [_lower_line(line, height + _BELOW) for line in in_columns(lines_of_spans(upright))]
             continue
         first = next(number for number, span in enumerate(spans) if _direction(span) == direction)
         place = sum(_direction(span) == 0 for span in spans[:first])
@@ -110,7 +110,7 @@ def _is_on_page(span: LineSpan, width: float, height: float) -> bool:
     return span.x1 > 0 and span.x0 < width and span.y1 > 0 and span.y0 < height
 
 
-def _lowered(line: Line, down: float) -> Line:
+def _lower_line(line: Line, down: float) -> Line:
     return Line(tuple(replace(span, y0=span.y0 + down, y1=span.y1 + down) for span in line.spans))
 
 

@@ -66,11 +66,11 @@ def _image_bounds(page: Any) -> Iterator[tuple[float, float, float, float]]:
                 objects.append((pdfium.FPDFFormObj_GetObject(shape, index), [matrix, *matrices]))
         elif kind == pdfium.FPDF_PAGEOBJ_IMAGE and pdfium.FPDFPageObj_GetBounds(shape, *refs):
             x0, y0, x1, y1 = (corner.value for corner in corners)
-            (x0, y0), (x1, y1) = _moved(matrices, x0, y0), _moved(matrices, x1, y1)
+            (x0, y0), (x1, y1) = _transform_point(matrices, x0, y0), _transform_point(matrices, x1, y1)
             yield min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)
 
 
-def _moved(matrices: Sequence[Any], x: float, y: float) -> tuple[float, float]:
+def _transform_point(matrices: Sequence[Any], x: float, y: float) -> tuple[float, float]:
     for matrix in matrices:
         x, y = matrix.a * x + matrix.c * y + matrix.e, matrix.b * x + matrix.d * y + matrix.f
     return x, y

@@ -16,7 +16,7 @@ _CLOSING = re.compile(r"[)%]{1,2}")
 
 def lines_of_spans(spans: Iterable[LineSpan]) -> list[Line]:
     """Return the spans as lines: those that follow each other and stand side by side are one."""
-    return [Line(tuple(_joined(row))) for row in _rows(spans)]
+    return [Line(tuple(_join_marks(row))) for row in _rows(spans)]
 
 
 def _rows(spans: Iterable[LineSpan]) -> Iterator[list[LineSpan]]:
@@ -39,7 +39,7 @@ def _level(one: LineSpan, other: LineSpan) -> bool:
     )
 
 
-def _joined(row: list[LineSpan]) -> Iterator[LineSpan]:
+def _join_marks(row: list[LineSpan]) -> Iterator[LineSpan]:
     """Bullets, currency signs and closing brackets, set apart, belong to their neighbours."""
     held: LineSpan | None = None
     for index, span in enumerate(row):

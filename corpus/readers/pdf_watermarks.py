@@ -35,14 +35,14 @@ def _is_watermark(span: LineSpan, others: Sequence[LineSpan], body: float, heigh
         return False
     if _is_slanting(span):
         return bool(others) and (span.size >= _LARGER * body)
-    return span.faint and span.size >= _MUCH_LARGER * body and _covered(span, others) >= _FEWEST_COVERED
+    return span.faint and span.size >= _MUCH_LARGER * body and _count_covered(span, others) >= _FEWEST_COVERED
 
 
 def _is_slanting(span: LineSpan) -> bool:
     return _SLANT_DEGREES < span.angle % 90 < 90 - _SLANT_DEGREES
 
 
-def _covered(span: LineSpan, others: Sequence[LineSpan]) -> int:
+def _count_covered(span: LineSpan, others: Sequence[LineSpan]) -> int:
     """Return how many smaller pieces of text stand where it does."""
     return sum(
         other.size < span.size

@@ -109,7 +109,8 @@ def _request(state: State, run: RunContext) -> AnswerRequest:
     left_out = {place for place, part in enumerate(parts_of(question)) if part in unanswered}
     # Who quotes looks for the question's words, and has to know those of the documents.
     question = run.in_abbreviations(question) if run.model is None else question
-    return AnswerRequest(question, asked_of(state), terms, hits, left_out)
+    numbered = [(id_, start, end) for id_, start, end in state.get("numbered_parts", [])]
+    return AnswerRequest(question, asked_of(state), terms, hits, left_out, numbered)
 
 
 def hits_to_answer_from(state: State, run: RunContext) -> list[HitRecord]:

@@ -4,6 +4,7 @@ import asyncio
 
 from argot.graph.multi_question import lacks_words, parts_in, ranked_parts
 from argot.graph.node_frame import StateUpdate, Step
+from argot.graph.numbered_parts import find_parts_in_turn, has_references_throughout, put_first, spans_of
 from argot.graph.run_context import RunContext, passages_kept
 from argot.graph.state import State, SubjectRecord
 from argot.graph.state_records import CHOSEN, hits_of, read_terms, senses_of, to_hit_record
@@ -36,15 +37,22 @@ async def rerank(state: State, run: RunContext) -> Step:
     if state.get("whole"):
         found = bool(state["hits"])
         return Step({"evidence": float(found), "enough_evidence": found, "quotable": found}, "as they stand")
-    if parts := parts_in(state, run):
+    parts = parts_in(state, run)
+    if parts and not has_references_throughout(parts):
         return await asyncio.to_thread(_rerank_parts, parts, state, run)
     subject = await asyncio.to_thread(subject_of, state, run)
     hits, evidence = await asyncio.to_thread(_rerank, state, run, subject)
+    numbered = await asyncio.to_thread(find_parts_in_turn, hits, subject, state, run)
+    hits = put_first(numbered, hits)
     # Each place in a model's prompt is dear; who quotes takes the first few only.
     most = passages_kept(run)
     kept = without_repeats(hits, most) if run.model is not None else hits[:most]
     best = f"best: {kept[0].document.name}" if kept else "nothing found"
     quotable, unnamed, unspoken = await _judged(kept[: run.profile.passages], evidence, state, run)
+    if numbered.parts and numbered.is_placed:
+        quotable, unnamed, unspoken, evidence = True, [], [], max(evidence, run.profile.abstain_below)
+    elif numbered.missing and not numbered.parts and run.profile.abstain_below:
+        quotable = False
     # A model reads what words alone cannot judge, and refuses by itself. A part number that no document names is
     # certain: another part's value is the likeliest wrong answer there is.
     enough = bool(kept) and not unnamed if run.model is not None else quotable
@@ -54,12 +62,14 @@ async def rerank(state: State, run: RunContext) -> Step:
         "enough_evidence": enough,
         "quotable": quotable,
         "unnamed": [*unnamed, *unspoken],
+        "numbered_parts": spans_of(numbered),
+        "missing_parts": [reference.name for reference in numbered.missing],
         "subject": subject,
     }
     if subject is not None:
         # From here on it is the one that the thread speaks of.
         update["subjects"] = {subject["noun"]: subject}
-    elif not (unnamed or unspoken):
+    elif not (unnamed or unspoken or numbered.parts or numbered.missing):
         update["open_subject"] = await asyncio.to_thread(open_subject, hits, state, run)
     return Step(update, f"{best}, evidence {evidence:.2f}")
 

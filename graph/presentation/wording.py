@@ -187,6 +187,7 @@ def notes_on(turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, Sen
     set_aside = [term for term in turn["let_be"] if term not in missed]
     notes += [f"“{term}” was used as written, in none of its known senses." for term in set_aside]
     notes += [f"No document that you may read names “{name}”." for name in turn.get("unnamed", [])]
+    notes += [f"The documents nearest to the question have no “{name}”." for name in turn.get("missing_parts", [])]
     # Where nothing is answered at all the answer says so.
     if turn["status"] == "answered":
         notes += [f"The documents do not seem to answer “{part}”" for part in turn.get("unanswered", [])]

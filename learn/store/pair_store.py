@@ -318,13 +318,23 @@ class PairStore:
 
     # -- people -------------------------------------------------------------------------------------------------------
 
+    def asked_by(self, names: Sequence[str]) -> set[str]:
+        """Return the ids of the pairs that are questions of these people."""
+        listing = self.database.dialect.texts
+        sql = f"SELECT DISTINCT id FROM pairs WHERE asked_by IN {listing}"  # noqa: S608
+        return {str(id_) for (id_,) in self._rows(sql, _json(names))}
+
     def erase_person(self, names: Sequence[str], instead: str) -> int:
-        """Remove what these people asked, and name another where they made or changed something; how many rows."""
-        listed = _json(names)
+        """Remove what these people asked, and name another where they made or changed something; how many rows.
+
+        A set that was exported and imported again does not say whose its questions are: their ids are the same.
+        """
+        listed, asked = _json(names), _json(sorted(self.asked_by(names)))
         with self._changing() as db:
             listing = self.database.dialect.texts
-            asked = f"DELETE FROM pairs WHERE asked_by IN {listing}"  # noqa: S608
-            changed = db.execute(asked, (listed,)).rowcount
+            changed = 0
+            for column, values in (("asked_by", listed), ("id", asked)):
+                changed += db.execute(f"DELETE FROM pairs WHERE {column} IN {listing}", (values,)).rowcount  # noqa: S608
             for table, column in (("sets", "created_by"), ("pairs", "changed_by")):
                 sql = f"UPDATE {table} SET {column} = ? WHERE {column} IN {listing}"  # noqa: S608
                 changed += db.execute(sql, (instead, listed)).rowcount

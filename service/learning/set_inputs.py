@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from argot.errors import InvalidInput
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class TrainingInputs:
     """Kept pairs, the passages that are searched, and of each restricted document learnt from who may read it; the ids
-    of all `documents` learnt from.
+    of all `documents` learnt from; and of each person in `askers` the ids of the pairs that are questions of theirs.
 
     `readers` is empty where everybody may read all of it. No passage is in `passages` that somebody may not read who
     may read all documents of the pairs.
@@ -29,6 +31,7 @@ class TrainingInputs:
     passages: list[PoolPassage]
     readers: tuple[tuple[str, ...], ...]
     documents: tuple[str, ...] = ()
+    askers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 async def training_inputs(kb: KnowledgeBase, principal: Principal, name: str) -> TrainingInputs:
@@ -46,7 +49,8 @@ def _inputs(kb: KnowledgeBase, principal: Principal, name: str) -> TrainingInput
     found = visible_set(kb, principal, name)
     if found.status != "done":
         raise InvalidInput(f"The set '{name}' is not made yet. Go on with: argot learn data make {name}")
-    pairs = training_pairs(kb, principal, kb.learning.pairs(name, PairQuery(state="kept")))
+    stored = kb.learning.pairs(name, PairQuery(state="kept"))
+    pairs = training_pairs(kb, principal, stored)
     if not pairs:
         raise InvalidInput(
             f"The set '{name}' has no pair to learn from: all are struck, or their passages are not in the documents "
@@ -62,7 +66,16 @@ def _inputs(kb: KnowledgeBase, principal: Principal, name: str) -> TrainingInput
     pool |= {one.passage_id: PoolPassage(one.passage_id, one.passage, one.document) for one in pairs}
     readers = {tuple(sorted(one)) for one in audiences if one}
     documents = tuple(one.document for one in kb.learning.documents(name))
-    return TrainingInputs(pairs, list(pool.values()), tuple(sorted(readers)), documents)
+    askers = _askers(stored, {one.id for one in pairs})
+    return TrainingInputs(pairs, list(pool.values()), tuple(sorted(readers)), documents, askers)
+
+
+def _askers(stored: list[StoredPair], taken: set[str]) -> dict[str, tuple[str, ...]]:
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for one in stored:
+        if one.asked_by and one.id in taken:
+            found[one.asked_by].append(one.id)
+    return {name: tuple(ids) for name, ids in found.items()}
 
 
 def training_pairs(kb: KnowledgeBase, principal: Principal, stored: list[StoredPair]) -> list[TrainingPair]:

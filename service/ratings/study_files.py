@@ -53,8 +53,10 @@ def items_in(
     for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
         if not line.strip():
             continue
+        row = _row(line, f"Line {number}", example)
         try:
-            items.append(read(_row(line, fields, example)))
+            _refuse_unknown_fields(row, fields)
+            items.append(read(row))
         except InvalidInput as error:
             raise InvalidInput(f"Line {number}: {error}") from None
     if not items or len(items) > MOST_ITEMS:
@@ -62,16 +64,18 @@ def items_in(
     return items
 
 
-def _row(line: str, fields: Sequence[str], example: str) -> Mapping[str, Any]:
+def _row(line: str, place: str, example: str) -> Mapping[str, Any]:
     if not line.lstrip().startswith("{"):
         return {"question": line.strip()}
     try:
-        row = parse_json(line, "it")
+        return dict(parse_json(line, place))
     except InvalidInput as error:
         raise InvalidInput(f"{error} Write one object a line: {example}") from None
+
+
+def _refuse_unknown_fields(row: Mapping[str, Any], fields: Sequence[str]) -> None:
     if unknown := row.keys() - set(fields):
         raise InvalidInput(f"it has a field '{min(unknown):.60}'. The fields are {', '.join(fields)}.")
-    return dict(row)
 
 
 def _answered(row: Mapping[str, Any], found: Callable[[str], str]) -> NewItem:

@@ -66,7 +66,7 @@ async def data_make(
         InvalidSettings: a kind takes a language model, and none is named.
         ModelUnavailable: it does not answer any more; what was made before is kept.
     """
-    running = _take(kb, name)
+    running = await _take(kb, principal, name)
     try:
         found = await kb.blocking(_begun, kb, principal, name, recipe)
         async with aclosing(_steps(kb, principal, found)) as events:
@@ -89,7 +89,7 @@ async def data_start(
 
     Raises: as `data_make`; of a model that fails later the set says it.
     """
-    running = _take(kb, name)
+    running = await _take(kb, principal, name)
     try:
         found = await kb.blocking(_begun, kb, principal, name, recipe)
     except BaseException:
@@ -111,14 +111,24 @@ async def data_stop(kb: KnowledgeBase, principal: Principal, *, name: SetName) -
     return await kb.blocking(lambda: shown_set(kb, kb.learning.named(found.name)))
 
 
-def _take(kb: KnowledgeBase, name: str) -> dict[str, asyncio.Task[None] | None]:
+async def _take(kb: KnowledgeBase, principal: Principal, name: str) -> dict[str, asyncio.Task[None] | None]:
     """The sets that are being made, with this one: nobody else makes it until it is taken out again."""
     running = making_now.setdefault(kb, {})
     if name in running:
-        raise Conflict(f"The set '{name}' is being made. Wait until that is done, or stop it.")
+        raise await kb.blocking(_conflict_over, kb, principal, name)
     running[name] = None
     faults.get(kb, {}).pop(name, None)
     return running
+
+
+def _conflict_over(kb: KnowledgeBase, principal: Principal, name: str) -> Conflict:
+    """Return what is said of a set that is being made; of one that this person may not see, no more than its name."""
+    try:
+        visible_set(kb, principal, name)
+    except NotFound:
+        # In the words of the store, which says the same of a hidden set that nobody is making.
+        return Conflict(f"There is a set of pairs '{name}' already. Give another name.")
+    return Conflict(f"The set '{name}' is being made. Wait until that is done, or stop it.")
 
 
 async def _made_beside(kb: KnowledgeBase, principal: Principal, found: PairSet) -> None:

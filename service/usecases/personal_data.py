@@ -13,6 +13,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
 from argot.service.ratings.answer_order import blind_order, by_letter
 from argot.service.ratings.study import Judgement, Rating, Study, StudyItem
+from argot.service.storage import home_folder as layout
 from argot.service.threads.question_log import KeptQuestion, questions_kept
 from argot.service.usecases.threads import ThreadRead, delete_thread, thread_read
 from argot.service.usecases.usecase_registry import Text, usecase
@@ -140,12 +141,22 @@ async def user_erase(kb: KnowledgeBase, principal: Principal, *, name: Text) -> 
     ratings = await kb.blocking(kb.ratings.erase, names)
     for each in names:
         await kb.jobs.forget(each)
-    if await kb.blocking(kb.stores.holds, "learning"):
-        questions += await kb.blocking(kb.learning.erase_person, names, ERASED)
+    questions += await kb.blocking(_erase_from_learning, kb, names)
     if not (conversations or files or questions or rows or ratings):
         raise _nobody(name)
     whole = await scrubbed(kb)
     return ErasedPerson(name, conversations, files, questions, rows, ratings, whole, await _still_named(kb, name))
+
+
+def _erase_from_learning(kb: KnowledgeBase, names: list[str]) -> int:
+    """Erase what these people asked from sets of pairs and from the folders of trainings."""
+    from argot.learn.run_folder import every_run
+
+    known = kb.stores.holds("learning")
+    asked = kb.learning.asked_by(names) if known else set()
+    # The folders first: the sets tell which questions were theirs, if this is cut off and begun again.
+    questions = sum(run.erase_person(names, asked, ERASED) for run in every_run(kb.home.absolute() / layout.RUNS))
+    return questions + (kb.learning.erase_person(names, ERASED) if known else 0)
 
 
 async def _exported(kb: KnowledgeBase, principal: Principal) -> PersonalData:

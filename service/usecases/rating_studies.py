@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -311,8 +311,21 @@ def summary(kb: KnowledgeBase, study: Study) -> StudySummary:
 
 
 def _exported_items(kb: KnowledgeBase, principal: Principal, study: Study) -> list[StudyItem]:
+    """Return the questions of a study as its export has them: nobody reads more in it than they may.
+
+    Of answers the scores of all raters make the results, so a question that is not for this principal has them alone.
+    """
     items = kb.ratings.items(study)
-    return items if study.kind == "answers" else items_for(kb, principal, study, items)
+    readable = items_for(kb, principal, study, items)
+    if study.kind != "answers":
+        return readable
+    known = {one.id for one in readable}
+    return [one if one.id in known else _without_words(one) for one in items]
+
+
+def _without_words(item: StudyItem) -> StudyItem:
+    answers = tuple(replace(one, text="") for one in item.answers)
+    return replace(item, question="", reference="", sentences=(), answers=answers)
 
 
 def _shown(kb: KnowledgeBase, study: Study) -> StudyShown:

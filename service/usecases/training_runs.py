@@ -137,6 +137,7 @@ async def training_start(
         data=data,
         seed=seed,
         recipe=given,
+        askers=inputs.askers,
         asked_by=principal.name,
     )
     before = await kb.blocking(started_from, kb, principal, request)

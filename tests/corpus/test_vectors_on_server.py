@@ -25,6 +25,8 @@ from argot.types import Principal
 ROOT = Principal("root", sees_all=True)
 INSIDE = frozenset({"inside"})
 NOWHERE = "http://127.0.0.1:9"
+LONG_SECONDS = 45
+"""More than work takes that waits for nothing, on however busy a machine."""
 
 
 @pytest.fixture(scope="module")
@@ -124,14 +126,17 @@ def test_vectors_move_to_the_server_and_back_by_a_reindex(server: ChromaRun, tmp
 # -- the server goes, and comes back ----------------------------------------------------------------------------------
 
 
-def test_without_the_server_it_opens_and_searches_by_words(server: ChromaRun, tmp_path: Path) -> None:
+def test_without_the_server_it_opens_and_searches_by_words(
+    server: ChromaRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     home = tmp_path / "kb"
+    monkeypatch.setattr(live_vectors, "AGAIN_SECONDS", 2 * LONG_SECONDS)
     with opened(home, server.url) as corpus:
         add(corpus, "a.md")
     with opened(home, NOWHERE) as corpus:
         started = time.monotonic()
         assert (found(corpus), corpus.by_words_alone) == ([], True)
-        assert time.monotonic() - started < live_vectors.AGAIN_SECONDS
+        assert time.monotonic() - started < LONG_SECONDS
         assert len(corpus.store.keyword_search(ROOT, "pump", 5)) == 1
         (problem,) = corpus.check()
         assert NOWHERE in problem.message
@@ -195,7 +200,10 @@ def test_what_is_removed_while_the_server_goes_is_gone_when_it_is_back(
     assert (len(found(corpus)), corpus.check()) == (2, [])
 
 
-def test_a_search_does_not_wait_long_for_a_slow_server(server: ChromaRun, tmp_path: Path) -> None:
+def test_a_search_does_not_wait_long_for_a_slow_server(
+    server: ChromaRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_vectors, "AGAIN_SECONDS", 2 * LONG_SECONDS)
     with opened(tmp_path / "kb", server.url, seconds=60) as corpus:
         add(corpus, "a.md")
     with opened(tmp_path / "kb", server.url, seconds=1) as corpus:
@@ -203,7 +211,7 @@ def test_a_search_does_not_wait_long_for_a_slow_server(server: ChromaRun, tmp_pa
         try:
             started = time.monotonic()
             assert [found(corpus) for _ in range(5)] == [[]] * 5
-            assert time.monotonic() - started < 10
+            assert time.monotonic() - started < LONG_SECONDS
             assert corpus.by_words_alone
         finally:
             server.thaw()

@@ -265,9 +265,10 @@ def test_what_one_may_not_read_is_nowhere(glossary, guard):
     secret = glossary.senses.add(
         "ZEBRAX", where, "zonal erase", "quagga", aliases=["STRIPEQ"], audience=audience, by=EVE
     )
+    # Before the sense is changed, which defines what was asked for in vain by then.
+    glossary.misses.record("ZEBRAX", "oscar", "ZEBRAX?", "t")
     glossary.senses.save(EVE, secret.id, version=1, notes="okapi", why="okapi")
     glossary.usage.record([secret.id])
-    glossary.misses.record("ZEBRAX", "oscar", "ZEBRAX?", "t")
     glossary.proposals.add(
         "mined", "OKAPIX", "zonal okapi", context=where, evidence=[("p1", "quagga")], audience=SECRET
     )

@@ -20,7 +20,12 @@ from argot.ui.api import openapi
 from argot.ui.api.api_routes import api_routes
 from argot.ui.cli.main import app
 
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md")), ROOT / "samples" / "README.md"]
+PAGES = [
+    *sorted(ROOT.glob("*.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "bench" / "laboratory").glob("*.md")),
+    ROOT / "samples" / "README.md",
+]
 UNITS = sorted((ROOT / "deploy" / "systemd").iterdir())
 FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)

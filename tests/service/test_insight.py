@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -44,6 +44,15 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
         yield opened
 
 
+@pytest.fixture
+def today(monkeypatch: pytest.MonkeyPatch) -> date:
+    """A day that does not end in the middle of a test."""
+    noon = datetime(2028, 2, 29, 12, tzinfo=UTC)
+    monkeypatch.setattr("argot.clock.utc_now", lambda: noon)
+    monkeypatch.setattr("argot.service.usecases.insight.utc_now", lambda: noon)
+    return noon.date()
+
+
 async def asked(kb: KnowledgeBase, who: Principal, question: str) -> str:
     """The thread in which it was asked."""
     result = await answered(ask(kb, who, question=question))
@@ -51,7 +60,7 @@ async def asked(kb: KnowledgeBase, who: Principal, question: str) -> str:
     return result.thread
 
 
-async def test_what_was_asked_is_counted_by_day_surface_and_outcome(kb: KnowledgeBase) -> None:
+async def test_what_was_asked_is_counted_by_day_surface_and_outcome(kb: KnowledgeBase, today: date) -> None:
     thread = await asked(kb, ANN, "What is a PUC?")
     for question in (WORLD_CUP, "How much does a late tariff filing cost?", "hello"):
         await asked(kb, BEN, question)
@@ -60,8 +69,7 @@ async def test_what_was_asked_is_counted_by_day_surface_and_outcome(kb: Knowledg
     assert by_outcome == {"answered": 1, "asked back": 1, "small talk": 1, "unanswered": 1, "failed": 0}
     assert sum(one.share for one in found.outcomes) == pytest.approx(1)
     assert (found.questions, found.asked_back, found.surfaces) == (4, 1, {"command": 4})
-    today = utc_now().date().isoformat()
-    assert [(one.day, one.questions, one.unanswered) for one in found.days] == [(today, 4, 1)]
+    assert [(one.day, one.questions, one.unanswered) for one in found.days] == [(today.isoformat(), 4, 1)]
     assert found.whole_answer.p95 and found.whole_answer.p50 and found.whole_answer.p95 >= found.whole_answer.p50 > 0
     assert found.model.calls == 0
 
@@ -86,9 +94,8 @@ async def test_only_what_became_of_questions_is_noted(kb: KnowledgeBase) -> None
     assert (await insight(kb, ADA)).counts.questions == 1
 
 
-async def test_periods(kb: KnowledgeBase) -> None:
+async def test_periods(kb: KnowledgeBase, today: date) -> None:
     await asked(kb, ANN, WORLD_CUP)
-    today = utc_now().date()
     before = (today - timedelta(days=1)).isoformat()
     assert (await insight(kb, ADA, since=today.isoformat(), until=today.isoformat())).counts.questions == 1
     past = await insight(kb, ADA, until=before)

@@ -28,7 +28,7 @@ from argot.service.usecases.learning_data import (
     data_strike,
 )
 from argot.service.usecases.learning_data_making import DataRecipe, data_make, data_start, data_stop
-from argot.service.usecases.learning_data_results import DataFound, DataSet
+from argot.service.usecases.learning_data_results import DataFound, DataSet, making_now
 from argot.service.usecases.senses import glossary_add
 from argot.service.usecases.usecase_registry import outcome
 from argot.settings import Settings
@@ -311,3 +311,16 @@ async def test_a_model_that_answers_rubbish_costs_pairs_and_nothing_else(
     scripted_model.fault("invalid_json", prompt="qa_complex", times=1000)
     report = await made(asking, kinds=["heading", "complex"])
     assert report.status == "done" and report.by_kind.keys() == {"heading"} and report.left_out["unusable replies"]
+
+
+async def test_a_hidden_set_does_not_tell_that_it_is_being_made(kb: KnowledgeBase) -> None:
+    row = {"question": "Q?", "passage_id": "p", "passage": "P", "document": "d", "kind": "k", "part": "train"}
+    await data_import(kb, ADMIN, name="theirs", text=json.dumps(row), audience=["hr"])
+    with pytest.raises(Conflict) as before:
+        await data_start(kb, MANAGER, name="theirs")
+    making_now.setdefault(kb, {})["theirs"] = None
+    with pytest.raises(Conflict) as meanwhile:
+        await data_start(kb, MANAGER, name="theirs")
+    assert str(meanwhile.value) == str(before.value)
+    with pytest.raises(Conflict, match="is being made"):
+        await data_start(kb, ADMIN, name="theirs")

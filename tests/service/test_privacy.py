@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,16 @@ import pytest
 from argot.databases import SQLITE
 from argot.errors import NotAllowed, NotFound
 from argot.jargon_db.store.privacy import ERASED
+from argot.learn.run_folder import RunFolder, RunRequest
+from argot.learn.training_pairs import pair_id
 from argot.service.identity import personal_rows
 from argot.service.identity.people import MIGRATIONS, local_principal
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.learning.set_inputs import training_inputs
 from argot.service.operations.retention import erase_old
 from argot.service.storage import home_folder
 from argot.service.usecases import catalogue
+from argot.service.usecases.learning_data_making import DataRecipe
 from argot.settings import Settings
 from argot.sqlite import open_database
 from argot.types import Principal
@@ -202,3 +207,29 @@ async def test_without_the_setting_nothing_is_erased(kb: KnowledgeBase) -> None:
     ann = await lived(kb)
     assert await erase_old(kb, datetime.now(UTC) + timedelta(days=36_000)) == {"threads": 0, "questions": 0}
     assert await do(kb, ann, "thread_list")
+
+
+async def test_with_an_erased_person_go_their_questions_in_sets_and_trainings(kb: KnowledgeBase) -> None:
+    """Also where the set was removed, or taken out and in again, and names nobody any more."""
+    await do(kb, LOCAL, "user_add", name="ann")
+    for name in ("ours", "given-up"):
+        await do(kb, LOCAL, "data_make", name=name, recipe=DataRecipe())
+        first = kb.learning.pairs(name)[0]
+        question = f"What does it cost in the {CANARY} harbour?"
+        its = replace(first, id=pair_id(question, first.passage_id), question=question, kind="asked", asked_by="ann")
+        kb.learning.add(name, [its])
+        inputs = await training_inputs(kb, LOCAL, name)
+        assert inputs.askers == {"ann": (its.id,)}
+        request = RunRequest(kind="embedder", name=name, base="", data=name, askers=inputs.askers, asked_by="ann")
+        RunFolder.create(kb.home / home_folder.RUNS, request, inputs.pairs, inputs.passages)
+    await do(kb, LOCAL, "data_import", name="again", text=(await do(kb, LOCAL, "data_export", name="ours"))["text"])
+    await do(kb, LOCAL, "data_remove", name="given-up")
+    assert {"learning.db", "learning/runs/r0001/pairs.jsonl", "learning/runs/r0002/pairs.jsonl"} <= {
+        name.removesuffix("-wal") for name in files_with(kb.home, CANARY)
+    }
+    await do(kb, LOCAL, "user_erase", name="ann")
+    assert files_with(kb.home, CANARY) == []
+    assert files_with(kb.home / home_folder.RUNS, '"ann"') == []
+    runs = await do(kb, LOCAL, "training_list")
+    assert [one["asked_by"] for one in runs] == [ERASED, ERASED]
+    assert (await do(kb, LOCAL, "data_show", name="again"))["pairs"]

@@ -25,6 +25,7 @@ MIA = Principal("mia", frozenset({"managers"}))
 SYSTEMS = ("Zebra-7B", "Yak-70B", "Xerus")
 ASPECTS = ("Correctness", "Helpfulness", "Informativeness")
 QUESTIONS = 12
+FORMS = ("jsonl", "csv")
 
 
 def file_of(questions: int = QUESTIONS, **more: Any) -> str:
@@ -231,7 +232,7 @@ async def test_a_comment_is_no_formula_in_a_spreadsheet(kb: KnowledgeBase) -> No
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("{", "Line 2: it is no JSON"),
+        ("{", "Line 2: not JSON"),
         ('{"question": "Q?", "answers": {"one": "x"}}', "Line 2: 'answers' takes those of 2 to 6"),
         ('{"question": "Q?", "answers": {"one": "x", "two": " "}}', "Line 2: 'two' is missing, empty"),
         ('{"question": "", "answers": {"one": "x", "two": "y"}}', "'question' is missing"),
@@ -272,6 +273,24 @@ async def test_whoever_may_not_read_a_document_sees_no_answer_that_rests_on_it(k
     with pytest.raises(NotFound):
         await do(kb, Principal("ann"), "rating_save", study="Autumn", place=1, cannot_judge=True)
     assert (await do(kb, Principal("ben", frozenset({"hr"})), "rating_studies_mine"))[0]["of"] == 2
+
+
+async def test_an_export_has_no_word_that_its_reader_may_not_read(kb: KnowledgeBase) -> None:
+    name = (await do(kb, LOCAL, "list_documents"))[0]["name"]
+    data = file_of(1, documents=[name], reference="The secret one.")
+    await made(kb, "ann", data=data, readers_confirmed=False)
+    await do(kb, Principal("ann"), "rating_save", study="Autumn", **full(
+        await do(kb, Principal("ann"), "rating_task", study="Autumn", place=1)))  # fmt: skip
+    exported = {form: (await do(kb, MIA, "rating_export", study="Autumn", form=form))["text"] for form in FORMS}
+    assert all("Question 1?" in text for text in exported.values())
+    await do(kb, LOCAL, "document_label", document=name, audience=["hr"])
+    for form in FORMS:
+        text = (await do(kb, MIA, "rating_export", study="Autumn", form=form))["text"]
+        assert not any(word in text for word in ("Question 1?", "secret", "answer of 1"))
+        # The results, which everybody's scores make, stay.
+        assert len(text.splitlines()) == len(exported[form].splitlines()) and "Zebra-7B" in text
+    whole = (await do(kb, LOCAL, "rating_export", study="Autumn"))["text"]
+    assert whole == exported["jsonl"]
 
 
 async def test_questions_asked_through_profiles_go_on_where_they_were_stopped(kb: KnowledgeBase) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from itertools import zip_longest
 
+from argot.tools.answering.numbered_quotes import nearest_numbered_text
 from argot.tools.answering.quoting import Unit, cells_of, header_of, is_header, is_heading, is_title, ordering, units_of
 from argot.tools.answering.support import statement_stems
 from argot.tools.text.rarity import floored_idf
@@ -30,6 +31,8 @@ def best_excerpt(question: str, passage: str) -> str:
         passage: its text, in Markdown.
     """
     units = units_of(passage)
+    if numbered := nearest_numbered_text(question, passage):
+        return _cut(numbered)
     found = list(_candidates(units, ordering(passage)))
     candidates = [unit for unit in found if len(_shown(unit, units).split()) >= _FEWEST_WORDS] or found
     if not candidates:

@@ -14,6 +14,7 @@ from itertools import chain
 from argot.protocols import AnswerRequest, Embedder
 from argot.tools.answering.counting import count_in
 from argot.tools.answering.embedded_instructions import hits_to_quote
+from argot.tools.answering.numbered_quotes import quote_numbered_parts
 from argot.tools.answering.quoting import (
     Unit,
     block_around,
@@ -41,7 +42,7 @@ from argot.tools.text.quantities import quantities
 from argot.tools.text.rarity import floored_idf
 from argot.types import Hit, ReadTerm
 
-# Chosen on the validation half of the questions people ask (docs/measurements.md).
+# Chosen on the validation half of the questions people ask (bench/laboratory/answers.md).
 MOST_CHARS = (500, 400)
 """Of what is quoted around the best sentence of the best passage, and of the second."""
 THIN = 0.15  # between the scores of the two best passages: the second may as well be the one that answers
@@ -94,6 +95,10 @@ class ExtractiveWriter:
     def _of_all(self, request: AnswerRequest) -> list[str]:
         quotable = without_outdated(hits_to_quote(request.hits, request.question), request.question)
         request = replace(request, hits=quotable)
+        if numbered := quote_numbered_parts(request.numbered_parts, quotable):
+            # What clause 2.2 says of costs is no answer to what it says of something that has none.
+            asked = _Question.of(request)
+            return numbered if asked.asks_twice or any(map(asked.may_be_answered_by, numbered)) else []
         parts = parts_of(request.question)
         if len(parts) == 1:
             question = _Question.of(request)

@@ -33,7 +33,7 @@ _COUNTED = re.compile(r"\bhow many (\w+)(?: (\w+))?", re.IGNORECASE)
 # Not the first word of the sentence, which has its capital anyway.
 _NAME = re.compile(r"(?<=[\w,] )[A-Z][\w-]*")
 
-# Chosen on the validation half of the samples and on 78 questions written beside it (docs/measurements.md).
+# Chosen on the validation half of the samples and on 78 questions written beside it (bench/laboratory/jargon.md).
 _WORTH = (1.0, 0.8, 0.4)  # of a word of the question: in the option's clause, its unit, a unit near by
 _EXACT = 1.2  # the option stands in the clause word for word
 _RIGHT_NOUN = 1.3  # its number counts what the question counts

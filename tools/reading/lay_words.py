@@ -1,7 +1,7 @@
 """Lay words for terms: people ask for "vacation", where the documents have PTO alone and the glossary "paid time off".
 
 A word that stands in no document can find nothing. The term whose meaning is nearest to it may: cosine and margin were
-chosen on questions in employees' words (validation half) and on two sets of outsiders (docs/measurements.md).
+chosen on questions in employees' words (validation half) and on two sets of outsiders (bench/laboratory/answers.md).
 """
 
 from __future__ import annotations

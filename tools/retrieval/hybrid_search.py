@@ -3,7 +3,8 @@
 Weighted reciprocal rank fusion, w / (k + rank), with one change. Fusing a good and a poor list evenly is worse than the
 good one alone, and which one is good differs from question to question. So each vote is also weighted by how far its
 passage scores above the rest of its own list (`standing`): where a search finds the answer, one passage is far above
-the rest, where it finds nothing, none is. Weights were chosen on validation data; docs/measurements.md says which.
+the rest, where it finds nothing, none is. Weights were chosen on validation data;
+bench/laboratory/retrieval.md says which.
 """
 
 from __future__ import annotations

@@ -164,7 +164,7 @@ _NAMES_IN_WARNINGS = {
     "form field": "form field|field",
     "annotation": "annotation|comment|note",
     "picture description": "picture",
-    TEXT: "page|scanned page",
+    TEXT: "page|(?<!hidden )text",  # hidden text is left out on purpose: that explains no other loss
 }
 """Words by which a reader's warning tells of a kind, besides the kind's own name."""
 

@@ -120,12 +120,17 @@ def _leaves(values: list[Any], names: dict[str, None]) -> Iterator[str]:
     while waiting:
         value = waiting.pop()
         if isinstance(value, dict):
-            names.update(dict.fromkeys(map(str, value)))
+            names.update(dict.fromkeys(str(name) for name, held in value.items() if _is_filled(held)))
             waiting.extend(reversed(value.values()))
         elif isinstance(value, list):
             waiting.extend(reversed(value))
         elif isinstance(value, str):
             yield value
+
+
+def _is_filled(held: Any) -> bool:
+    """Return False where a field has no value: its name alone says nothing."""
+    return any(map(_is_filled, held)) if isinstance(held, list) else held not in (None, "", {})
 
 
 def notebook_texts(data: bytes, place: str, budget: Budget) -> Iterator[SourceText]:
@@ -135,7 +140,7 @@ def notebook_texts(data: bytes, place: str, budget: Budget) -> Iterator[SourceTe
     cells = sheets[0].get("cells") if isinstance(sheets, list) and sheets else notebook.get("cells")
     for number, cell in enumerate(cells or (), start=1):
         budget.check()
-        source = _joined(cell.get("source") or cell.get("input"))
+        source = _join_lines(cell.get("source") or cell.get("input"))
         where = f"cell {number}"
         is_markdown = cell.get("cell_type") == "markdown"
         yield from markdown_texts(source.encode(), where) if is_markdown else _pieces(source, where)
@@ -146,12 +151,12 @@ def notebook_texts(data: bytes, place: str, budget: Budget) -> Iterator[SourceTe
 def _output_texts(output: dict[str, Any], place: str, budget: Budget) -> Iterator[SourceText]:
     if output.get("output_type") in ("error", "pyerr"):
         yield SourceText(place, "output", f"{output.get('ename', '')}: {output.get('evalue', '')}")
-        yield SourceText(place, "output", _joined(output.get("traceback")), rules.TECHNICAL)
+        yield SourceText(place, "output", _join_lines(output.get("traceback")), rules.TECHNICAL)
         return
     shown = output.get("data") or output
     page, text = (
-        _joined(shown.get("text/html") or shown.get("html")),
-        _joined(shown.get("text/plain") or shown.get("text")),
+        _join_lines(shown.get("text/html") or shown.get("html")),
+        _join_lines(shown.get("text/plain") or shown.get("text")),
     )
     if "<table" in page:
         yield from texts_of_html(page, place, budget)
@@ -162,5 +167,5 @@ def _output_texts(output: dict[str, Any], place: str, budget: Budget) -> Iterato
     yield SourceText(place, "output", text[_MOST_PRINTED:], "what a cell printed beyond 4,000 characters")
 
 
-def _joined(held: Any) -> str:
+def _join_lines(held: Any) -> str:
     return "\n".join(line.rstrip("\n") for line in map(str, held)) if isinstance(held, list) else str(held or "")

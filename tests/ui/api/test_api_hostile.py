@@ -1,6 +1,7 @@
 """What a hostile program sends to the API, and what it is told: a reason and a remedy, never a fault of ours."""
 
 import asyncio
+import errno
 import json
 import shutil
 import sqlite3
@@ -215,3 +216,20 @@ async def test_who_puts_a_document_in_for_others_is_told_that_it_is_in(site: Sit
             done = await mona.post("/api/documents", files={"file": (name, text)}, data={"audience": "hr"})
             assert (done.json()["kind"], done.json()["document"]) == ("added", None)
             assert "is in" in done.json()["detail"]
+
+
+async def test_a_file_for_which_there_is_no_room_is_not_called_bad_json(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is sent lies in the folder for temporary files, whose disk may be the full one."""
+
+    async def without_room(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("starlette.formparsers.MultiPartParser.parse", without_room)
+    if site.kb.people.find("mara") is None:
+        site.kb.people.add("mara")
+        site.kb.people.set_role("mara", "manager")
+    async with site.program("mara") as program:
+        done = await program.post("/api/documents", files={"file": ("a.md", b"# A\n")})
+    assert done.status_code == 503 and "Free some space" in message_of(done)

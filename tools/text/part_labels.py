@@ -1,0 +1,82 @@
+"""The printed number of a part of a document, such as "2.2", "(b)" or "IV": how it is written and compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from argot.tools.text.words import NUMBER_WORDS
+
+PartLabel = tuple[str, ...]
+"""The levels of a number, folded: ("2", "2") for "2.2", ("4", "b") for "4(b)"."""
+
+KIND_NAMES = {
+    spelling: name
+    for name, spellings in {
+        "clause": "clause clauses subclause subclauses sub-clause sub-clauses cl",
+        "section": "section sections subsection subsections sub-section sub-sections sec sect § §§",
+        "article": "article articles art",
+        "paragraph": "paragraph paragraphs para paras subparagraph subparagraphs",
+        "step": "step steps",
+        "item": "item items",
+        "point": "point points",
+        "chapter": "chapter chapters",
+        "rule": "rule rules",
+    }.items()
+    for spelling in spellings.split(" ")
+}
+"""The kinds of numbered parts, by the words that name them."""
+
+_SPELLINGS = sorted(map(re.escape, KIND_NAMES), key=len, reverse=True)
+KIND_PATTERN = rf"(?:(?<!\w)(?:{'|'.join(_SPELLINGS)})(?!\w)\.?)"
+COUNT_WORDS = "|".join(word for word in NUMBER_WORDS if word != "zero")
+
+_LEVEL = re.compile(r"\d+|[a-z]+")
+_ROMAN = re.compile(r"(x{0,3})(ix|iv|v?i{0,3})")
+_ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10}
+
+
+def label_of(text: str) -> PartLabel:
+    """Return the levels of a number as it is written: "2.2", "4(b)", "IV", "three"."""
+    word = text.casefold().strip()
+    if word in NUMBER_WORDS:
+        return (NUMBER_WORDS[word],)
+    return tuple(level.lstrip("0") or "0" if level.isdigit() else level for level in _LEVEL.findall(word))
+
+
+def is_same_label(one: PartLabel, other: PartLabel) -> bool:
+    """Whether both number the same part; "IV" and "4" do."""
+    return len(one) == len(other) and all(
+        a == b or (a.isdigit() != b.isdigit() and level_value(a) == level_value(b) != 0)
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+def is_label_below(inner: PartLabel, outer: PartLabel) -> bool:
+    """Whether a number continues another one, as "2.2.1" continues "2.2"."""
+    return len(inner) > len(outer) and is_same_label(inner[: len(outer)], outer)
+
+
+def level_value(level: str) -> int:
+    """Return the number that digits or a Roman number stand for; 0 for a letter."""
+    if level.isdigit():
+        return int(level)
+    if not _ROMAN.fullmatch(level):
+        return 0
+    digits = [_ROMAN_DIGITS[digit] for digit in level]
+    return sum(-a if a < b else a for a, b in zip(digits, [*digits[1:], 0], strict=True))
+
+
+def label_distance(one: PartLabel, other: PartLabel) -> tuple[int, int]:
+    """Return how far apart two numbers are: in levels that differ, then in the first one that does."""
+    shared = 0
+    while shared < min(len(one), len(other)) and one[shared] == other[shared]:
+        shared += 1
+    steps = abs(_order(one[shared : shared + 1]) - _order(other[shared : shared + 1]))
+    return max(len(one), len(other)) - shared, steps
+
+
+def _order(level: Sequence[str]) -> int:
+    if not level:
+        return 0
+    return int(level[0]) if level[0].isdigit() else ord(level[0][0]) - ord("a") + 1

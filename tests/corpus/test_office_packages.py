@@ -13,7 +13,7 @@ from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Cm, Inches
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers import read_document
+from argot.corpus.readers import read_document, read_with_ledger
 from argot.errors import UnreadableDocument
 from argot.types import ParsedDocument
 
@@ -147,6 +147,27 @@ def test_parts_of_one_name_are_said_and_backslashes_are_read() -> None:
         for name in old.namelist():
             new.writestr(name.replace("/", "\\"), old.read(name))
     assert "12 bar" in read(windows.getvalue(), "a.docx").markdown
+    ledger = read_with_ledger(windows.getvalue(), "a.docx", ReadLimits())[1]
+    assert ledger.kept > 0 and not ledger.lost
+
+
+def without(data: bytes, *ends: str) -> bytes:
+    return changed(data, lambda name, xml: None if name.endswith(ends) else xml)
+
+
+def test_a_missing_part_without_text_is_no_warning() -> None:
+    harmless = ("theme1.xml", "presProps.xml", "viewProps.xml", "core.xml", "app.xml")
+    for suffix, data in FILES.items():
+        assert read(without(data, *harmless), f"a{suffix}").warnings == ()
+
+
+@pytest.mark.parametrize("part", ["word/header1.xml", "word/numbering.xml"])
+def test_a_missing_part_of_a_word_file_is_named(part: str) -> None:
+    made = docx.Document()
+    made.sections[0].header.paragraphs[0].text = "Document no. QP-4471"
+    made.add_paragraph("Close the valve.", style="List Number")
+    assert read(saved(made), "a.docx").warnings == ()
+    assert read(without(saved(made), part), "a.docx").warnings == (f"missing from the file: {part}",)
 
 
 @pytest.mark.parametrize("breaks", ["missing", "cut off", "entities"])

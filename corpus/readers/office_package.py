@@ -175,6 +175,11 @@ def without_related(data: bytes, part: str, kinds: Sequence[str]) -> bytes:
     return drop_dangling_relationships(smaller, {})[0]
 
 
+def replace_part(data: bytes, part: str, root: Any) -> bytes:
+    """Return the file with another content of one part."""
+    return _rewrite(data, lambda name, xml: _write_part(root) if name == part else xml)
+
+
 def _rewrite(
     data: bytes, change: Callable[[str, bytes], bytes | None], added: Mapping[str, bytes] = MappingProxyType({})
 ) -> bytes:

@@ -24,6 +24,7 @@ from argot.corpus.readers.docx_text import prepare_text
 from argot.corpus.readers.docx_text_boxes import show_all_text
 from argot.corpus.readers.header_fields import HeaderText
 from argot.corpus.readers.html import html_tree, to_markdown
+from argot.corpus.readers.office_package import warn_of_missing
 from argot.corpus.readers.omissions import Omissions
 from argot.corpus.readers.plain_text import file_stem
 from argot.corpus.readers.titles import first_heading
@@ -85,7 +86,8 @@ def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     title = core.title or first_heading(markdown) or file_stem(name)
     markdown = put_headers_into(markdown, headers, title) + embedded
     hidden = ("hidden text was left out",) if has_hidden else ()
-    warnings = (*checked.warnings, *hidden, *changes, *omissions.warnings(), *package.warnings())
+    missing = warn_of_missing(package.find_missing_parts(), checked.warnings)
+    warnings = (*checked.warnings, *hidden, *changes, *omissions.warnings(), *package.warnings(), *missing)
     fields = tuple(dict.fromkeys([*core.fields, *custom_fields(package), *header_fields(headers)]))
     return ParsedDocument(title, markdown, _MEDIA_TYPE, date=core.date, warnings=warnings, fields=fields)
 

@@ -18,6 +18,9 @@ _MAX_DEPTH = 6
 _ENVELOPE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\r\n\r\n))From [^\r\n]{1,300}\d{4}[^\r\n]{0,40}\r?\n")
 _SHOWN = ("Subject", "From", "To", "Cc", "Date")
 _CALENDAR_LINES = re.compile(r"^(?:SUMMARY|LOCATION|DESCRIPTION)(?:;[^:\n]*)?:(.*)", re.MULTILINE)
+_CODED_BLOCK = re.compile(
+    r"^-----BEGIN PGP (MESSAGE|SIGNATURE)-----.*?(?:^-----END PGP \1-----|\Z)", re.DOTALL | re.MULTILINE
+)
 _LEAST_SHARE = 2 / 3
 _WORD = re.compile(r"[^\W_]+")
 _ADDRESS = re.compile(r"(?:https?://|mailto:|www\.)\S+", re.IGNORECASE)
@@ -152,7 +155,10 @@ def _leaf_texts(part: Message, place: str, rule: str, nesting: Nesting) -> Itera
             if text.kind != "title":
                 yield SourceText(place, text.kind, text.text, rule or text.rule)
     elif part.get_content_maintype() == "text":
-        yield from _typed_texts(text_of_bytes(data, charset).replace("\r\n", "\n"), place, rule)
+        text = text_of_bytes(data, charset).replace("\r\n", "\n")
+        # Of a part that is no text the reader tells that it was not read.
+        if "\0" not in text:
+            yield from _typed_texts(text, place, rule)
 
 
 def _kind_in_attachment(kind: str) -> str:
@@ -168,6 +174,9 @@ def _file_name(part: Message) -> str:
 
 def _typed_texts(text: str, place: str, rule: str) -> Iterator[SourceText]:
     """Give the text that the sender wrote, and what it quotes of earlier messages."""
+    for block in _CODED_BLOCK.finditer(text):
+        yield SourceText(place, "text", block[0], rule or rules.TECHNICAL)
+    text = _CODED_BLOCK.sub("", text)
     below = _QUOTED_BELOW.search(text)
     own = text[: below.start()] if below else text
     quoted = [text[below.start() :]] if below else []

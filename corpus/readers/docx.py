@@ -10,7 +10,7 @@ from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.archives import check_archive, core_properties
 from argot.corpus.readers.docx_changes import describe_changes
 from argot.corpus.readers.docx_comments import insert_comments
-from argot.corpus.readers.docx_embedded import insert_text_parts, read_embedded_files
+from argot.corpus.readers.docx_embedded import count_form_controls, insert_text_parts, read_embedded_files
 from argot.corpus.readers.docx_graphics import read_graphics
 from argot.corpus.readers.docx_headers import header_fields, put_headers_into, read_headers
 from argot.corpus.readers.docx_headings import with_headings
@@ -74,6 +74,7 @@ def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         read_graphics(package, document, insertions, omissions)
         insert_comments(package, document, omissions)
         insert_text_parts(package, document, limits, insertions, omissions)
+        count_form_controls(package, document, omissions)
         embedded = read_embedded_files(package, document, limits, omissions)
     tree = html_tree(_convert(package))
     # Check boxes stand in the text already, as `prepare_text` wrote them.

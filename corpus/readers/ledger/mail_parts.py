@@ -108,7 +108,7 @@ def _chosen_form(part: Message, nesting: Nesting) -> Message | None:
         for kind in ("text/plain", "text/html")
     )
     if plain is None or html is None:
-        return plain or html  # type: ignore[no-any-return]
+        return plain or html
     words = [_count_words(form, kind, nesting) for form, kind in ((plain, "text/plain"), (html, "text/html"))]
     return plain if words[0] >= _LEAST_SHARE * words[1] else html  # type: ignore[no-any-return]
 
@@ -155,10 +155,10 @@ def _leaf_texts(part: Message, place: str, rule: str, nesting: Nesting) -> Itera
             if text.kind != "title":
                 yield SourceText(place, text.kind, text.text, rule or text.rule)
     elif part.get_content_maintype() == "text":
-        text = text_of_bytes(data, charset).replace("\r\n", "\n")
+        typed = text_of_bytes(data, charset).replace("\r\n", "\n")
         # Of a part that is no text the reader tells that it was not read.
-        if "\0" not in text:
-            yield from _typed_texts(text, place, rule)
+        if "\0" not in typed:
+            yield from _typed_texts(typed, place, rule)
 
 
 def _kind_in_attachment(kind: str) -> str:

@@ -47,7 +47,9 @@ def require_room(folder: Path) -> None:
     Raises:
         StoreUnavailable: fewer than `RESERVE_BYTES` are free; nothing was changed.
     """
-    free = shutil.disk_usage(folder).free
+    # A knowledge base on servers may have no folder yet; its nearest one is on the same disk.
+    existing = next(one for one in (folder, *folder.absolute().parents) if one.exists())
+    free = shutil.disk_usage(existing).free
     if free < RESERVE_BYTES:
         detail = f"{free / 2**20:.1f} MB are free on its disk, and a change needs {RESERVE_BYTES >> 20} MB"
         raise no_room_error(folder, detail)

@@ -117,10 +117,10 @@ class _Tar:
         self._limits = limits
         self._archive = tarfile.open(fileobj=cast("IO[bytes]", stream), mode="r:")  # noqa: SIM115
         self._files: list[tarfile.TarInfo] = []
-        self._rest = self._found()
+        self._rest = self._list_files()
 
     def entries(self) -> Iterator[ArchiveEntry]:
-        for member in self._found():
+        for member in self._list_files():
             yield _entry(member.name, member.size, "", _special_reason(member))
 
     def open_member(self, number: int) -> IO[bytes]:
@@ -132,7 +132,7 @@ class _Tar:
             raise MemberRefused("no file")
         return stream
 
-    def _found(self) -> Iterator[tarfile.TarInfo]:
+    def _list_files(self) -> Iterator[tarfile.TarInfo]:
         for member in self._archive:
             if not member.isdir():
                 if member.size < 0:

@@ -98,10 +98,10 @@ class _Worker:
 
     def _read_together(self, members: list[int]) -> None:
         """Answer with the first member, and with those behind it as far as they are quick, small and sound."""
-        problem, first = self._unpacked(lambda: self._read(members[0]))
+        problem, first = self._unpack_within_bounds(lambda: self._read(members[0]))
         parts, end = [first], time.monotonic() + _TOGETHER_SECONDS
         for member in members[1:] if not problem else ():
-            fault, data = self._unpacked(partial(self._read, member))
+            fault, data = self._unpack_within_bounds(partial(self._read, member))
             if fault or len(data) > MAX_SMALL_BYTES:
                 break
             parts.append(data)
@@ -110,9 +110,9 @@ class _Worker:
         self._send(json.dumps({"problem": problem, "sizes": list(map(len, parts))}).encode(), b"".join(parts))
 
     def _answer_with(self, unpack: Callable[[], bytes]) -> None:
-        self._say(*self._unpacked(unpack))
+        self._say(*self._unpack_within_bounds(unpack))
 
-    def _unpacked(self, unpack: Callable[[], bytes]) -> tuple[str, bytes]:
+    def _unpack_within_bounds(self, unpack: Callable[[], bytes]) -> tuple[str, bytes]:
         try:
             with within_bounds(self._limits.member_seconds, self._limits.memory_bytes):
                 return "", unpack()

@@ -10,7 +10,7 @@ from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.archives import check_archive, core_properties
 from argot.corpus.readers.docx_changes import describe_changes
 from argot.corpus.readers.docx_comments import insert_comments
-from argot.corpus.readers.docx_embedded import insert_text_parts, read_embedded_files
+from argot.corpus.readers.docx_embedded import count_form_controls, insert_text_parts, read_embedded_files
 from argot.corpus.readers.docx_graphics import read_graphics
 from argot.corpus.readers.docx_headers import header_fields, put_headers_into, read_headers
 from argot.corpus.readers.docx_headings import with_headings
@@ -24,6 +24,7 @@ from argot.corpus.readers.docx_text import prepare_text
 from argot.corpus.readers.docx_text_boxes import show_all_text
 from argot.corpus.readers.header_fields import HeaderText
 from argot.corpus.readers.html import html_tree, to_markdown
+from argot.corpus.readers.office_package import warn_of_missing
 from argot.corpus.readers.omissions import Omissions
 from argot.corpus.readers.plain_text import file_stem
 from argot.corpus.readers.titles import first_heading
@@ -73,6 +74,7 @@ def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         read_graphics(package, document, insertions, omissions)
         insert_comments(package, document, omissions)
         insert_text_parts(package, document, limits, insertions, omissions)
+        count_form_controls(package, document, omissions)
         embedded = read_embedded_files(package, document, limits, omissions)
     tree = html_tree(_convert(package))
     # Check boxes stand in the text already, as `prepare_text` wrote them.
@@ -85,7 +87,8 @@ def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     title = core.title or first_heading(markdown) or file_stem(name)
     markdown = put_headers_into(markdown, headers, title) + embedded
     hidden = ("hidden text was left out",) if has_hidden else ()
-    warnings = (*checked.warnings, *hidden, *changes, *omissions.warnings(), *package.warnings())
+    missing = warn_of_missing(package.find_missing_parts(), checked.warnings)
+    warnings = (*checked.warnings, *hidden, *changes, *omissions.warnings(), *package.warnings(), *missing)
     fields = tuple(dict.fromkeys([*core.fields, *custom_fields(package), *header_fields(headers)]))
     return ParsedDocument(title, markdown, _MEDIA_TYPE, date=core.date, warnings=warnings, fields=fields)
 

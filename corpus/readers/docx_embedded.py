@@ -16,6 +16,8 @@ from argot.corpus.readers.omissions import Omissions
 from argot.corpus.readers.plain_text import decode_text
 from argot.errors import UnreadableDocument
 
+_BUTTON = b"{D7053240-CE69-11CD-A777-00DD01143C57}"
+"""The class of a control that is pressed and holds nothing."""
 _OLE_OBJECT = "{urn:schemas-microsoft-com:office:office}OLEObject"
 _OFFICE = (".docx", ".docm", ".xlsx", ".xlsm", ".pptx", ".pptm")
 _PAGES = (".html", ".htm", ".xhtml")
@@ -53,6 +55,15 @@ def read_embedded_files(package: WordPackage, root: Any, limits: ReadLimits, omi
         else:
             omissions.add("embedded file")
     return "".join(f"\n{section.strip()}\n" for section in sections)
+
+
+def count_form_controls(package: WordPackage, root: Any, omissions: Omissions) -> None:
+    """Count the controls of ActiveX that a person fills in: what they hold is in a form of each program's own."""
+    related = package.relations(package.document)
+    for control in root.iter(f"{W}control"):
+        found = related.get(str(control.get(f"{R}id")))
+        if not (found and _BUTTON in (package.content(found.part) or b"").upper()):
+            omissions.add("form control")
 
 
 def _read_related(package: WordPackage, relation: str | None, limits: ReadLimits, omissions: Omissions) -> str:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
+from argot.corpus.readers.office_package import has_text
+
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -84,6 +86,12 @@ class WordPackage:
     def warnings(self) -> tuple[str, ...]:
         """Return the warning that names damaged parts; none where all are sound."""
         return (f"damaged parts were left out: {', '.join(sorted(self.damaged))}",) if self.damaged else ()
+
+    def find_missing_parts(self) -> list[str]:
+        """Return the parts with text that the document refers to and that the file lacks."""
+        related = [relation for part in ("", self.document) for relation in self.relations(part).values()]
+        lacking = (one.part for one in related if has_text(one.kind) and one.part not in self._names)
+        return [part for part in dict.fromkeys(lacking) if part not in self.damaged]
 
     def pack(self) -> bytes:
         """Return the file with all changes, without pictures and embedded files. It is read at once: not compressed."""

@@ -14,7 +14,7 @@ _LABELS = {
     r"(?:revision|rev\.?)(?:\s*(?:number|no\.?))?": "revision",
     r"(?:version|ver\.?)": "version",
     r"(?:effective|issue|issued|valid)(?:\s*(?:date|from|on))?": "effective_date",
-    r"(?:approved|released)(?:\s*by)?|approver": "approver",
+    r"(?:approved|released)(?:\s*by)?|approver": "approved_by",
     r"(?:document\s*)?owner": "owner",
     r"status": "status",
     r"classification": "classification",

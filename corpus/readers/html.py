@@ -120,8 +120,8 @@ def to_markdown(root: Tag, omissions: Omissions | None = None) -> str:
     remove_unseen(root)
     write_form_fields(root)
     write_list_numbers(root)
-    for address in root.find_all("address"):
-        address.name = "div"  # apart from what stands beside it
+    for element in root.find_all(["address", "summary"]):
+        element.name = "div"  # apart from what stands beside it
     flatten_nested_tables(root)
     for element in root.select("table table"):
         if (around := element.find_parent("table")) is not None:

@@ -82,7 +82,9 @@ def _write_drawing(drawing: Tag) -> None:
     if is_icon or drawing.get("aria-hidden") == "true":
         drawing.decompose()
         return
-    drawing.replace_with(_paragraph("; ".join(filter(None, [title, *texts]))))
+    described = drawing.find("desc", recursive=False)
+    texts[:0] = [title, " ".join(described.get_text(" ").split()) if described is not None else ""]
+    drawing.replace_with(_paragraph("; ".join(filter(None, texts))))
 
 
 def _paragraph(text: str) -> Tag:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from email.message import EmailMessage, MIMEPart
 from typing import cast
 
+from argot.corpus.readers.html import decode_html, html_tree
+from argot.corpus.readers.html_visibility import remove_unseen
 from argot.corpus.readers.mail_headers import POLICY, file_name_of, parse_message
+from argot.corpus.readers.plain_text import decode_text
+from argot.errors import UnreadableDocument
 
 DEEPEST_MAIL = 20
 """Messages within messages that are read."""
@@ -26,6 +31,11 @@ _NO_HTML = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _LONGEST_EXCUSE = 300  # characters
+_LEAST_SHARE = 2 / 3
+"""Of the words of the HTML: a plain form with fewer leaves something out."""
+_WORD = re.compile(r"[^\W_]+")
+_ADDRESS = re.compile(r"(?:https?://|mailto:|www\.)\S+", re.IGNORECASE)
+_WHAT = "the text of a mail"
 
 
 @dataclass(slots=True)
@@ -92,11 +102,40 @@ def _sort_several(part: MIMEPart, found: MailParts) -> None:
 
 
 def _best_form(forms: Sequence[MailParts]) -> MailParts | None:
-    """Return the plain form, or the HTML where the plain one is empty or only says that there is HTML."""
+    """Return the plain form, or the HTML where the plain one is empty, leaves much out, or says that there is HTML."""
     with_text = [form for form in forms if form.texts]
     plain = [form for form in with_text if form.texts[0].get_content_type() == "text/plain" and not _is_excuse(form)]
     html = [form for form in with_text if any(one.get_content_type() == "text/html" for one in form.texts)]
+    if plain and html and _says_less(plain[0], html[0]):
+        return html[0]
     return next(iter([*plain, *html, *with_text]), None)
+
+
+def _says_less(plain: MailParts, html: MailParts) -> bool:
+    """Tell whether the plain form is a teaser for the HTML and not the same text."""
+    written = b" ".join(map(text_in, html.texts))
+    # The markup makes the HTML longer by far: where it is not, nothing needs to be counted.
+    if len(written) <= len(b" ".join(map(text_in, plain.texts))):
+        return False
+    return _count_words(plain) < _LEAST_SHARE * _count_words(html)
+
+
+def _count_words(form: MailParts) -> int:
+    """Return the number of words that a form shows, without addresses of links, which stand in the plain one alone."""
+    total = 0
+    for part in form.texts:
+        data, charset = text_in(part), part.get_content_charset()
+        with suppress(UnreadableDocument, RecursionError):
+            is_html = part.get_content_type() == "text/html"
+            text = _shown_text(decode_html(data, _WHAT, charset)) if is_html else decode_text(data, _WHAT, charset)
+            total += len(_WORD.findall(_ADDRESS.sub(" ", text)))
+    return total
+
+
+def _shown_text(html: str) -> str:
+    tree = html_tree(html)
+    remove_unseen(tree)
+    return str(tree.get_text(" "))
 
 
 def _is_excuse(form: MailParts) -> bool:

@@ -17,6 +17,16 @@ _IS_STRICT = b"http://purl.oclc.org/ooxml/"
 _HYPHENATED = {b"customProperties": b"custom-properties", b"extendedProperties": b"extended-properties"}
 _XML_SUFFIXES = (".xml", ".rels", ".vml")
 _MAX_NAMED_PARTS = 5
+_KINDS_WITHOUT_TEXT = frozenset({
+    "theme", "themeOverride", "fontTable", "settings", "webSettings", "stylesWithEffects", "presProps",
+    "viewProps", "tableStyles", "slideLayout", "slideMaster", "notesMaster", "handoutMaster", "tags",
+    "printerSettings", "calcChain", "sheetMetadata", "thumbnail", "core-properties", "extended-properties",
+    "custom-properties", "metadata", "customXml", "customXmlProps", "vbaProject", "chartStyle",
+    "chartColorStyle", "diagramColors", "diagramLayout", "diagramQuickStyle", "diagramDrawing", "image",
+    "hdphoto", "externalLink", "externalLinkPath", "connections", "volatileDependencies", "revisionInfo",
+    "changesInfo", "ctrlProp", "attachedToolbars",
+})  # fmt: skip
+"""The kinds of parts that an Office file can lack without losing what a person wrote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +110,7 @@ def _translate_name(match: re.Match[bytes]) -> bytes:
 
 
 def drop_dangling_relationships(data: bytes, blanks: Mapping[str, bytes]) -> tuple[bytes, tuple[str, ...]]:
-    """Return the file without references to parts that it lacks, and the names of these parts.
+    """Return the file without references to parts that it lacks, and the names of those that can hold text.
 
     Args:
         blanks: blank parts by their kinds, put in where a part of that kind is missing, because a list elsewhere in
@@ -117,7 +127,8 @@ def drop_dangling_relationships(data: bytes, blanks: Mapping[str, bytes]) -> tup
             lost = [] if root is None else [one for one in root if _is_dangling(part, one, names)]
             for one in lost:
                 target, kind = _resolve(part, one), str(one.get("Type")).rpartition("/")[2]
-                missing[target] = None
+                if has_text(kind):
+                    missing[target] = None
                 if target and kind in blanks:
                     added[target] = blanks[kind]
                 else:
@@ -127,6 +138,11 @@ def drop_dangling_relationships(data: bytes, blanks: Mapping[str, bytes]) -> tup
     if not changed:
         return data, ()
     return _rewrite(data, changed.get, added), tuple(missing)
+
+
+def has_text(kind: str) -> bool:
+    """Tell whether parts of this kind can hold what a person wrote."""
+    return kind not in _KINDS_WITHOUT_TEXT
 
 
 def warn_of_missing(parts: Sequence[str], warnings: Sequence[str] = ()) -> tuple[str, ...]:
@@ -157,6 +173,11 @@ def without_related(data: bytes, part: str, kinds: Sequence[str]) -> bytes:
     dropped = {one.target for one in related if one.kind in kinds}
     smaller = _rewrite(data, lambda name, xml: None if name in dropped else xml)
     return drop_dangling_relationships(smaller, {})[0]
+
+
+def replace_part(data: bytes, part: str, root: Any) -> bytes:
+    """Return the file with another content of one part."""
+    return _rewrite(data, lambda name, xml: _write_part(root) if name == part else xml)
 
 
 def _rewrite(

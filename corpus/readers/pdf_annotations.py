@@ -16,6 +16,7 @@ MAX_ANNOTATIONS = 5_000
 """Of one page: a drawing may bear more, but a person did not write them."""
 _MAX_CHARS = 20_000
 _PASSWORD_FLAG = 1 << 13
+_OFF = "Off"
 _MEDIA = ("SOUND", "MOVIE", "SCREEN", "THREED", "RICHMEDIA")
 _MARKUPS = ("HIGHLIGHT", "UNDERLINE", "SQUIGGLY", "STRIKEOUT")
 _NOTES = ("TEXT", "STAMP", "CARET", "SQUARE", "CIRCLE", "LINE", "POLYGON", "POLYLINE", "INK", "FILEATTACHMENT")
@@ -126,7 +127,7 @@ def _field(pdfium: Any, form: Any, handle: Any, box: Corners) -> FormField | Non
     name = _text(lambda *to: pdfium.FPDFAnnot_GetFormFieldAlternateName(form, handle, *to))
     name = name or _text(lambda *to: pdfium.FPDFAnnot_GetFormFieldName(form, handle, *to))
     if kind in (pdfium.FPDF_FORMFIELD_CHECKBOX, pdfium.FPDF_FORMFIELD_RADIOBUTTON):
-        ticked = bool(pdfium.FPDFAnnot_IsChecked(form, handle))
+        ticked = _is_ticked(pdfium, form, handle)
         is_radio = kind == pdfium.FPDF_FORMFIELD_RADIOBUTTON
         option = _text(lambda *to: pdfium.FPDFAnnot_GetFormFieldExportValue(form, handle, *to)) if is_radio else ""
         return FormField(name, "", box, ticked, option)
@@ -138,6 +139,17 @@ def _field(pdfium: Any, form: Any, handle: Any, box: Corners) -> FormField | Non
     if pdfium.FPDFAnnot_GetFormFieldFlags(form, handle) & _PASSWORD_FLAG:
         return None
     return FormField(name, _text(lambda *to: pdfium.FPDFAnnot_GetFormFieldValue(form, handle, *to)), box)
+
+
+def _is_ticked(pdfium: Any, form: Any, handle: Any) -> bool:
+    """Tell whether the state of a box, or the value of its field, is any other than Off.
+
+    PDFium asks for the state that the box has a drawing for. Some programs write another name, or fill in the value
+    alone and leave the state at Off; and PDFium itself puts a box without a drawing to Off.
+    """
+    if pdfium.FPDFAnnot_IsChecked(form, handle):
+        return True
+    return any(_entry(pdfium, handle, key) not in ("", _OFF) for key in (b"AS", b"V"))
 
 
 def _list_choices(pdfium: Any, form: Any, handle: Any) -> Iterator[str]:

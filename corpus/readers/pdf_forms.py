@@ -12,12 +12,14 @@ from argot.corpus.readers.pdf_lines import Line, LineSpan
 _FARTHEST = 260.0
 """Points from the end of a label to its field."""
 _FARTHEST_OPTION = 40.0
+_FARTHEST_OF_CHOICE = 12.0
 _ABOVE = 16.0
 """Points from a label down to the field that stands under it."""
 _TOUCHING = 4.0
 _SAME_EDGE = 20.0
 _ROOM = re.compile(r"_{3,}|\.{4,}|…{2,}")
 """Where a form leaves room to write."""
+_HAS_TICK = re.compile(r"\[[x ]\]")
 _ENDS_LABEL = re.compile(r"[:?=(\]$€£]$")
 
 
@@ -30,7 +32,8 @@ def with_form_fields(lines: Sequence[Line], fields: Sequence[FormField]) -> tupl
         return list(lines), []
     rows = [list(line.spans) for line in lines]
     unlabelled: list[Remark] = []
-    for one in sorted(fields, key=lambda one: (one.box[1], one.box[0])):
+    # Ticks first: a value must not stand behind words that say what is ticked.
+    for one in sorted(fields, key=lambda one: (one.ticked is None, one.box[1], one.box[0])):
         join = _join_value if one.ticked is None else _join_tick
         is_blank = one.ticked is None and not one.value
         if not is_blank and not join(rows, one):
@@ -57,20 +60,30 @@ def _join_value(rows: list[list[LineSpan]], one: FormField) -> bool:
             if _is_level(span, one) and span.x0 < x0 < span.x1 - _TOUCHING:
                 row[place] = _with_value_inside(span, one)
                 return True
-    beside = [(x0 - span.x1, row, place) for row in rows for place, span in enumerate(row) if _is_level(span, one)]
-    left = [(gap, row, place) for gap, row, place in beside if -_TOUCHING <= gap <= _FARTHEST]
+    places = [(row, place, span) for row in rows for place, span in enumerate(row)]
+    beside = [(x0 - span.x1, row, place) for row, place, span in places if _is_level(span, one)]
+    left = [(gap, row, place) for gap, row, place in beside if -_TOUCHING <= gap <= _farthest(row[place])]
     if not left:
         left = [
             (y0 - span.y1, row, place)
-            for row in rows
-            for place, span in enumerate(row)
-            if -_TOUCHING <= y0 - span.y1 <= _ABOVE and abs(span.x0 - x0) < _SAME_EDGE
+            for row, place, span in places
+            if -_TOUCHING <= y0 - span.y1 <= _ABOVE and abs(span.x0 - x0) < _SAME_EDGE and not _is_choice(span)
         ]
     if not left:
         return False
     _, row, place = min(left, key=lambda one: one[0])
     row[place] = _with_value_behind(row[place], one)
     return True
+
+
+def _is_choice(span: LineSpan) -> bool:
+    """Tell whether words say what a tick beside them stands for, and ask for nothing, as "Other:" does."""
+    return bool(_HAS_TICK.search(span.text)) and not _ENDS_LABEL.search(_ROOM.sub("", span.text).rstrip())
+
+
+def _farthest(label: LineSpan) -> float:
+    """Return how far behind a label its field may stand: a choice has one only close behind, as "Other" may."""
+    return _FARTHEST_OF_CHOICE if _is_choice(label) else _FARTHEST
 
 
 def _join_tick(rows: list[list[LineSpan]], one: FormField) -> bool:
@@ -88,8 +101,8 @@ def _join_tick(rows: list[list[LineSpan]], one: FormField) -> bool:
     if right:
         _, row, place = min(right, key=lambda one: one[0])
         # Ticks under each other are a list.
-        mark = "" if left or len(row) > 1 else "- "
-        row[place] = replace(row[place], text=f"{mark}{_tick(one)} {row[place].text}", x0=x0, spaces=(), raised=())
+        mark = f"{'' if left or len(row) > 1 else '- '}{_tick(one)} "
+        row[place] = _with_mark_before(row[place], mark, x0)
     elif left:
         _, row, place = min(left, key=lambda one: one[0])
         row[place] = replace(row[place], text=f"{row[place].text} {_tick(one)}", x1=x1)
@@ -125,6 +138,11 @@ def _with_value_inside(span: LineSpan, one: FormField) -> LineSpan:
         offset = next((offset for offset, _, begin in span.spaces if begin >= middle), len(span.text))
         before, after = span.text[:offset].rstrip(), span.text[offset:]
     return replace(span, text=f"{before} {one.value} {after}".strip(), spaces=(), raised=())
+
+
+def _with_mark_before(span: LineSpan, mark: str, x0: float) -> LineSpan:
+    spaces = tuple((place + len(mark), end, begin) for place, end, begin in span.spaces)
+    return replace(span, text=f"{mark}{span.text}", x0=x0, spaces=spaces, raised=())
 
 
 def _with_tick_inside(span: LineSpan, one: FormField) -> LineSpan:

@@ -5,18 +5,43 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 from argot.corpus.readers.pdf_lines import Line, LineSpan
 
 # Bullets and numbers of list items, which many programs set apart from their text.
 _MARKER = re.compile(r"[•●○◦▪■□‣⁃∙·–—\-*o\uf0b7\uf0a7\uf0d8➢➤✓❖]|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)]")
 _CURRENCY = re.compile(r"[$€£¥(]|\(?[$€£¥]\(?")
+_LOOK = ("size", "bold", "mono", "angle", "faint", "artifact")
+_FEWEST_WORDS = 4
+_WORD_GAP = 0.6
+"""Of the font size: wider than the space between most words, and narrower than that between most cells."""
 _CLOSING = re.compile(r"[)%]{1,2}")
 
 
 def lines_of_spans(spans: Iterable[LineSpan]) -> list[Line]:
     """Return the spans as lines: those that follow each other and stand side by side are one."""
-    return [Line(tuple(_join_marks(row))) for row in _rows(spans)]
+    return [Line(tuple(_join_marks(_merge_words(row)))) for row in _rows(spans)]
+
+
+def _merge_words(row: list[LineSpan]) -> list[LineSpan]:
+    """Return the row with its words as phrases, where a program placed each word by itself."""
+    small = [_is_word_gap(span, after) for span, after in pairwise(row)]
+    words = sum(span.text.strip(",.;:()").isalpha() for span in row)
+    if len(row) < _FEWEST_WORDS or words < len(row) / 2 or sum(small) < len(small) / 2:
+        return row
+    merged = row[:1]
+    for span, is_small in zip(row[1:], small, strict=True):
+        glue = "" if merged[-1].text[-1] in "([" or span.text[0] in ",.;:)]" else " "
+        merged[-1:] = [merged_spans(merged[-1], span, glue)] if is_small else [merged[-1], span]
+    return merged
+
+
+def _is_word_gap(one: LineSpan, other: LineSpan) -> bool:
+    """Tell whether two pieces stand as close as words of one look do; figures side by side may be two cells."""
+    if other.x0 - one.x1 >= _WORD_GAP * one.size or (one.text[-1].isdigit() and other.text[0].isdigit()):
+        return False
+    return all(getattr(one, name) == getattr(other, name) for name in _LOOK)
 
 
 def _rows(spans: Iterable[LineSpan]) -> Iterator[list[LineSpan]]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from argot.corpus.readers.archives import CheckedArchive
 from argot.corpus.readers.office_package import (
     OfficePackage,
+    Relationship,
     drop_dangling_relationships,
     parse_part,
     repair_parts,
+    replace_part,
     translate_strict,
     warn_of_missing,
     without_related,
@@ -31,6 +33,9 @@ _DISPENSABLE = (
     "pivotCacheDefinition",
 )
 """Kinds of parts on which openpyxl can fail and that hold no cells."""
+_STEPS: tuple[tuple[str, ...], ...] = ((), ("chartsheet",), _DISPENSABLE)
+"""What is left out of a damaged workbook, step by step, until openpyxl opens it."""
+_MAX_NAMED_SHEETS = 5
 _VISIBLE = "visible"
 
 
@@ -71,16 +76,51 @@ def open_workbook(checked: CheckedArchive) -> OpenedWorkbook:
         whole = repaired
         if damaged:
             warnings.append(f"damaged parts were read as far as they go: {', '.join(damaged[:10])}")
-        try:
-            book = _load(repaired)
-        except Exception:
-            # Programs write styles that openpyxl refuses: the cells can be read without them.
-            book = _load(without_related(repaired, OfficePackage(repaired).find_main_part(), _DISPENSABLE))
+        book, left_out = _load_in_steps(repaired)
+        if "styles" in left_out:
             warnings.append(
                 "the formats of its numbers could not be read: dates and percentages stand as plain numbers"
             )
     package = OfficePackage(whole)
+    if lost := _find_lost_sheets(package)[1]:
+        named = (" ".join(str(sheet.get("name")).split()) for sheet in lost[:_MAX_NAMED_SHEETS])
+        warnings.append(f"missing from the file: sheet {', '.join(named)}")
     return OpenedWorkbook(book, whole, package, tuple(_list_sheets(book, package)), tuple(warnings))
+
+
+def _load_in_steps(data: bytes) -> tuple[Any, tuple[str, ...]]:
+    """Return the workbook without the kinds of parts that openpyxl fails at, and these kinds."""
+    for kinds in _STEPS:
+        smaller = without_related(data, OfficePackage(data).find_main_part(), kinds) if kinds else data
+        try:
+            return _load(_drop_lost_sheets(smaller)), kinds
+        except Exception:
+            if kinds == _STEPS[-1]:
+                raise
+    raise AssertionError("the last step returns or raises")
+
+
+def _drop_lost_sheets(data: bytes) -> bytes:
+    """Return the workbook without the entries of sheets that it lacks: openpyxl fails at them."""
+    package = OfficePackage(data)
+    root, lost = _find_lost_sheets(package)
+    for sheet in lost:
+        sheet.getparent().remove(sheet)
+    return replace_part(data, package.find_main_part(), root) if lost else data
+
+
+def _find_lost_sheets(package: OfficePackage) -> tuple[Any, list[Any]]:
+    """Return the main part and, in it, the entries of the sheets that the workbook lists and does not hold."""
+    main = package.find_main_part()
+    root = parse_part(package.read(main)) if main else None
+    related = package.read_relationships(main)
+    listed = list(root.iter("{*}sheet")) if root is not None else []
+    return root, [sheet for sheet in listed if _relation_of(sheet, related) is None]
+
+
+def _relation_of(sheet: Any, related: Mapping[str, Relationship]) -> Relationship | None:
+    ids = (value for name, value in sheet.attrib.items() if name.endswith("}id"))
+    return next((related[id_] for id_ in ids if id_ in related), None)
 
 
 def _load(data: bytes) -> Any:
@@ -96,9 +136,7 @@ def _list_sheets(book: Any, package: OfficePackage) -> Iterator[WorkbookSheet]:
     cells = {sheet.title: sheet for sheet in book.worksheets}
     for element in root.iter("{*}sheet") if root is not None else ():
         title = str(element.get("name") or "")
-        target = next(
-            (related[id_] for name, id_ in element.attrib.items() if name.endswith("}id") and id_ in related), None
-        )
+        target = _relation_of(element, related)
         is_hidden = element.get("state", _VISIBLE) != _VISIBLE
         if title in cells or (target is not None and target.kind == "chartsheet"):
             yield WorkbookSheet(title, target.target if target else "", is_hidden, cells.get(title))

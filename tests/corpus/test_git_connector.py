@@ -204,7 +204,7 @@ def test_a_private_network_and_redirects_are_refused(
     server: tuple[type[_Backend], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     handler, url = server
-    with pytest.raises(SourceDown, match=r"private network \(127\.0\.0\.1\)"):
+    with pytest.raises(SourceDown, match="lies in a private network"):
         GitConnector(Repository(f"{url}/handbook.git"), Patterns()).mark()
     assert handler.asked == []
     with pytest.raises(SourceDown, match="cannot be read"):
@@ -243,7 +243,7 @@ def test_a_name_that_stands_for_a_private_address_is_refused(monkeypatch: pytest
     monkeypatch.setattr(
         "socket.getaddrinfo", lambda *_, **__: [(2, 1, 6, "", ("93.184.216.34", 80)), (2, 1, 6, "", ("10.0.0.1", 80))]
     )
-    with pytest.raises(SourceDown, match=r"10\.0\.0\.1"):
+    with pytest.raises(SourceDown, match="lies in a private network"):
         public_network.checked_addresses("example.org", 80)
 
 

@@ -138,6 +138,7 @@ def test_a_store_of_an_earlier_version_gets_its_blocks_when_it_is_opened(tmp_pat
             connection.execute(f"DROP TABLE triple_{table}")
         connection.execute("DROP TABLE keyword_totals")
         connection.execute("DROP TABLE quantised_vectors")
+        connection.execute("DROP TABLE removed_passages")
         connection.execute(f"PRAGMA user_version = {BEFORE_BLOCKS}")
         later = "SELECT id FROM _sqlite_migrations ORDER BY id LIMIT -1 OFFSET ?"
         connection.execute(f"DELETE FROM _sqlite_migrations WHERE id IN ({later})", (BEFORE_BLOCKS,))

@@ -315,6 +315,30 @@ def test_a_blind_reader_of_pages_is_seen(blind: Callable[[str], None]) -> None:
     assert lost_in(ledger_of(data, "a.html")) == {"text": 4}
 
 
+@pytest.mark.parametrize(
+    "unseen",
+    [
+        "<noscript><p>Enable scripts to see this page</p></noscript>",
+        "<p hidden>Hidden words that nobody sees</p>",
+        "<video src=a.mp4><p>Your browser cannot play this video</p></video>",
+        "<audio src=a.mp3>Your browser cannot play this recording</audio>",
+        "<svg aria-hidden=true><title>Plan of the large hall</title></svg>",
+        "<svg><title>Arrow that points to the left</title><path/></svg>",
+    ],
+)
+def test_text_that_a_browser_does_not_show_is_not_lost(unseen: str) -> None:
+    parsed, ledger = read_with_ledger(f"<body><p>The gate opens.</p>{unseen}</body>".encode(), "a.html", LIMITS)
+    assert ledger.lost == [] and "words were not read" not in " ".join(parsed.warnings)
+
+
+def test_the_description_of_a_drawing_is_read_and_a_summary_stands_apart() -> None:
+    drawing = "<svg><title>Hall</title><desc>Gates on both sides</desc><text>Gate seven</text></svg>"
+    folded = "<details><summary>More</summary>The gate opens.</details>"
+    markdown = read_document(f"<body>{drawing}{folded}</body>".encode(), "a.html", LIMITS).markdown
+    assert "Hall; Gates on both sides; Gate seven" in markdown
+    assert "More\n\nThe gate opens." in markdown
+
+
 def test_what_a_page_does_not_show_is_left_out_by_rule() -> None:
     data = b"""<html><head><style>p {color: red}</style></head><body><nav>Home Products</nav><script>run()</script>
     <p>The pump runs.</p><p style="display: none">Concealed matter</p>

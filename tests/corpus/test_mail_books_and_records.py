@@ -299,13 +299,13 @@ def test_a_notebook_shows_its_text_its_code_and_what_came_out() -> None:
                 {"output_type": "error", "ename": "KeyError", "evalue": "'x8'", "traceback": ["long"]},
             ],
         },
-        {"cell_type": "raw", "source": "left out"},
+        {"cell_type": "raw", "source": "Read for its words."},
     )
     parsed = read(data, "yield.ipynb")
     assert parsed.title == "Yield of the x4"
     assert parsed.markdown == (
         "# Yield of the x4\nMeasured in March.\n\n```python\n# not a title\nshow(frame)\n```\n\n```\n3 dies\n```\n\n"
-        "| die | mm |\n| --- | --- |\n| x4 | 12 |\n\n\n```\nKeyError: 'x8'\n```\n"
+        "| die | mm |\n| --- | --- |\n| x4 | 12 |\n\n\n```\nKeyError: 'x8'\n```\n\nRead for its words.\n"
     )
 
 

@@ -6,7 +6,7 @@ from email.message import EmailMessage
 
 import pytest
 
-from argot.corpus.readers import ReadLimits, read_document
+from argot.corpus.readers import ReadLimits, read_document, read_with_ledger
 from argot.types import ParsedDocument
 
 HEAD = b"From: ann@example.org\r\nSubject: %s\r\nDate: Thu, 05 Mar 2026 10:12:00 +0100\r\nMIME-Version: 1.0\r\n"
@@ -36,6 +36,20 @@ def several(*parts: bytes, kind: bytes = b"mixed", subject: bytes = b"Hall") -> 
 def part(body: bytes | str, kind: str = "text/plain", *more: str) -> bytes:
     data = body if isinstance(body, bytes) else body.encode()
     return "\r\n".join([f"Content-Type: {kind}", *more, "", ""]).encode() + data
+
+
+def test_the_fuller_form_of_a_text_is_read() -> None:
+    html = "<p>The hall opens at 7.</p><table><tr><td>Gate</td><td>12</td></tr></table><p>The key is in safe 6.</p>"
+    teaser = several(part("The hall opens at 7."), part(html, "text/html"), kind=b"alternative")
+    parsed, ledger = read_with_ledger(teaser, "a.eml", ReadLimits())
+    assert "The key is in safe 6." in parsed.markdown and parsed.markdown.count("opens at 7") == 1
+    assert ledger.lost == []
+    same = several(
+        part("The hall opens at 7.\nGate 12\nThe key is in safe 6. See https://example.org/a/b"),
+        part(html + "<p hidden>Words for the list of mails alone, and many more of them</p>", "text/html"),
+        kind=b"alternative",
+    )
+    assert "See https://example.org/a/b" in read(same).markdown
 
 
 # -- headers and encodings --------------------------------------------------------------------------------------------

@@ -109,13 +109,16 @@ def test_notes_on_cells_are_read_and_those_on_hidden_columns_are_not() -> None:
     made.active["B2"].comment = Comment("Reorder at 15 pieces.", "Ann")
     made.active["D2"].comment = Comment("Secret price", "Ann")
     made.active.column_dimensions["D"].hidden = True
-    made.active.oddFooter.left.text = "Document no. QP-4471 Rev. 3"
+    made.active.oddFooter.left.text = "Document no. QP-4471 Rev. 3 Approved by: Ann Lee"
     buffer = io.BytesIO()
     made.save(buffer)
     parsed = read_document(buffer.getvalue(), "a.xlsx", ReadLimits())
     assert "Note on B2 (Ann): Reorder at 15 pieces." in parsed.markdown and "Secret" not in parsed.markdown
     assert (
-        DocumentField("document_number", "QP-4471") in parsed.fields and DocumentField("revision", "3") in parsed.fields
+        DocumentField("document_number", "QP-4471") in parsed.fields
+        and DocumentField("revision", "3") in parsed.fields
+        # As in Word files.
+        and DocumentField("approved_by", "Ann Lee") in parsed.fields
     )
 
 

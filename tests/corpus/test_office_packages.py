@@ -1,6 +1,7 @@
 """Packages of Office files and e-books: one bad part costs that part, and a refusal says what is true."""
 
 import io
+import re
 import zipfile
 from collections.abc import Callable
 
@@ -8,12 +9,13 @@ import docx
 import openpyxl
 import pptx
 import pytest
+from openpyxl.chart import BarChart, Reference
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Cm, Inches
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers import read_document
+from argot.corpus.readers import read_document, read_with_ledger
 from argot.errors import UnreadableDocument
 from argot.types import ParsedDocument
 
@@ -147,6 +149,27 @@ def test_parts_of_one_name_are_said_and_backslashes_are_read() -> None:
         for name in old.namelist():
             new.writestr(name.replace("/", "\\"), old.read(name))
     assert "12 bar" in read(windows.getvalue(), "a.docx").markdown
+    ledger = read_with_ledger(windows.getvalue(), "a.docx", ReadLimits())[1]
+    assert ledger.kept > 0 and not ledger.lost
+
+
+def without(data: bytes, *ends: str) -> bytes:
+    return changed(data, lambda name, xml: None if name.endswith(ends) else xml)
+
+
+def test_a_missing_part_without_text_is_no_warning() -> None:
+    harmless = ("theme1.xml", "presProps.xml", "viewProps.xml", "core.xml", "app.xml")
+    for suffix, data in FILES.items():
+        assert read(without(data, *harmless), f"a{suffix}").warnings == ()
+
+
+@pytest.mark.parametrize("part", ["word/header1.xml", "word/numbering.xml"])
+def test_a_missing_part_of_a_word_file_is_named(part: str) -> None:
+    made = docx.Document()
+    made.sections[0].header.paragraphs[0].text = "Document no. QP-4471"
+    made.add_paragraph("Close the valve.", style="List Number")
+    assert read(saved(made), "a.docx").warnings == ()
+    assert read(without(saved(made), part), "a.docx").warnings == (f"missing from the file: {part}",)
 
 
 @pytest.mark.parametrize("breaks", ["missing", "cut off", "entities"])
@@ -161,6 +184,40 @@ def test_a_slide_or_sheet_that_fails_costs_that_one(breaks: str) -> None:
     assert [page.number for page in slides.pages][-1] == 3
     sheets = read(changed(workbook("Pump", "Valve", "Seal"), change), "a.xlsx")
     assert "Pump valve" in sheets.markdown and "Seal valve" in sheets.markdown and sheets.warnings
+
+
+@pytest.mark.parametrize("breaks", ["no reference", "missing", "no chart", "cut off"])
+def test_a_chart_sheet_without_a_chart_costs_that_sheet(breaks: str) -> None:
+    def change(name: str, xml: bytes) -> bytes | None:
+        match breaks:
+            case "no reference" if name == "xl/_rels/workbook.xml.rels":
+                return re.sub(rb"<Relationship [^>]*/chartsheets/[^>]*/>", b"", xml)
+            case "missing" if "chartsheets/" in name:
+                return None
+            case "no chart" if "chartsheets/_rels" in name:
+                return None
+            case "no chart" if "chartsheets/" in name:
+                return re.sub(rb"<drawing[^>]*/>", b"", xml)
+            case "cut off" if name.startswith("xl/drawings/drawing"):
+                return xml[:60]
+        return xml
+
+    made = openpyxl.Workbook()
+    made.active.append(["Quay", "Ships"])
+    made.active.append(["North", 12])
+    chart = BarChart()
+    chart.add_data(Reference(made.active, min_col=2, min_row=1, max_row=2), titles_from_data=True)
+    made.create_chartsheet("Plot").add_chart(chart)
+    parsed = read(changed(saved(made), change), "a.xlsx")
+    assert "| North | 12 |" in parsed.markdown
+    assert bool(parsed.warnings) is (breaks != "no chart")
+
+
+def test_an_empty_sheet_is_no_warning() -> None:
+    made = openpyxl.Workbook()
+    made.active.append(["Quay", "Ships"])
+    made.create_sheet("Notes of the year")
+    assert read(saved(made), "a.xlsx").warnings == ()
 
 
 def test_styles_that_a_library_refuses_cost_the_formats_alone() -> None:

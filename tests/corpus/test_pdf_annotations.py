@@ -50,6 +50,46 @@ def test_fields_stand_behind_their_labels() -> None:
     assert "- [x] Approved\n- [ ] Paid" in markdown
 
 
+BOX_DRAWING = "/AP << /N << /On 80 0 R /Off 80 0 R >> >>"
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        "/V /On",
+        "/AS /On",
+        f"/V /On {BOX_DRAWING}",
+        f"/V /On /AS /Off {BOX_DRAWING}",
+        f"/V /1 /AS /1 {BOX_DRAWING}",
+        "/V /Yes /AS /Yes /AP << /N 80 0 R >>",
+    ],
+)
+def test_a_tick_is_any_state_but_off(entries: str) -> None:
+    fields = [widget(f"/FT /Btn /T (n1) {entries}", "60 595 75 610")]
+    assert "[x] Approved" in read(form(fields, more=BLANK)).markdown
+
+
+@pytest.mark.parametrize("entries", ["", "/V /Off /AS /Off", BOX_DRAWING, f"/AS /Off {BOX_DRAWING}"])
+def test_a_box_in_no_state_is_not_ticked(entries: str) -> None:
+    fields = [*claim("CL-20931", "W", "Yes")[:1], widget(f"/FT /Btn /T (n2) {entries}", "60 595 75 610")]
+    assert "[ ] Approved" in read(form(fields, more=BLANK)).markdown
+
+
+def test_a_value_is_not_bound_to_what_a_tick_stands_for() -> None:
+    content = text("Fragile", 80, 700) + text("Instructions", 200, 716) + text("Other:", 80, 600)
+    fields = [
+        widget("/FT /Btn /T (n1) /V /On /AS /On", "60 698 72 710"),
+        widget("/FT /Tx /T (n2) /V (Ring twice)", "200 693 400 713"),
+        widget("/FT /Btn /T (n3) /V /On /AS /On", "60 598 72 610"),
+        widget("/FT /Tx /T (n4) /V (Cold)", "150 595 300 615"),
+    ]
+    markdown = read(form(fields, content)).markdown
+    assert "[x] Fragile" in markdown
+    assert "Fragile: Ring" not in markdown
+    assert "Instructions: Ring twice" in markdown
+    assert "[x] Other: Cold" in markdown
+
+
 def test_a_blank_form_stays_as_it_is() -> None:
     blank = read(form(claim("", "", "Off"), more=BLANK)).markdown
     assert blank == read(write_pdf([LABELS])).markdown

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+import pytest
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers import read_document
+from argot.corpus.readers.pdf_lines import LineSpan
+from argot.corpus.readers.pdf_rows import lines_of_spans
 
 LIMITS = ReadLimits()
 STEP = 16
@@ -221,3 +224,23 @@ def test_dots_that_lead_to_a_figure_are_no_text() -> None:
         )
 
     assert "| 0.99 | 800 | 880 |\n| 0.95 | 160 | 176 |" in markdown_of(draw)
+
+
+def spans_of(words: list[str], gap: float) -> Iterator[LineSpan]:
+    x = 60.0
+    for word in words:
+        yield LineSpan(word, x, 100, x + 5 * len(word), 109, 9, bold=True, mono=False)
+        x += 5 * len(word) + gap
+
+
+def test_words_that_were_placed_one_by_one_are_no_cells() -> None:
+    words = ["(", "in", "thousands", ",", "except", "per", "share", "data", ")", "if", "we", "are", "not", "able"]
+    assert [line.text for line in lines_of_spans(spans_of(words, 3))] == [
+        "(in thousands, except per share data) if we are not able"
+    ]
+
+
+@pytest.mark.parametrize(("words", "gap"), [("Gate Pier Hall Yard Dock", 9), ("12 14 15 Sum 9 8", 3), ("Gate Pier", 3)])
+def test_words_that_stand_apart_and_figures_are_cells(words: str, gap: float) -> None:
+    (line,) = lines_of_spans(spans_of(words.split(), gap))
+    assert len(line.spans) == len(words.split())

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import docx
 import pytest
+from docx.opc.packuri import PackURI
+from docx.opc.part import Part
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 
@@ -326,3 +328,28 @@ def test_a_long_table_in_a_cell_stands_below_the_table() -> None:
     markdown = read_document(page.encode(), "a.html", ReadLimits()).markdown
     assert "| A | 4401 |\n| B | (table 1 below) |\n\nTable 1 of the table above:\n\n| Person 0" in markdown
     assert markdown.endswith("| Person 19 of the duty | 4419 |\n\nEnd.\n")
+
+
+# -- form controls ---------------------------------------------------------------------------------------------------
+
+
+_TEXT_CONTROL = "8BD21D10-EC42-11CE-9E0D-00AA006002F3"
+_BUTTON = "d7053240-ce69-11cd-a777-00dd01143c57"
+
+
+def test_form_controls_that_cannot_be_read_are_counted() -> None:
+    document = procedure()
+    controls = "".join(
+        f'<w:r><w:object><w:control r:id="{document.part.relate_to(_control(number, class_), f"{_REL}/control")}"'
+        f' w:name="c{number}"/></w:object></w:r>'
+        for number, class_ in enumerate(
+            ("8BD21D40-EC42-11CE-9E0D-00AA006002F3", "d7053240-ce69-11cd-a777-00dd01143c57")
+        )
+    )
+    append(document, f"<w:p>{controls}</w:p>")
+    assert read(document).warnings == ("1 form control was not read",)
+
+
+def _control(number: int, class_: str) -> Part:
+    xml = f'<ax:ocx xmlns:ax="http://schemas.microsoft.com/office/2006/activeX" ax:classid="{{{class_}}}"/>'
+    return Part(PackURI(f"/word/activeX/activeX{number}.xml"), "application/vnd.ms-office.activeX+xml", xml.encode())

@@ -2,6 +2,7 @@
 
 import io
 import json
+import zipfile
 from pathlib import Path
 
 import docx
@@ -24,7 +25,6 @@ def no_progress(step: str, done: int, total: int) -> None:
 def folder(tmp_path: Path) -> Path:
     made = tmp_path / "files"
     (made / "inner").mkdir(parents=True)
-    (made / "page.html").write_text("<p>The pump runs.</p><svg><text>Gate two is closed</text></svg>", "utf-8")
     (made / "inner" / "note.txt").write_text("Valves close.", "utf-8")
     (made / "broken.docx").write_bytes(b"PK\x03\x04 cut off")
     (made / "strange.xyz").write_bytes(b"\x00\x01")
@@ -32,6 +32,10 @@ def folder(tmp_path: Path) -> Path:
     document, book, buffer = docx.Document(), Workbook(), io.BytesIO()
     document.add_paragraph("The crane lifts.")
     document.save(made / "crane.docx")
+    document.save(made / "gate.docx")
+    # A part that no reader knows: its words are lost, and counted.
+    with zipfile.ZipFile(made / "gate.docx", "a") as archive:
+        archive.writestr("word/novel/part1.xml", "<x><y>Valve nine leaks badly</y></x>")
     book.active.append(["Part", "Secret"])
     book.active.column_dimensions["B"].hidden = True
     book.save(buffer)
@@ -43,9 +47,9 @@ def test_each_file_is_measured_or_refused_with_its_reason(folder: Path) -> None:
     report = evaluate_reading(folder, ReadLimits(), no_progress)
     files = {one.name: one for one in report.files}
     assert files[str(Path("inner") / "note.txt")].ledger.kept == 2
-    assert files["page.html"].ledger.held == 7
-    assert files["page.html"].ledger.lost_by_kind("ledger") == {"drawing": 4}
-    assert files["page.html"].warnings == ("4 words were not read: 4 in drawings",)
+    assert files["gate.docx"].ledger.held == files["crane.docx"].ledger.held + 4
+    assert files["gate.docx"].ledger.lost_by_kind("ledger") == {"unknown part": 4}
+    assert files["gate.docx"].warnings == ("4 words were not read: 4 in unknown parts",)
     # A counter crosses from the process as one.
     assert files["parts.xlsx"].ledger.left_out["document properties"] > 0
     assert {name for name, one in files.items() if not one.is_read} == {"broken.docx", "strange.xyz", "empty.md"}
@@ -72,7 +76,7 @@ def test_the_sums_are_those_of_the_files(folder: Path) -> None:
     assert said["formats"]["all"]["refused"] == 3
     assert said["formats"][".docx"]["refused"] == 1
     worst = next(table for table in reading_tables(report, 1) if table.title.startswith("Files with"))
-    assert [row[0] for row in worst.rows] == ["page.html"]
+    assert [row[0] for row in worst.rows] == ["gate.docx"]
 
 
 def test_the_command_prints_tables_and_json(folder: Path) -> None:
@@ -82,10 +86,12 @@ def test_the_command_prints_tables_and_json(folder: Path) -> None:
     assert "hidden sheet, row or column" in shown.output
     assert "not a complete Office file" in shown.output
     said = json.loads(CliRunner().invoke(app, ["evaluate", "reading", str(folder), "--json"]).stdout)
-    (page,) = [one for one in said["files"] if one["name"] == "page.html"]
-    assert page["lost"] == [
-        {"place": "page", "kind": "drawing", "words": 4, "told_by": "ledger", "examples": ["gate two is closed"]}
-    ]
+    (gate,) = [one for one in said["files"] if one["name"] == "gate.docx"]
+    (lost,) = gate["lost"]
+    assert (lost["place"], lost["kind"], lost["words"], lost["told_by"]) == (
+        "word/novel/part1.xml", "unknown part", 4, "ledger"
+    )  # fmt: skip
+    assert lost["examples"] == ["valve nine leaks badly"]
 
 
 def test_a_folder_that_is_none_is_named(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from urllib.parse import unquote
 
 from argot.corpus.readers.ledger.budget import Budget
+from argot.corpus.readers.ledger.office import correct_names
 from argot.corpus.readers.ledger.page import page_texts
 from argot.corpus.readers.ledger.source_text import SourceText
 
@@ -23,6 +24,7 @@ _CONTENTS = "table of contents of an e-book"
 def book_texts(data: bytes, budget: Budget) -> Iterator[SourceText]:
     """Give the text of each page of the book."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        correct_names(archive)
         members = set(archive.namelist())
         for path, rule in _pages(archive, members).items():
             budget.check()

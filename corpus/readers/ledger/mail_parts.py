@@ -18,6 +18,12 @@ _MAX_DEPTH = 6
 _ENVELOPE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\r\n\r\n))From [^\r\n]{1,300}\d{4}[^\r\n]{0,40}\r?\n")
 _SHOWN = ("Subject", "From", "To", "Cc", "Date")
 _CALENDAR_LINES = re.compile(r"^(?:SUMMARY|LOCATION|DESCRIPTION)(?:;[^:\n]*)?:(.*)", re.MULTILINE)
+_CODED_BLOCK = re.compile(
+    r"^-----BEGIN PGP (MESSAGE|SIGNATURE)-----.*?(?:^-----END PGP \1-----|\Z)", re.DOTALL | re.MULTILINE
+)
+_LEAST_SHARE = 2 / 3
+_WORD = re.compile(r"[^\W_]+")
+_ADDRESS = re.compile(r"(?:https?://|mailto:|www\.)\S+", re.IGNORECASE)
 _QUOTED_LINE = re.compile(r"^[ \t]*>.*(?:\n|\Z)", re.MULTILINE)
 _QUOTED_BELOW = re.compile(
     r"^(?:-{2,} ?(?:original message|urspr.ngliche nachricht|forwarded message)|On .{5,200}wrote:|Am .{5,200}schrieb|"
@@ -65,7 +71,7 @@ def _part_texts(part: Message, place: str, rule: str, nesting: Nesting) -> Itera
         for inner in _inner_messages(part):
             yield from _message_texts(inner, "mail passed on", nesting.deeper())
     elif part.is_multipart():
-        chosen = _chosen_form(part) if kind == "multipart/alternative" else None
+        chosen = _chosen_form(part, nesting) if kind == "multipart/alternative" else None
         parts: Any = part.get_payload()
         for one in parts:
             # A calendar is no other form of the words beside it: it alone has the place and the time.
@@ -94,14 +100,35 @@ def _inner_messages(part: Message) -> list[Message]:
     return inner
 
 
-def _chosen_form(part: Message) -> Message | None:
-    """Return the form that is read: plain text, else HTML, wherever it lies."""
+def _chosen_form(part: Message, nesting: Nesting) -> Message | None:
+    """Return the form that is read: plain text unless it leaves much out, else HTML, wherever it lies."""
     forms: list[Any] = list(part.get_payload())
-    for wanted in ("text/plain", "text/html"):
-        for form in forms:
-            if any(one.get_content_type() == wanted and _has_text(one) for one in form.walk()):
-                return form  # type: ignore[no-any-return]
-    return None
+    plain, html = (
+        next((form for form in forms if next(_texts_of_kind(form, kind), None)), None)
+        for kind in ("text/plain", "text/html")
+    )
+    if plain is None or html is None:
+        return plain or html
+    words = [_count_words(form, kind, nesting) for form, kind in ((plain, "text/plain"), (html, "text/html"))]
+    return plain if words[0] >= _LEAST_SHARE * words[1] else html  # type: ignore[no-any-return]
+
+
+def _texts_of_kind(form: Message, kind: str) -> Iterator[Message]:
+    return (one for one in form.walk() if one.get_content_type() == kind and _has_text(one))
+
+
+def _count_words(form: Message, kind: str, nesting: Nesting) -> int:
+    total = 0
+    for one in _texts_of_kind(form, kind):
+        data: Any = one.get_payload(decode=True)
+        charset = one.get_content_charset() or ""
+        if kind == "text/html":
+            pieces = page_texts(data, "", nesting.budget, charset)
+            texts = [piece.text for piece in pieces if not piece.rule and piece.kind != "title"]
+        else:
+            texts = [text_of_bytes(data, charset)]
+        total += sum(len(_WORD.findall(_ADDRESS.sub(" ", text))) for text in texts)
+    return total
 
 
 def _has_text(part: Message) -> bool:
@@ -128,7 +155,10 @@ def _leaf_texts(part: Message, place: str, rule: str, nesting: Nesting) -> Itera
             if text.kind != "title":
                 yield SourceText(place, text.kind, text.text, rule or text.rule)
     elif part.get_content_maintype() == "text":
-        yield from _typed_texts(text_of_bytes(data, charset).replace("\r\n", "\n"), place, rule)
+        typed = text_of_bytes(data, charset).replace("\r\n", "\n")
+        # Of a part that is no text the reader tells that it was not read.
+        if "\0" not in typed:
+            yield from _typed_texts(typed, place, rule)
 
 
 def _kind_in_attachment(kind: str) -> str:
@@ -144,6 +174,9 @@ def _file_name(part: Message) -> str:
 
 def _typed_texts(text: str, place: str, rule: str) -> Iterator[SourceText]:
     """Give the text that the sender wrote, and what it quotes of earlier messages."""
+    for block in _CODED_BLOCK.finditer(text):
+        yield SourceText(place, "text", block[0], rule or rules.TECHNICAL)
+    text = _CODED_BLOCK.sub("", text)
     below = _QUOTED_BELOW.search(text)
     own = text[: below.start()] if below else text
     quoted = [text[below.start() :]] if below else []

@@ -56,6 +56,7 @@ _FILES = (".docx", ".docm", ".xlsx", ".xlsm", ".pptx", ".pptm")
 def office_texts(data: bytes, nesting: Nesting) -> Iterator[SourceText]:
     """Give all text of an Office file, one part after the other."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        correct_names(archive)
         names = archive.namelist()
         hidden = _hidden_slides(archive, names)
         if any(name.startswith("xl/") for name in names):
@@ -63,6 +64,13 @@ def office_texts(data: bytes, nesting: Nesting) -> Iterator[SourceText]:
         for name in names:
             nesting.budget.check()
             yield from _part_texts(archive, name, hidden, nesting)
+
+
+def correct_names(archive: zipfile.ZipFile) -> None:
+    """Give the parts the names that readers know them by: some programs write the separators of Windows."""
+    for member in archive.infolist():
+        member.filename = member.filename.replace("\\", "/").removeprefix("/")
+        archive.NameToInfo[member.filename] = member
 
 
 def _part_texts(archive: zipfile.ZipFile, name: str, hidden: frozenset[str], nesting: Nesting) -> Iterator[SourceText]:

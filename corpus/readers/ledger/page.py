@@ -16,6 +16,7 @@ _RULES_OF_TAGS = {
     **dict.fromkeys(("nav", "button", "dialog", "datalist", "option"), rules.CLICKABLE),
     **dict.fromkeys(("del", "s", "strike"), rules.DELETED),
     **dict.fromkeys(("annotation", "annotation-xml"), rules.OTHER_FORM),
+    **dict.fromkeys(("video", "audio"), rules.FALLBACK),
     "head": rules.CODE,
 }
 _RULES_OF_ROLES = {
@@ -134,8 +135,9 @@ class _Walk:
     def _state_of(self, tag: str, element: Any, around: tuple[str, str]) -> tuple[str, str]:
         kind, rule = around
         kind = _KINDS_OF_TAGS.get(tag, kind)
-        if tag == "title" and kind == "title":
-            return kind, ""
+        if tag == "title":
+            # A drawing has a title of its own, which goes with it.
+            return ("title", "") if around[0] != "drawing" else around
         if element is self._main:
             return kind, ""
         return kind, rule or self._rule_of(tag, element)
@@ -152,15 +154,26 @@ class _Walk:
         # Asides may lie in one another, and each is looked through.
         if tag == "aside":
             self._budget.check()
-        if tag == "aside" and _leads_elsewhere(element):
-            return rules.CLICKABLE
-        return rules.CLICKABLE if tag == "a" and "headerlink" in (element.get("class") or "") else ""
+        is_clickable = (
+            (tag == "aside" and _leads_elsewhere(element))
+            or (tag == "svg" and _is_icon(element))
+            or (tag == "a" and "headerlink" in (element.get("class") or ""))
+        )
+        return rules.CLICKABLE if is_clickable else ""
 
 
 def _is_hidden(element: Any) -> bool:
     if element.get("hidden") is not None or element.get("aria-hidden") == "true":
         return True
     return bool(_HIDDEN_STYLE.search(element.get("style") or ""))
+
+
+def _is_icon(drawing: Any) -> bool:
+    """Tell whether a drawing bears no text and does not say that it is a picture."""
+    texts = (element for element in drawing.iter() if str(element.tag).lower() in ("text", "foreignobject"))
+    if any("".join(element.itertext()).strip() for element in texts):
+        return False
+    return drawing.get("role") != "img" or any(one.tag in ("a", "button") for one in drawing.iterancestors())
 
 
 def _leads_elsewhere(aside: Any) -> bool:

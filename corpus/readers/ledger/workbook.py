@@ -24,8 +24,13 @@ def cells_of(archive: zipfile.ZipFile, names: list[str], budget: Budget) -> Iter
     strings = _shared_strings(archive, names, budget)
     for path, title, is_hidden in _sheets(archive, names):
         rule = rules.HIDDEN_CELL if is_hidden else ""
-        yield SourceText(path, "cell", title, rule)
-        yield from _sheet_texts(archive.open(path), path, rule, strings, budget)
+        texts = _sheet_texts(archive.open(path), path, rule, strings, budget)
+        first = next(texts, None)
+        # A sheet without text has nothing that its name could stand above.
+        yield SourceText(path, "cell", title, rule or (rules.TECHNICAL if first is None else first.rule))
+        if first is not None:
+            yield first
+        yield from texts
 
 
 def _events(stream: IO[bytes], *kinds: str) -> Any:

@@ -715,7 +715,9 @@ def test_no_command_prints_what_a_terminal_obeys(argot: Argot) -> None:
 @pytest.mark.usefixtures("acting")
 def test_escaped_json_reads_the_same(argot: Argot) -> None:
     documents = json.loads(argot("list", "--json").out)
-    assert f"T {ACTS}".split() == next(one["title"] for one in documents if "pwned" in one["name"]).split()
+    # In the text of a document a control of this range is the sign that windows-1252 has there.
+    title = f"T {ACTS}".replace("\x9b", "›")
+    assert title.split() == next(one["title"] for one in documents if "pwned" in one["name"]).split()
 
 
 @pytest.mark.usefixtures("acting")

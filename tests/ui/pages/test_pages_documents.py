@@ -282,7 +282,7 @@ async def test_what_is_at_a_web_address_is_read(
     assert "anvil" in told and "added" in told
     assert (await document(kb, "anvil")).tags == ("iron",)
     refused = unescape((await post(mia, "/documents/upload", address="https://127.0.0.1/private")).text)
-    assert "lies in a private network (127.0.0.1)" in refused
+    assert "lies in a private network" in refused
     async with at(kb, NINA) as nina:
         assert "was not added" not in (await post(nina, "/documents/upload", address="https://example.org/x")).text
 

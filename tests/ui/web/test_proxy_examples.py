@@ -65,6 +65,8 @@ def test_people_sign_in_and_open_a_window(opened: Front) -> None:
     with opened.connect() as raw, connect(
         f"ws://{NAME}/ws/socket.io/?EIO=4&transport=websocket", sock=raw,
         origin=ORIGIN, additional_headers={"Cookie": cookie},  # type: ignore[arg-type]
+        # The first window of a service loads the chat, which takes its time on a busy machine.
+        open_timeout=120,
     ) as window:  # fmt: skip
         assert str(window.recv()).startswith("0")
 

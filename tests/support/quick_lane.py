@@ -23,7 +23,7 @@ from repository import ROOT
 MAX_CPU_SECONDS = 2.0
 MAX_WALL_SECONDS = 60.0
 """Only ends a test that waits for what the guard refused to a thread of it."""
-MAX_EXAMPLES = 20
+MAX_EXAMPLES = 8
 HEAVY_EVENTS = {
     "subprocess.Popen": PROCESS,
     "os.fork": PROCESS,

@@ -42,7 +42,8 @@ HEAVY_MARKS = {"browser": BROWSER, "vllm": "asks a real vLLM", "slow": "is marke
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-def find_test_needs(path: Path) -> dict[str, str]:
+@cache
+def find_test_needs(path: Path) -> Mapping[str, str]:
     """Return the need of each test function of a file by its name, `test_...` or `Class.test_...`; empty: none."""
     tree = _parse(path)
     needs = _find_needs(path)

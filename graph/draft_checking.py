@@ -20,7 +20,7 @@ from argot.types import Hit, MatchedSegment
 _VERDICT = re.compile(r"\W*(?:yes|no)\W*", re.IGNORECASE)
 
 
-def checked_draft(draft: str, hits: Sequence[Hit], run: RunContext, asked: str | None = None) -> list[SentenceRecord]:
+def check_draft(draft: str, hits: Sequence[Hit], run: RunContext, asked: str | None = None) -> list[SentenceRecord]:
     """The draft's sentences with what they rest on.
 
     `asked`: the question, where a model wrote the draft. It may have followed an order in a passage, which is no
@@ -30,9 +30,9 @@ def checked_draft(draft: str, hits: Sequence[Hit], run: RunContext, asked: str |
     if asked is not None:
         # Only for a model's draft: a quotation is right to repeat what the passage says, orders included.
         hits = [replace(hit, passage=support_only(hit.passage, text, asked)) for hit in hits]
-    sentences = _sentences(text)
+    sentences = _split_draft(text)
     if run.profile.match_references:
-        _cite_segments(sentences, _segments(sentences, hits, run), hits)
+        _cite_segments(sentences, _match_segments(sentences, hits, run), hits)
         if asked is None:
             _cite_counts(sentences)
         # "The range starts at 1 ..." matches its passage well and may yet say the opposite of how it goes on.
@@ -41,12 +41,12 @@ def checked_draft(draft: str, hits: Sequence[Hit], run: RunContext, asked: str |
     return sentences
 
 
-def cited(sentences: Sequence[SentenceRecord]) -> list[SentenceRecord]:
+def select_cited(sentences: Sequence[SentenceRecord]) -> list[SentenceRecord]:
     """Those that something supports."""
     return [sentence for sentence in sentences if sentence["citations"]]
 
 
-def _sentences(text: str) -> list[SentenceRecord]:
+def _split_draft(text: str) -> list[SentenceRecord]:
     found, end = [], 0
     # White space is kept as `gap`: lists and paragraphs of the draft look the same when sentences are left out.
     for first, last in split_sentences(text):
@@ -58,7 +58,7 @@ def _sentences(text: str) -> list[SentenceRecord]:
     return found
 
 
-def _segments(sentences: Sequence[SentenceRecord], hits: Sequence[Hit], run: RunContext) -> list[MatchedSegment]:
+def _match_segments(sentences: Sequence[SentenceRecord], hits: Sequence[Hit], run: RunContext) -> list[MatchedSegment]:
     return matched(
         [sentence["text"] for sentence in sentences],
         [hit.passage for hit in hits],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from argot.graph.run_context import RunContext, passages_to_answer_from
+from argot.graph.run_context import RunContext, count_answer_passages
 from argot.graph.state import State, SubjectRecord
 from argot.tools.reading.numbered_references import numbered_references
 from argot.tools.retrieval.numbered_search import NumberedFindings, NumberedSearch
@@ -27,7 +27,7 @@ def find_parts_in_turn(
     beyond_hits = not (run.scope or state.get("scope") or subject)
     search = NumberedSearch(run.corpus.store, run.principal)
     found = search.find_parts(state["stand_alone_question"], references, hits, beyond_hits=beyond_hits)
-    most = passages_to_answer_from(run)
+    most = count_answer_passages(run)
     while sum(len(part.hits) for part in found.parts) > most and len(found.parts) > 1:
         found.parts.pop()
     return found
@@ -41,7 +41,7 @@ def put_first(found: NumberedFindings, hits: Sequence[Hit]) -> list[Hit]:
     return [*first.values(), *(hit for hit in hits if hit.passage.id not in first)]
 
 
-def spans_of(found: NumberedFindings) -> list[tuple[str, int, int]]:
+def list_spans(found: NumberedFindings) -> list[tuple[str, int, int]]:
     """Return the parts as the state keeps them."""
     return [
         (hit.passage.id, start, end)

@@ -80,7 +80,7 @@ class RunContext:
         approved = partial(self.glossary.senses.find, self.principal, status="approved")
         return signatures_for(self.glossary.lookup.matcher(self.principal), approved)
 
-    def in_abbreviations(self, text: str) -> str:
+    def abbreviate(self, text: str) -> str:
         """The text with the terms by which alone the documents know what it says in full, or in lay words."""
         # "jargon off" is the ablation without the glossary.
         if not (self.profile.look_up_jargon and self.profile.augment_question):
@@ -91,7 +91,7 @@ class RunContext:
         meanings = partial(meanings_for, matcher, approved, self.corpus.embedder)
         return in_terms(text, matcher, meanings, store, self.principal)
 
-    def in_thread(self, thread: str) -> RunContext:
+    def begin_turn(self, thread: str) -> RunContext:
         """The same surroundings for one turn in this thread, with an empty record of model calls."""
         calls: list[ModelCall] = []
         run = replace(self, thread=thread, model_calls=calls)
@@ -114,17 +114,17 @@ class RunContext:
 ContextSource = Callable[[], RunContext]
 
 
-def passages_kept(run: RunContext) -> int:
+def count_kept_passages(run: RunContext) -> int:
     """How many passages stay after re-ranking: a model is given more than are shown to people."""
     return max(run.profile.passages, run.profile.passages_for_model) if run.model is not None else run.profile.passages
 
 
-def passages_to_answer_from(run: RunContext) -> int:
+def count_answer_passages(run: RunContext) -> int:
     """A model finds the answer among many passages; quotations come from the first few."""
     return run.profile.passages_for_model if run.model is not None else run.profile.passages_for_answer
 
 
-def extractive_context(  # noqa: PLR0917
+def build_extractive_context(  # noqa: PLR0917
     corpus: Corpus,
     glossary: Glossary,
     principal: Principal,
@@ -148,7 +148,7 @@ def extractive_context(  # noqa: PLR0917
     )
 
 
-def run_context_for(  # noqa: PLR0917
+def build_run_context(  # noqa: PLR0917
     corpus: Corpus,
     glossary: Glossary,
     principal: Principal,
@@ -158,11 +158,11 @@ def run_context_for(  # noqa: PLR0917
     server: ModelServer | None = None,
 ) -> RunContext:
     """Surroundings with the language model where there is a server and the profile uses it, else without."""
-    run = extractive_context(corpus, glossary, principal, profile, settings, asker_context)
-    return with_model(run, server, settings) if server is not None and profile.use_model else run
+    run = build_extractive_context(corpus, glossary, principal, profile, settings, asker_context)
+    return add_model(run, server, settings) if server is not None and profile.use_model else run
 
 
-def with_model(run: RunContext, server: ModelServer, settings: Settings) -> RunContext:
+def add_model(run: RunContext, server: ModelServer, settings: Settings) -> RunContext:
     """The same surroundings with the model as reader and writer from the next turn on; the extractive ones stand in."""
 
     def reader_and_writer(calls: list[ModelCall]) -> ReaderAndWriter:

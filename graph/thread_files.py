@@ -18,13 +18,13 @@ from argot.types import Document, Hit
 _END = re.compile(r"[\s?.!…]*$")
 
 
-def files_at_hand(run: RunContext) -> list[Document]:
+def list_files(run: RunContext) -> list[Document]:
     """What "this file" can mean: documents that alone are asked, and the files of the conversation, oldest first."""
     own = run.corpus.store.documents_of_conversation(run.principal)
     return [*(documents_with_ids(run.corpus.store, run.principal, run.documents) if run.documents else ()), *own]
 
 
-def whole_files(message: str, files: Sequence[Document], before: Mapping[str, Any] | None) -> list[Document]:
+def find_whole_files(message: str, files: Sequence[Document], before: Mapping[str, Any] | None) -> list[Document]:
     """The files that the message asks to be told the gist of; none: it asks for something else.
 
     "This" and "it" mean a file only if it came since the last turn, or that turn was about it; else what was said.
@@ -35,20 +35,20 @@ def whole_files(message: str, files: Sequence[Document], before: Mapping[str, An
     """
     meant = whole_file_asked(message, [file.name for file in files]) if files else None
     if meant is None:
-        asked = _same_again(message, files, before)
+        asked = _find_same_again(message, files, before)
         return [files[asked]] if asked is not None else []
-    return _meant(meant, files, before, message)
+    return _find_meant(meant, files, before, message)
 
 
-def inside_files(
+def find_inside_files(
     message: str, files: Sequence[Document], before: Mapping[str, Any] | None
 ) -> tuple[list[Document], AskedInFile] | None:
     """What the message asks of files of the conversation, and of which; None: it speaks of none.
 
-    "It" means a file as for `whole_files`. "And plan.pdf?" asks the question before once more, of that file.
+    "It" means a file as for `find_whole_files`. "And plan.pdf?" asks the question before once more, of that file.
     """
     asked = asked_in_file(message, [file.name for file in files]) if files else None
-    meant = _meant(asked.pointer, files, before, message) if asked else []
+    meant = _find_meant(asked.pointer, files, before, message) if asked else []
     if asked is None or not meant:
         return None
     # "And plan.pdf?"
@@ -57,14 +57,14 @@ def inside_files(
     return meant, asked
 
 
-def _same_again(message: str, files: Sequence[Document], before: Mapping[str, Any] | None) -> int | None:
+def _find_same_again(message: str, files: Sequence[Document], before: Mapping[str, Any] | None) -> int | None:
     """The number of the file in "And plan.pdf?", if the turn before asked for the gist of a file, or there was none."""
     asked = asked_in_file(message, [file.name for file in files]) if files else None
     again = asked is not None and not asked.question and (before is None or bool(before.get("whole")))
     return asked.pointer if asked and again and isinstance(asked.pointer, int) else None
 
 
-def _meant(
+def _find_meant(
     meant: Pointer | int, files: Sequence[Document], before: Mapping[str, Any] | None, message: str
 ) -> list[Document]:
     """The files that are pointed at; none: "it" is none of them."""
@@ -83,7 +83,7 @@ def _meant(
     return new[-1:] or same or (list(files[-1:]) if meant == "file" else [])
 
 
-def named_in(message: str, files: Sequence[Document]) -> str:
+def add_file_names(message: str, files: Sequence[Document]) -> str:
     """The message with the names of the files it is about: "What is this about (plan.pdf)?"."""
     end = _END.search(message)
     place = end.start() if end else len(message)
@@ -91,12 +91,12 @@ def named_in(message: str, files: Sequence[Document]) -> str:
     return message if all(file.name in message for file in files) else f"{message[:place]} ({names}){message[place:]}"
 
 
-def hits_of_files(ids: Sequence[str], run: RunContext) -> list[Hit]:
+def load_file_hits(ids: Sequence[str], run: RunContext) -> list[Hit]:
     """The passages that tell most of these documents as wholes, document by document, in their order.
 
     At most as many as an answer keeps (`passages` of the profile), evenly from each document.
     """
-    held = {document.id: document for document in files_at_hand(run)}
+    held = {document.id: document for document in list_files(run)}
     wanted = [held[id_] for id_ in ids if id_ in held]
     room = max(1, run.profile.passages // max(1, len(wanted)))
     return [
@@ -106,7 +106,7 @@ def hits_of_files(ids: Sequence[str], run: RunContext) -> list[Hit]:
     ][: run.profile.passages]
 
 
-def scope_notes(turn: Mapping[str, Any], run: RunContext) -> list[str]:
+def write_scope_notes(turn: Mapping[str, Any], run: RunContext) -> list[str]:
     """Which files alone were searched, by name; of those that this principal may read."""
     wanted = turn.get("scope", [])
     names = [one.name for one in documents_with_ids(run.corpus.store, run.principal, wanted)] if wanted else []

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from argot.errors import InvalidInput
 from argot.learn.generator.generator_recipe import GeneratorRecipe
 from argot.learn.training_pairs import PoolPassage, TrainingPair
-from argot.prompts.loader import NOT_IN_PASSAGES, prompt, prompt_names
+from argot.prompts.loader import NOT_IN_PASSAGES, list_prompt_names, prompt
 from argot.tools.answering.citation_marks import without_marks
 from argot.tools.llm.completion import Messages
 from argot.tools.llm.writer import answer_messages, numbered_passages
@@ -89,7 +89,7 @@ def _question_messages(name: str, question: str) -> Messages:
 
 
 def _check_prompt(name: str) -> None:
-    alone = [one for one in prompt_names() if prompt(one).inputs == ("question",)]
+    alone = [one for one in list_prompt_names() if prompt(one).inputs == ("question",)]
     if name not in alone:
         raise InvalidInput(f"There is no prompt '{name}' that takes a question alone. There are: {', '.join(alone)}.")
 

@@ -7,7 +7,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from argot.graph.build import build_graph
 from argot.graph.run import answer_choice, ask
-from argot.graph.state_records import CHOSEN
+from argot.graph.state_records import CHOSEN_BY_ASKER
 from argot.results import AskResult
 from argot.tools.senses.rival_senses import passages_of_rivals
 from argot.types import Principal
@@ -57,7 +57,7 @@ async def test_a_choice_among_several_counts_as_the_askers_word(kb: Any) -> None
     meant = await result_of(answer_choice(graph, run, "t", "Public Utilities Commission"))
     assert "class 10" not in meant.answer
     values = (await graph.aget_state({"configurable": {"thread_id": "t"}})).values
-    assert {reading["chosen_by"] for reading in values["readings"]} <= set(CHOSEN)
+    assert {reading["chosen_by"] for reading in values["readings"]} <= set(CHOSEN_BY_ASKER)
 
 
 async def test_a_sense_that_was_worked_out_leaves_nothing_out(kb: Any) -> None:

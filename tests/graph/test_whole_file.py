@@ -363,7 +363,7 @@ def test_a_short_file_is_taken_whole() -> None:
 
 
 def with_model(kb: Any, scripted: Any) -> Any:
-    from argot.graph.run_context import with_model as modelled
+    from argot.graph.run_context import add_model as modelled
     from argot.tools.llm.model_server import ModelServer
 
     settings = scripted.settings(home=kb.folder)

@@ -6,7 +6,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from argot.graph.build import build_graph
-from argot.graph.run import ask, thread_state
+from argot.graph.run import ask, read_thread
 from argot.results import AskResult
 from argot.tools.reading.chitchat import small_talk
 from argot.types import Principal
@@ -97,7 +97,7 @@ async def test_examples_name_no_document_that_the_asker_may_not_read(tiny_kb: An
     run = tiny_kb.run_context(insider)
     results = [event.data async for event in ask(graph, run, "Hello", "t")]
     assert "Canary voltage" in str(results[-1])
-    seen = await thread_state(graph, tiny_kb.run_context(Principal("bob")), "t")
+    seen = await read_thread(graph, tiny_kb.run_context(Principal("bob")), "t")
     assert "anary" not in seen.turns[0].model_dump_json()
 
 

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from argot.prompts.loader import fenced, numbered, prompt
+from argot.prompts.loader import number_lines, prompt, wrap_in_fence
 from argot.results import ModelCall
 from argot.tools.llm.calls import response_format
 from argot.tools.llm.chunks import token_count
@@ -209,8 +209,8 @@ async def matched_by(
     Raises:
         ModelUnavailable: the model gave no valid reply.
     """
-    inputs = {"question": question, "sentences": numbered(sentences)}
-    shown = [fenced("passage", one.text, n=n, source=one.header or None) for n, one in enumerate(passages, 1)]
+    inputs = {"question": question, "sentences": number_lines(sentences)}
+    shown = [wrap_in_fence("passage", one.text, n=n, source=one.header or None) for n, one in enumerate(passages, 1)]
     data = await model.fit("match_references", "passages", shown, **inputs)
     # What did not fit was never seen, so a reply that names it names nothing.
     seen = next(n for n in range(len(shown), 0, -1) if data == "\n\n".join(shown[:n]))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from argot.errors import ModelUnavailable
-from argot.prompts.fences import fenced
+from argot.prompts.fences import wrap_in_fence
 from argot.tools.answering.embedded_instructions import gives_orders
 from argot.types import Document, Passage
 
@@ -45,7 +45,9 @@ async def quote_definition(
     shown = [one for one in found if not gives_orders(one[0])][:MOST_SHOWN]
     if not shown:
         return None
-    pieces = [fenced("passage", one.text, n=number, document=of.name) for number, (one, of) in enumerate(shown, 1)]
+    pieces = [
+        wrap_in_fence("passage", one.text, n=number, document=of.name) for number, (one, of) in enumerate(shown, 1)
+    ]
     try:
         passages = await model.fit("define_term", "passages", pieces, term=term)
         reply = await model.json("define_term", term=term, passages=passages)

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from argot.jargon_db.lookup.matcher import TermMatcher
-from argot.prompts.fences import numbered
+from argot.prompts.fences import number_lines
 from argot.protocols import QuestionReader
 from argot.tools.llm.grounding import LOOK_AT_MOST, grounded_context, grounded_terms, grounded_triples
 from argot.tools.llm.rewording import LONGEST_QUESTION, search_query, stand_alone_question
@@ -72,7 +72,7 @@ class ModelReader:
             "identify_context",
             # The schema allows these names and no others.
             choices={"contexts": [context.name for context in listed]},
-            contexts=numbered([_described(context) for context in listed]),
+            contexts=number_lines([_described(context) for context in listed]),
             question=question[:LOOK_AT_MOST],
         )
         return grounded_context(said["context"], listed)
@@ -130,4 +130,4 @@ def _described(context: Context) -> str:
 
 
 def _listed(triples: Sequence[Triple]) -> str:
-    return numbered([f"({triple.source}, {triple.action}, {triple.target})" for triple in triples])
+    return number_lines([f"({triple.source}, {triple.action}, {triple.target})" for triple in triples])

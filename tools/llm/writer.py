@@ -7,7 +7,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from argot.errors import ModelUnavailable
-from argot.prompts.loader import fenced, prompt
+from argot.prompts.loader import prompt, wrap_in_fence
 from argot.protocols import TAKEN_BACK, AnswerRequest
 from argot.tools.answering.citation_marks import MarkFilter
 from argot.tools.llm.completion import Messages
@@ -147,7 +147,7 @@ def passages_given(hits: Sequence[Hit]) -> list[str]:
 
 def numbered_passages(passages: Iterable[tuple[str, str]]) -> list[str]:
     """Each text in its fence, numbered from 1, with the source it is from."""
-    return [fenced("passage", text, n=n, source=source) for n, (text, source) in enumerate(passages, 1)]
+    return [wrap_in_fence("passage", text, n=n, source=source) for n, (text, source) in enumerate(passages, 1)]
 
 
 def answer_messages(question: str, passages: Sequence[str]) -> Messages:

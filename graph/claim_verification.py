@@ -17,13 +17,13 @@ from argot.graph.draft_checking import cite
 from argot.graph.run_context import RunContext
 from argot.graph.state import SentenceRecord
 from argot.tools.answering.citation_marks import CUT_SHORT
-from argot.tools.answering.citations import source_text
-from argot.tools.answering.embedded_instructions import support_only
-from argot.tools.answering.objections import is_soft, objection
-from argot.tools.answering.premises import without_premise
-from argot.tools.answering.support import visible
-from argot.tools.llm.judge import matched_by
-from argot.tools.retrieval.claim_support import claim_support
+from argot.tools.answering.citations import join_source_text
+from argot.tools.answering.embedded_instructions import keep_support
+from argot.tools.answering.objections import find_objection, is_soft
+from argot.tools.answering.premises import remove_premise
+from argot.tools.answering.support import read_visible
+from argot.tools.llm.judge import match_by_model
+from argot.tools.retrieval.claim_support import score_claim
 from argot.tools.retrieval.reader_scorer import ReaderScorer
 from argot.types import Hit
 
@@ -54,7 +54,7 @@ async def cite_by_model(sentences: Sequence[SentenceRecord], hits: Sequence[Hit]
         return
     texts = [sentence["text"] for sentence, _ in doubtful]
     try:
-        segments = await matched_by(run.model, asked, texts, [shown[at].passage for at in places])
+        segments = await match_by_model(run.model, asked, texts, [shown[at].passage for at in places])
     except ModelUnavailable:
         return
     for found in segments:
@@ -70,7 +70,7 @@ def _find_doubtful(
     """The hits as they may bear sentences out, and the sentences to ask about with the places of such hits."""
     draft = "".join(sentence["gap"] + sentence["text"] for sentence in sentences)
     # an order in a passage ("say that ...") is no evidence for a sentence that follows it
-    shown = [replace(hit, passage=support_only(hit.passage, draft, asked)) for hit in hits]
+    shown = [replace(hit, passage=keep_support(hit.passage, draft, asked)) for hit in hits]
     uncited = (one for one in sentences if not (one["citations"] or one["text"].endswith(CUT_SHORT)))
     found = ((sentence, _find_supporting(sentence, shown, run, asked)) for sentence in uncited)
     return shown, [(sentence, places) for sentence, places in found if places][:MAX_SENTENCES]
@@ -80,10 +80,10 @@ def _find_supporting(sentence: SentenceRecord, hits: Sequence[Hit], run: RunCont
     """The places of passages that may bear the sentence out, likeliest first: near enough, and nothing speaks hard
     against it.
     """
-    texts = [source_text(hit.passage) for hit in hits]
+    texts = [join_source_text(hit.passage) for hit in hits]
     shares = run.support.score(sentence["text"], texts)
     looked_at = [place for place, share in enumerate(shares) if share >= MIN_SHARED_WORDS]
-    found = claim_support(sentence["text"], [texts[place] for place in looked_at], run.scorer)
+    found = score_claim(sentence["text"], [texts[place] for place in looked_at], run.scorer)
     chances = dict(zip(looked_at, found, strict=True))
     least = MIN_CHANCE if isinstance(run.scorer, ReaderScorer) else MIN_CHANCE_BY_WORDS
     near = sorted((place for place in looked_at if chances[place] >= least), key=lambda at: -chances[at])
@@ -92,13 +92,13 @@ def _find_supporting(sentence: SentenceRecord, hits: Sequence[Hit], run: RunCont
 
 def may_be_asked(sentence: str, text: str, asked: str) -> bool:
     """Whether nothing speaks hard against the sentence but what it takes over from the question."""
-    reason, said, source = objection(sentence, text), visible(sentence), visible(text)
+    reason, said, source = find_objection(sentence, text), read_visible(sentence), read_visible(text)
     for _ in range(_MAX_PREMISES):
         if is_soft(reason):
             return True
         before = said, source
-        said, source = without_premise(reason, said, source, asked)
+        said, source = remove_premise(reason, said, source, asked)
         if (said, source) == before:
             return False
-        reason = objection(said, source)
+        reason = find_objection(said, source)
     return is_soft(reason)

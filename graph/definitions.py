@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from argot.graph.run_context import RunContext
 from argot.graph.state import State, TurnPart
 from argot.graph.state_records import read_terms
-from argot.tools.reading.definition_questions import meanings_asked
-from argot.tools.reading.question_splitting import parts_of
+from argot.tools.reading.definition_questions import find_asked_meanings
+from argot.tools.reading.question_splitting import split_questions
 from argot.tools.text.words import bare
 from argot.types import Mention, ReadTerm, Sense
 
@@ -28,7 +28,7 @@ def find_definitions(state: State, run: RunContext, *, quoted: bool) -> TurnPart
     senses = dict.fromkeys(term.sense.id for term in terms if term.mention in asked)
     if not senses:
         return {}
-    parts = state.get("unanswered", []) if quoted else parts_of(state["stand_alone_question"])
+    parts = state.get("unanswered", []) if quoted else split_questions(state["stand_alone_question"])
     return {"defined": list(senses), "unanswered": [part for part in parts if not _find_asked(part, terms, run)]}
 
 
@@ -39,7 +39,7 @@ def has_more_than_meaning(quotation: Sequence[str], state: State, run: RunContex
     somebody does with it, or when, and not what it is.
     """
     terms = read_terms(state, run)
-    if not all(_find_asked(part, terms, run) for part in parts_of(state["stand_alone_question"])):
+    if not all(_find_asked(part, terms, run) for part in split_questions(state["stand_alone_question"])):
         return True
     senses = [term.sense for term in terms]
     names = {bare(name) for sense in senses for name in (sense.term, sense.expansion, *sense.aliases)} - {""}
@@ -49,7 +49,7 @@ def has_more_than_meaning(quotation: Sequence[str], state: State, run: RunContex
 
 def _find_asked(question: str, terms: list[ReadTerm], run: RunContext) -> list[Mention]:
     contexts = [context.name for context in run.glossary.contexts.all(run.principal)]
-    return meanings_asked(question, [term.mention for term in terms], contexts)
+    return find_asked_meanings(question, [term.mention for term in terms], contexts)
 
 
 def _is_told(sense: Sense, mention: Mention) -> bool:

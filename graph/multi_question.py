@@ -8,11 +8,11 @@ from itertools import chain, zip_longest
 from argot.graph.run_context import RunContext
 from argot.graph.state import State
 from argot.graph.state_records import read_terms
-from argot.tools.answering.succession import successors_first
-from argot.tools.reading.question_splitting import parts_of
+from argot.tools.answering.succession import put_successors_first
+from argot.tools.reading.question_splitting import split_questions
 from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
-from argot.tools.retrieval.missing_subjects import asks_of_numbers_alone, lacks_half, unspoken_terms
-from argot.tools.retrieval.reranker import evidence_strength, is_clear, is_quotable, rerank
+from argot.tools.retrieval.missing_subjects import find_unspoken_terms, has_only_numbers, lacks_half
+from argot.tools.retrieval.reranker import is_clear, is_quotable, measure_evidence, rerank
 from argot.types import Hit, ReadTerm
 
 WHOLE_WEIGHT = 0.3
@@ -24,9 +24,9 @@ def list_parts(state: State, run: RunContext) -> list[str]:
     # A model answers both halves from one list. Without re-ranking there is no score to judge a half by.
     if run.model is not None or not (run.profile.rerank and run.profile.generate_answer):
         return []
-    parts = parts_of(_get_whole_question(state))
+    parts = split_questions(_get_whole_question(state))
     # A spelt-out term may hold an "and" of its own ("Research and Development"), and splits differently from the words.
-    return parts if len(parts) > 1 and len(parts) == len(parts_of(state["stand_alone_question"])) else []
+    return parts if len(parts) > 1 and len(parts) == len(split_questions(state["stand_alone_question"])) else []
 
 
 def search_parts(parts: Sequence[str], state: State, run: RunContext) -> list[Hit]:
@@ -50,7 +50,7 @@ def rank_parts(parts: Sequence[str], hits: Sequence[Hit], state: State, run: Run
     """
     orders, unanswered = [], []
     for place, part in enumerate(parts):
-        ordered = successors_first(rerank(_list_wordings(part, state, run), hits, run.scorer, run.profile), part)
+        ordered = put_successors_first(rerank(_list_wordings(part, state, run), hits, run.scorer, run.profile), part)
         orders.append(ordered[: run.profile.passages])
         if not _is_enough(part, orders[-1], state, run):
             unanswered.append(place)
@@ -68,14 +68,14 @@ def _is_enough(part: str, hits: Sequence[Hit], state: State, run: RunContext) ->
     if not hits:
         return False
     abbreviated = run.abbreviate(part)
-    evidence = evidence_strength(abbreviated, hits, run.scorer)
+    evidence = measure_evidence(abbreviated, hits, run.scorer)
     if not is_quotable(part, hits, evidence, run.scorer, run.profile, run.corpus.embedder):
         return False
     if not run.profile.abstain_below:
         return True
     stated = [term for term in read_terms(state, run) if _has_term(part, term)]
-    lacking = asks_of_numbers_alone(part) or lacks_words(abbreviated, hits, evidence, stated, run)
-    return not (lacking or unspoken_terms(stated, hits, run.corpus.store, run.principal))
+    lacking = has_only_numbers(part) or lacks_words(abbreviated, hits, evidence, stated, run)
+    return not (lacking or find_unspoken_terms(stated, hits, run.corpus.store, run.principal))
 
 
 def lacks_words(query: str, hits: Sequence[Hit], evidence: float, terms: Sequence[ReadTerm], run: RunContext) -> bool:

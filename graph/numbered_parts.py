@@ -6,21 +6,21 @@ from collections.abc import Sequence
 
 from argot.graph.run_context import RunContext, count_answer_passages
 from argot.graph.state import State, SubjectRecord
-from argot.tools.reading.numbered_references import numbered_references
+from argot.tools.reading.numbered_references import find_numbered_references
 from argot.tools.retrieval.numbered_search import NumberedFindings, NumberedSearch
 from argot.types import Hit
 
 
 def has_references_throughout(parts: Sequence[str]) -> bool:
     """Whether each question of a message names a numbered part: then they are answered as one."""
-    return all(numbered_references(part) for part in parts)
+    return all(find_numbered_references(part) for part in parts)
 
 
 def find_parts_in_turn(
     hits: Sequence[Hit], subject: SubjectRecord | None, state: State, run: RunContext
 ) -> NumberedFindings:
     """Return the numbered parts that the turn's question names; none without re-ranking, where nothing is weighed."""
-    references = numbered_references(state["stand_alone_question"])
+    references = find_numbered_references(state["stand_alone_question"])
     if not references or not run.profile.rerank:
         return NumberedFindings()
     # A scope, a file or a document that was chosen is not left.

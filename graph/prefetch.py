@@ -1,7 +1,7 @@
 """Starts slow work before its result is needed, while something else is waited for.
 
-No result is passed on: the slow functions (the embedder, `support`, `objection`) cache theirs by input, so that whoever
-calls them later waits less and gets the same either way.
+No result is passed on: the slow functions (the embedder, `support`, `find_objection`) cache theirs by input, so that
+whoever calls them later waits less and gets the same either way.
 
 - A question's vector is computed while its turn is set up, the vectors of its queries while helpful triples are sought.
 - While a model still writes its answer, the sentences so far are matched with the passages. Where none is supported,
@@ -18,7 +18,7 @@ from contextlib import asynccontextmanager
 from argot.graph.draft_checking import check_draft, select_cited
 from argot.graph.run_context import RunContext
 from argot.protocols import AnswerRequest, AnswerWriter
-from argot.tools.reading.context_classifier import compared_with_contexts
+from argot.tools.reading.context_classifier import select_compared_text
 
 # A stop counts only before white space; closing quotes and brackets may stand between, as in `(see 4.5).` Chinese and
 # Japanese stops need no space after them.
@@ -41,7 +41,7 @@ def embed_ahead(queries: Sequence[str], run: RunContext) -> None:
 def _embed_question(question: str, run: RunContext) -> None:
     known = run.glossary.lookup.matcher(run.principal).find(question)
     # The very text that `identify_context` embeds, or the embedder would not recognise it.
-    run.corpus.embedder.embed_queries([compared_with_contexts(question, known)])
+    run.corpus.embedder.embed_queries([select_compared_text(question, known)])
 
 
 def _begin(work: Callable[..., object], *given: object) -> None:

@@ -11,8 +11,8 @@ from argot.graph.checkpoints.thread_history import iter_latest_turns
 from argot.graph.run_context import RunContext
 from argot.graph.state import MAX_QUESTIONS_BACK, State, SubjectRecord
 from argot.graph.state_records import MIN_CLEAR_CONTEXT_SCORE
-from argot.tools.retrieval.sibling_documents import Sibling, leaves_open, siblings_for, singles_out
-from argot.tools.text.words import folded
+from argot.tools.retrieval.sibling_documents import Sibling, find_siblings, is_left_open, is_singled_out
+from argot.tools.text.words import fold_words
 from argot.types import Hit
 
 LOOK_BACK_TURNS = 4
@@ -46,11 +46,11 @@ def find_subject(state: State, run: RunContext) -> SubjectRecord | None:
     question = state["stand_alone_question"]
     for noun, subject in state.get("subjects", {}).items():
         offered = load_offered(subject, run)
-        named = [place for place, one in offered.items() if singles_out(question, one, [*offered.values()])]
+        named = [place for place, one in offered.items() if is_singled_out(question, one, [*offered.values()])]
         # "And Router R7?" after R1 was chosen; from then on R7 is "the router".
-        if set(noun.split()) <= {*folded(question)} and len(named) == 1:
+        if set(noun.split()) <= {*fold_words(question)} and len(named) == 1:
             return {**subject, "chosen": named[0]}
-        if leaves_open(question, noun) and not named and subject["chosen"] in {*offered, None}:
+        if is_left_open(question, noun) and not named and subject["chosen"] in {*offered, None}:
             return subject
     return None
 
@@ -73,7 +73,7 @@ def write_subject_notes(turn: Mapping[str, Any], run: RunContext) -> list[str]:
         return []
     offered = load_offered(subject, run)
     meant = offered.get(subject["chosen"])
-    named = meant and singles_out(turn["stand_alone_question"], meant, offered.values())
+    named = meant and is_singled_out(turn["stand_alone_question"], meant, offered.values())
     return [f"“{subject['noun']}” was taken to mean {meant.name}, as before."] if meant and not named else []
 
 
@@ -107,9 +107,9 @@ def find_open_subject(hits: Sequence[Hit], state: State, run: RunContext) -> Sub
     if asks and (left := state.get("subject")) and left["chosen"] is None:
         return left
     # Looked for first without the thread's past, which takes reading.
-    if not asks or scoped or not siblings_for(question, "", hits, run.profile.document_margin):
+    if not asks or scoped or not find_siblings(question, "", hits, run.profile.document_margin):
         return None
-    found = siblings_for(question, _gather_clues(state, run), hits, run.profile.document_margin)
+    found = find_siblings(question, _gather_clues(state, run), hits, run.profile.document_margin)
     if found is None:
         return None
     offered = [(one.hit.passage.id, one.level) for one in found.members]

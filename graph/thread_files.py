@@ -8,10 +8,10 @@ from typing import Any
 
 from argot.corpus.store.revision_reads import documents_with_ids
 from argot.graph.run_context import RunContext
-from argot.tools.answering.file_outline import overview
-from argot.tools.reading.file_kinds import of_kind_named
-from argot.tools.reading.file_questions import AskedInFile, asked_in_file
-from argot.tools.reading.whole_file_questions import Pointer, whole_file_asked
+from argot.tools.answering.file_outline import select_overview
+from argot.tools.reading.file_kinds import filter_by_kind
+from argot.tools.reading.file_questions import FileQuestion, parse_file_question
+from argot.tools.reading.whole_file_questions import Pointer, find_asked_file
 from argot.types import Document, Hit
 
 # White space and punctuation at the very end; it always matches, if only the empty string.
@@ -33,7 +33,7 @@ def find_whole_files(message: str, files: Sequence[Document], before: Mapping[st
         files: of the conversation, oldest first.
         before: the turn before this one.
     """
-    meant = whole_file_asked(message, [file.name for file in files]) if files else None
+    meant = find_asked_file(message, [file.name for file in files]) if files else None
     if meant is None:
         asked = _find_same_again(message, files, before)
         return [files[asked]] if asked is not None else []
@@ -42,24 +42,24 @@ def find_whole_files(message: str, files: Sequence[Document], before: Mapping[st
 
 def find_inside_files(
     message: str, files: Sequence[Document], before: Mapping[str, Any] | None
-) -> tuple[list[Document], AskedInFile] | None:
+) -> tuple[list[Document], FileQuestion] | None:
     """What the message asks of files of the conversation, and of which; None: it speaks of none.
 
     "It" means a file as for `find_whole_files`. "And plan.pdf?" asks the question before once more, of that file.
     """
-    asked = asked_in_file(message, [file.name for file in files]) if files else None
+    asked = parse_file_question(message, [file.name for file in files]) if files else None
     meant = _find_meant(asked.pointer, files, before, message) if asked else []
     if asked is None or not meant:
         return None
     # "And plan.pdf?"
     if not asked.question and before:
-        asked = AskedInFile(asked.pointer, before["stand_alone_question"])
+        asked = FileQuestion(asked.pointer, before["stand_alone_question"])
     return meant, asked
 
 
 def _find_same_again(message: str, files: Sequence[Document], before: Mapping[str, Any] | None) -> int | None:
     """The number of the file in "And plan.pdf?", if the turn before asked for the gist of a file, or there was none."""
-    asked = asked_in_file(message, [file.name for file in files]) if files else None
+    asked = parse_file_question(message, [file.name for file in files]) if files else None
     again = asked is not None and not asked.question and (before is None or bool(before.get("whole")))
     return asked.pointer if asked and again and isinstance(asked.pointer, int) else None
 
@@ -71,7 +71,7 @@ def _find_meant(
     if isinstance(meant, int):
         return [files[meant]]
     # "The PDF" is no sheet, whichever came last.
-    files = files if meant == "it" else of_kind_named(message, files)
+    files = files if meant == "it" else filter_by_kind(message, files)
     seen = before.get("files", []) if before else []
     spoken_of = [*before.get("whole", []), *before.get("scope", [])] if before else []
     # By revision: a file that was put in once more, changed, is new.
@@ -102,7 +102,7 @@ def load_file_hits(ids: Sequence[str], run: RunContext) -> list[Hit]:
     return [
         Hit(passage, document, 1.0, {})
         for document in wanted
-        for passage in overview(run.corpus.store.passages_of(run.principal, document.id), room)
+        for passage in select_overview(run.corpus.store.passages_of(run.principal, document.id), room)
     ][: run.profile.passages]
 
 

@@ -13,10 +13,10 @@ from argot.graph.state import HitRecord, State
 from argot.graph.state_records import load_hits, read_terms
 from argot.protocols import TAKEN_BACK, AnswerRequest, AnswerWriter
 from argot.results import AnsweredBy
-from argot.tools.answering.embedded_instructions import orders_refusal, without_orders
+from argot.tools.answering.embedded_instructions import has_refusal_order, remove_orders
 from argot.tools.answering.file_outline import OutlineWriter
 from argot.tools.llm.refusal import is_refusal
-from argot.tools.reading.question_splitting import parts_of
+from argot.tools.reading.question_splitting import split_questions
 
 DraftListener = Callable[[Sequence[str]], None]
 """Called at each piece of a draft, with all pieces so far."""
@@ -67,9 +67,9 @@ def _remove_refusal_orders(request: AnswerRequest) -> AnswerRequest | None:
     The refusal may obey the passage: one document must not be able to silence all others. Any other order, such as to
     say something, leads to no refusal.
     """
-    if not any(orders_refusal(hit.passage) for hit in request.hits):
+    if not any(has_refusal_order(hit.passage) for hit in request.hits):
         return None
-    return replace(request, hits=without_orders(request.hits))
+    return replace(request, hits=remove_orders(request.hits))
 
 
 async def _write_run_draft(state: State, request: AnswerRequest, run: RunContext) -> str:
@@ -106,7 +106,7 @@ def _build_request(state: State, run: RunContext) -> AnswerRequest:
     hits = load_hits(select_answer_hits(state, run), run)
     question, terms = state["stand_alone_question"], read_terms(state, run)
     unanswered = state.get("unanswered", [])
-    left_out = {place for place, part in enumerate(parts_of(question)) if part in unanswered}
+    left_out = {place for place, part in enumerate(split_questions(question)) if part in unanswered}
     # Who quotes looks for the question's words, and has to know those of the documents.
     question = run.abbreviate(question) if run.model is None else question
     numbered = [(id_, start, end) for id_, start, end in state.get("numbered_parts", [])]

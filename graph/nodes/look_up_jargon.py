@@ -13,8 +13,8 @@ from argot.graph.run_context import RunContext
 from argot.graph.state import MAX_QUESTIONS_BACK, OpenTerm, QueryMissRecord, ReadingRecord, State
 from argot.graph.state_records import EXPLAINED_SENSE, get_term, load_senses, read_context_scores, to_mention
 from argot.jargon_db.lookup.phrases import NearPhrases
-from argot.tools.reading.spelt_out_terms import FEWEST, may_be_spelt_out, spelt_out
-from argot.tools.reading.unknown_terms import known_to_documents
+from argot.tools.reading.spelt_out_terms import MIN_LETTERS, find_spelt_out, may_be_spelt_out
+from argot.tools.reading.unknown_terms import is_known_to_documents
 from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
 from argot.tools.senses.disambiguation import SenseChooser, SenseRanking
 from argot.tools.text.words import content_stems
@@ -168,7 +168,7 @@ def _note_unknown(place: int, mention: Mention, state: State, run: RunContext, f
     if term in state["let_be"] or any(miss["term"] == term for miss in findings.unknown):
         return
     # A term that the documents use is explained by them.
-    if run.profile.misses != "strict" and known_to_documents(run.corpus.store, run.principal, mention.surface):
+    if run.profile.misses != "strict" and is_known_to_documents(run.corpus.store, run.principal, mention.surface):
         return
     if run.profile.misses != "strict" and (meaning := _find_spelt_out(mention.surface, state, run)):
         findings.add_reading(place, term, EXPLAINED_SENSE, "the documents spell it out", meaning=meaning)
@@ -183,8 +183,8 @@ def _find_spelt_out(surface: str, state: State, run: RunContext) -> str:
         return ""
     queries = [WeightedQuery(state["stand_alone_question"])]
     near = hybrid_search(run.corpus, run.principal, queries, run.profile, run.scope, state.get("scope", ()))
-    few = len(surface) == FEWEST
-    return spelt_out(
+    few = len(surface) == MIN_LETTERS
+    return find_spelt_out(
         surface, [hit.passage.with_header for hit in (near[:MAX_PASSAGES_FOR_THREE_LETTERS] if few else near)]
     )
 

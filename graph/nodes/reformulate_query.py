@@ -7,7 +7,7 @@ from argot.graph.node_frame import Step
 from argot.graph.run_context import RunContext
 from argot.graph.state import State
 from argot.tools.retrieval.hybrid_search import search_triples
-from argot.tools.text.words import asks, words
+from argot.tools.text.words import is_question, words
 from argot.types import Triple
 
 # "NAND temperature?" is short enough for other words to help.
@@ -63,7 +63,7 @@ async def _rewrite_query(
 def is_explicit(query: str, run: RunContext) -> bool:
     """A whole question whose content words the documents all use: there is nothing to translate."""
     content = [word for word, _, _ in words(query) if word not in STOP_WORDS]
-    if len(content) < MIN_CONTENT_WORDS or not asks(query):
+    if len(content) < MIN_CONTENT_WORDS or not is_question(query):
         return False
     store = run.corpus.store
     # Ends at the first word no document has; each look is one read of the store.

@@ -9,18 +9,18 @@ from argot.graph.run_context import RunContext, count_kept_passages
 from argot.graph.state import State, SubjectRecord
 from argot.graph.state_records import CHOSEN_BY_ASKER, load_hits, load_senses, read_terms, to_hit_record
 from argot.graph.subjects import find_open_subject, find_subject, keep_subject, put_subject_first
-from argot.tools.answering.succession import successors_first
-from argot.tools.reading.question_splitting import parts_of
+from argot.tools.answering.succession import put_successors_first
+from argot.tools.reading.question_splitting import split_questions
 from argot.tools.retrieval.hybrid_search import WeightedQuery
 from argot.tools.retrieval.missing_subjects import (
-    asks_of_numbers_alone,
-    unknown_part_numbers,
-    unspoken_terms,
+    find_unknown_part_numbers,
+    find_unspoken_terms,
+    has_only_numbers,
 )
-from argot.tools.retrieval.repeated_passages import without_repeats
-from argot.tools.retrieval.reranker import READ, READ_FOR_MODEL, evidence_strength, is_quotable
+from argot.tools.retrieval.repeated_passages import drop_repeats
+from argot.tools.retrieval.reranker import READ_PASSAGES, READ_PASSAGES_FOR_MODEL, is_quotable, measure_evidence
 from argot.tools.retrieval.reranker import rerank as reranked
-from argot.tools.senses.rival_senses import passages_of_rivals
+from argot.tools.senses.rival_senses import find_rival_passages
 from argot.types import Hit
 
 
@@ -46,7 +46,7 @@ async def rerank(state: State, run: RunContext) -> Step:
     hits = put_first(numbered, hits)
     # Each place in a model's prompt is dear; who quotes takes the first few only.
     most = count_kept_passages(run)
-    kept = without_repeats(hits, most) if run.model is not None else hits[:most]
+    kept = drop_repeats(hits, most) if run.model is not None else hits[:most]
     best = f"best: {kept[0].document.name}" if kept else "nothing found"
     quotable, unnamed, unspoken = await _judge(kept[: run.profile.passages], evidence, state, run)
     if numbered.parts and numbered.is_placed:
@@ -96,7 +96,7 @@ def _rerank_parts(parts: list[str], state: State, run: RunContext) -> Step:
     """Ranks each question of the message by itself. Those without evidence are left out of the answer, and named."""
     hits = _drop_other_senses(load_hits(state["hits"], run), state, run)
     kept, unanswered = rank_parts(parts, hits, state, run)
-    asked = parts_of(state["stand_alone_question"])
+    asked = split_questions(state["stand_alone_question"])
     update: StateUpdate = {
         "hits": [to_hit_record(hit) for hit in kept],
         "evidence": kept[0].score if kept else 0.0,
@@ -111,12 +111,12 @@ def _rerank_parts(parts: list[str], state: State, run: RunContext) -> Step:
 def _find_lacking(state: State, hits: list[Hit], evidence: float, run: RunContext) -> tuple[list[str], list[str], bool]:
     """The part numbers and the terms that no document names, and whether the documents lack the question's subject."""
     store, terms = run.corpus.store, read_terms(state, run)
-    named = unknown_part_numbers(state["stand_alone_question"], store, run.principal)
+    named = find_unknown_part_numbers(state["stand_alone_question"], store, run.principal)
     # "KX-200" is named by nobody but the glossary, which knows what it is.
     unnamed = [name for name in named if not any(name in term.mention.surface for term in terms)]
     query = state["search_queries"][0][0]
-    lacking = asks_of_numbers_alone(query) or lacks_words(run.abbreviate(query), hits, evidence, terms, run)
-    return unnamed, unspoken_terms(terms, hits, store, run.principal), lacking
+    lacking = has_only_numbers(query) or lacks_words(run.abbreviate(query), hits, evidence, terms, run)
+    return unnamed, find_unspoken_terms(terms, hits, store, run.principal), lacking
 
 
 def _drop_other_senses(hits: list[Hit], state: State, run: RunContext) -> list[Hit]:
@@ -130,7 +130,7 @@ def _drop_other_senses(hits: list[Hit], state: State, run: RunContext) -> list[H
         senses = load_senses([term], run)
         # A sense that may not be read any more tells nothing, and its rivals would be all others.
         if meant in senses:
-            others |= passages_of_rivals(run.corpus, run.principal, senses[meant], [*senses.values()], run.signatures)
+            others |= find_rival_passages(run.corpus, run.principal, senses[meant], [*senses.values()], run.signatures)
     return [hit for hit in hits if hit.passage.id not in others]
 
 
@@ -139,7 +139,7 @@ def _rerank(state: State, run: RunContext, subject: SubjectRecord | None) -> tup
     if not hits or not run.profile.rerank:
         return hits, float(bool(hits))
     queries = [WeightedQuery(text, weight) for text, weight in state["search_queries"]]
-    read = READ if run.model is None else READ_FOR_MODEL
+    read = READ_PASSAGES if run.model is None else READ_PASSAGES_FOR_MODEL
     nearest = put_subject_first(reranked(queries, hits, run.scorer, run.profile, read), subject, run)
-    ordered = successors_first(nearest, state["stand_alone_question"])
-    return ordered, float(evidence_strength(run.abbreviate(queries[0].text), ordered, run.scorer))
+    ordered = put_successors_first(nearest, state["stand_alone_question"])
+    return ordered, float(measure_evidence(run.abbreviate(queries[0].text), ordered, run.scorer))

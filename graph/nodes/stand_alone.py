@@ -12,10 +12,10 @@ from argot.graph.run_context import RunContext
 from argot.graph.state import State, TurnPart, finish_turn, make_empty_turn
 from argot.graph.subjects import find_other_subject
 from argot.graph.thread_files import add_file_names, find_inside_files, find_whole_files, list_files
-from argot.tools.reading.chitchat import SmallTalk, may_lean, small_talk
-from argot.tools.reading.history_questions import Recalled, asked_before
-from argot.tools.reading.library_questions import library_asked
-from argot.tools.reading.whole_file_questions import missing_file_asked
+from argot.tools.reading.chitchat import SmallTalk, identify_small_talk, may_lean
+from argot.tools.reading.history_questions import RecallRequest, find_recalled
+from argot.tools.reading.library_questions import is_library_question
+from argot.tools.reading.whole_file_questions import is_missing_file_asked
 from argot.types import Turn
 
 MAX_HISTORY_TURNS = 4
@@ -63,16 +63,16 @@ async def stand_alone(state: State, run: RunContext) -> Step:
         leant = await run.reader.stand_alone(asked.question, history) if asked.leans and history else ""
         turn["stand_alone_question"] = leant or asked.question
         return _begin_turn(turn, past)
-    if (wanted := asked_before(turn["question"])) and _has_small_talk(run):
+    if (wanted := find_recalled(turn["question"])) and _has_small_talk(run):
         turn["small_talk"], turn["recalled"] = "recall", _select_recalled(wanted, past, state)
         return _begin_turn(turn, past)
-    if _has_small_talk(run) and library_asked(turn["question"]):
+    if _has_small_talk(run) and is_library_question(turn["question"]):
         turn["small_talk"] = "library"
         return _begin_turn(turn, past)
     # After the questions about files: "thanks, and what does plan.pdf say?" is one of those.
     kind = await asyncio.to_thread(_identify_small_talk, turn["question"], run)
     # "Summarise this file" with nothing attached. With a history "this" may be what was just said.
-    if not (files or history or kind) and _has_small_talk(run) and missing_file_asked(turn["question"]):
+    if not (files or history or kind) and _has_small_talk(run) and is_missing_file_asked(turn["question"]):
         kind = "no_file"
     if history and (not kind or may_lean(turn["question"], kind)):
         turn["stand_alone_question"] = await run.reader.stand_alone(turn["question"], history) or turn["question"]
@@ -91,12 +91,14 @@ def _begin_turn(turn: TurnPart, past: dict[str, Any] | None) -> Step:
 def _build_history(turns: Iterable[dict[str, Any]], run: RunContext) -> list[Turn]:
     """The last exchanges in which something was asked, and what others said since. `turns`: newest first."""
     # No question refers to a greeting.
-    asked = list(islice((turn for turn in turns if not small_talk(turn["stand_alone_question"])), MAX_HISTORY_TURNS))
+    asked = list(
+        islice((turn for turn in turns if not identify_small_talk(turn["stand_alone_question"])), MAX_HISTORY_TURNS)
+    )
     told = [Turn(turn["stand_alone_question"], read_visible_answer(turn, run)) for turn in reversed(asked)]
     return [*told, *(Turn(said, "") for said in run.heard)]
 
 
-def _select_recalled(wanted: Recalled, past: dict[str, Any] | None, state: State) -> list[str]:
+def _select_recalled(wanted: RecallRequest, past: dict[str, Any] | None, state: State) -> list[str]:
     """The earlier questions that are asked for, oldest first; none if there are none, or the first is kept no more."""
     kept = [*read_past_turns(state), *([past] if past else [])]
     asked = [turn["question"] for turn in kept if not turn.get("small_talk")]
@@ -112,5 +114,5 @@ def _has_small_talk(run: RunContext) -> bool:
 
 def _identify_small_talk(message: str, run: RunContext) -> SmallTalk | None:
     """The kind of small talk; None where it is a question, or holds a term of the glossary ("HI?")."""
-    kind = small_talk(message) if _has_small_talk(run) else None
+    kind = identify_small_talk(message) if _has_small_talk(run) else None
     return kind if kind and not run.glossary.lookup.matcher(run.principal).find(message) else None

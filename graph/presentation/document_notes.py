@@ -7,8 +7,8 @@ from itertools import permutations
 
 from argot.tools.answering.disagreements import Disagreement
 from argot.tools.answering.freshness import freshness
-from argot.tools.answering.succession import successors
-from argot.tools.text.document_subject import unlike_fields, without_revision
+from argot.tools.answering.succession import find_successors
+from argot.tools.text.document_subject import list_unlike_fields, strip_revision
 from argot.types import Document
 
 _MAX_VALUE_CHARS = 80
@@ -20,8 +20,8 @@ def describe_places(documents: Iterable[Document]) -> dict[str, str]:
     told: dict[str, str] = {}
     held = {document.id: document for document in documents}
     for one, other in permutations(held.values(), 2):
-        if without_revision(one.title) == without_revision(other.title):
-            names = unlike_fields(one, other)
+        if strip_revision(one.title) == strip_revision(other.title):
+            names = list_unlike_fields(one, other)
             said = ", ".join(f"{name}: {', '.join(one.values(name))[:_MAX_VALUE_CHARS]}" for name in names)
             told[one.id] = told.get(one.id) or said
     return told
@@ -48,6 +48,6 @@ def write_succession_notes(documents: Iterable[Document], cited: Collection[str]
     held = list({document.id: document for document in documents}.values())
     return [
         f"{old.name} says that it is superseded by {new.name}, which counts first."
-        for old, new in successors(held)
+        for old, new in find_successors(held)
         if old.id in cited
     ]

@@ -61,11 +61,11 @@ from argot.results import (
     Sentence,
     Status,
 )
-from argot.tools.answering.disagreements import disagreements
-from argot.tools.answering.excerpts import best_excerpt
-from argot.tools.answering.selections import quoted_of
+from argot.tools.answering.disagreements import find_disagreements
+from argot.tools.answering.excerpts import choose_excerpt
+from argot.tools.answering.selections import count_quoted
 from argot.tools.reading.answer_types import asks_for_several
-from argot.tools.retrieval.suggested_questions import question_for
+from argot.tools.retrieval.suggested_questions import write_question
 from argot.types import Document, Passage, ReadTerm, Sense
 
 MAX_DISAGREEMENTS = 3
@@ -238,7 +238,7 @@ def _write_small_talk(reading: _Reading, run: RunContext, examples: Sequence[str
 def _write_examples(reading: _Reading, run: RunContext) -> list[str]:
     # The questions are worded anew from what may be seen now.
     found = [reading.passages[id_] for id_ in reading.turn.get("examples", []) if id_ in reading.passages]
-    worded = (question_for(passage, document, run.corpus.store, run.principal) for passage, document in found)
+    worded = (write_question(passage, document, run.corpus.store, run.principal) for passage, document in found)
     return [text for text in worded if text]
 
 
@@ -269,7 +269,7 @@ def _write_notes(reading: _Reading, passages: Sequence[FoundPassage]) -> list[st
 def _write_disagreements(reading: _Reading) -> list[str]:
     """Where another passage that was found gives another number than the one that the answer cites."""
     found = [reading.passages[hit["id"]] for hit in reading.turn["hits"] if hit["id"] in reading.passages]
-    told = dict.fromkeys(map(write_disagreement_note, disagreements(_list_cited(reading), found)))
+    told = dict.fromkeys(map(write_disagreement_note, find_disagreements(_list_cited(reading), found)))
     return list(told)[:MAX_DISAGREEMENTS]
 
 
@@ -294,7 +294,7 @@ def _write_selections(reading: _Reading) -> list[str]:
     shown = [sentence for sentence in turn["sentences"] if reading.shows(sentence)]
     cited = dict.fromkeys(citation["passage"] for sentence in shown for citation in sentence["citations"])
     texts = [sentence["text"] for sentence in shown]
-    counts = ((id_, quoted_of(texts, reading.passages[id_][0].with_columns)) for id_ in cited)
+    counts = ((id_, count_quoted(texts, reading.passages[id_][0].with_columns)) for id_ in cited)
     return [write_selection_note(*count, reading.passages[id_][1].name) for id_, count in counts if count[1]]
 
 
@@ -323,7 +323,7 @@ def _add_excerpts(nearest: Sequence[FoundPassage], reading: _Reading) -> Iterato
     asked = " ".join([reading.turn["stand_alone_question"], *(term.sense.expansion for term in reading.terms)])
     for passage in nearest:
         text = reading.passages[passage.passage_id][0].with_columns
-        yield passage.model_copy(update={"excerpt": best_excerpt(asked, text)})
+        yield passage.model_copy(update={"excerpt": choose_excerpt(asked, text)})
 
 
 # -- how the question was read ---------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from argot.graph.presentation.wording import MAX_DOCUMENTS
 from argot.graph.run import ask
 from argot.results import AskResult
 from argot.service.usecases.questions import in_thread
-from argot.tools.reading.library_questions import library_asked
+from argot.tools.reading.library_questions import is_library_question
 from argot.types import THREAD, Principal
 
 
@@ -43,7 +43,7 @@ async def asked(run: Any, question: str) -> AskResult:
     ],
 )
 def test_who_asks_for_the_documents_is_understood(message: str) -> None:
-    assert library_asked(message)
+    assert is_library_question(message)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_who_asks_for_the_documents_is_understood(message: str) -> None:
     ],
 )
 def test_a_question_about_documents_is_asked_of_them(message: str) -> None:
-    assert not library_asked(message)
+    assert not is_library_question(message)
 
 
 async def test_the_asker_is_told_what_they_may_read(tiny_kb: Any) -> None:

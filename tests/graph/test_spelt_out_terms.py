@@ -9,7 +9,7 @@ from argot.graph.build import build_graph
 from argot.graph.glossary_feedback import read_feedback
 from argot.graph.run import ask
 from argot.results import AskResult
-from argot.tools.reading.spelt_out_terms import may_be_spelt_out, spelt_out
+from argot.tools.reading.spelt_out_terms import find_spelt_out, may_be_spelt_out
 from argot.types import Principal
 
 TARGETS = """# Drive targets
@@ -42,7 +42,7 @@ async def asked(run: Any, question: str, graph: Any = None) -> AskResult:
     ],
 )
 def test_words_spell_a_term_by_their_first_letters(term: str, text: str, meaning: str) -> None:
-    assert spelt_out(term, [text]) == meaning
+    assert find_spelt_out(term, [text]) == meaning
 
 
 @pytest.mark.parametrize("term", ["PE", "E4", "tCCS", "P&L", "ABCDEFG"])

@@ -15,7 +15,7 @@ from repository import ROOT
 from argot.prompts.fences import FENCE_RULE, is_fenced
 from argot.prompts.loader import NOT_IN_PASSAGES, list_prompt_names, neutralize, number_lines, prompt, wrap_in_fence
 from argot.prompts.prompt_docs import render_prompts_page
-from argot.tools.llm.writing_systems import in_fewer_characters, is_wide
+from argot.tools.llm.writing_systems import is_wide, limit_texts
 
 PROMPTS = ROOT / "prompts"
 ONLINE = """
@@ -157,7 +157,7 @@ def test_a_reply_in_chinese_as_long_as_it_may_be_fits_its_tokens_too(name: str) 
     """Where a character takes a token. Choices are the glossary's own words, of whatever script."""
     made = schema(name)
     if made is not None:
-        reply = json.dumps(longest(in_fewer_characters(made)))
+        reply = json.dumps(longest(limit_texts(made)))
         words = reply.count("x")
         assert words + (len(reply) - words) / 1.5 <= prompt(name).max_tokens
 
@@ -179,7 +179,7 @@ def test_only_what_is_written_in_characters_of_a_token_each_shortens_the_reply(g
     assert is_wide(messages) is wide
     whole = prompt("expert_summary").schema()
     assert whole is not None
-    assert in_fewer_characters(whole)["properties"]["summary"]["maxLength"] == 800
+    assert limit_texts(whole)["properties"]["summary"]["maxLength"] == 800
     assert whole["properties"]["summary"]["maxLength"] == 2400
 
 

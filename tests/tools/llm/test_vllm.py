@@ -34,7 +34,7 @@ from argot.errors import ModelUnavailable
 from argot.prompts.loader import list_prompt_names, prompt, wrap_in_fence
 from argot.results import ModelCall
 from argot.settings import Settings
-from argot.tools.llm.adapters import load_adapter, loads_adapters
+from argot.tools.llm.adapters import can_load_adapters, load_adapter
 from argot.tools.llm.model_server import ModelServer
 from argot.tools.llm.session import Model
 from argot.tools.llm.token_budget import count_tokens
@@ -481,7 +481,7 @@ def an_adapter(folder: Path, strength: float) -> Path:
 async def test_an_adapter_is_loaded_and_replaced_while_the_server_runs(
     settings: Settings, server: ModelServer, tmp_path: Path
 ) -> None:
-    if not await loads_adapters(server):
+    if not await can_load_adapters(server):
         pytest.skip("this vLLM was started without LORA=8")
     tuned = ModelServer.from_settings(settings.model_copy(update={"model": "tuned"}))
     assert tuned is not None

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from argot.graph.state_records import EXPLAINED
+from argot.graph.state_records import EXPLAINED_SENSE
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class GlossaryFeedback:
     """What one turn tells about the glossary.
 
     Attributes:
@@ -28,19 +28,19 @@ class Learned:
     undefined: tuple[str, ...] = ()
 
 
-def learned_of(turn: Mapping[str, Any], *, waiting: bool = False) -> Learned:
+def read_feedback(turn: Mapping[str, Any], *, waiting: bool = False) -> GlossaryFeedback:
     """What the state of a turn tells about the glossary; while it waits for a choice, only the missed terms."""
     missed = tuple(dict.fromkeys(miss["term"] for miss in (*turn["misses"], *turn["unknown"])))
     # A term read as its best sense for now must not be counted as used in that sense.
     if waiting:
-        return Learned(turn["question"], missed=missed)
+        return GlossaryFeedback(turn["question"], missed=missed)
     readings = turn["readings"]
-    senses = dict.fromkeys(one["sense"] for one in readings if one["sense"] != EXPLAINED)
+    senses = dict.fromkeys(one["sense"] for one in readings if one["sense"] != EXPLAINED_SENSE)
     guessed = dict.fromkeys(one["term"] for one in readings if not one["settled"])
-    return Learned(turn["question"], tuple(senses), tuple(guessed), missed, _undefined(turn))
+    return GlossaryFeedback(turn["question"], tuple(senses), tuple(guessed), missed, _list_undefined(turn))
 
 
-def _undefined(turn: Mapping[str, Any]) -> tuple[str, ...]:
+def _list_undefined(turn: Mapping[str, Any]) -> tuple[str, ...]:
     """Terms that were looked up without result, and that the asker was told nothing about."""
     # With several mentions of one term each is compared by its place, as the readings are.
     looked_up = {one["mention"] for one in turn["readings"] if not one.get("meaning")}

@@ -11,7 +11,7 @@ from argot.errors import InvalidInput
 _SPACES = re.compile(r"[^\S\n]+")
 
 
-def checked_question(question: str, max_chars: int) -> str:
+def check_question(question: str, max_chars: int) -> str:
     """The question as it enters the graph: no control characters, no lone surrogates, outer white space removed.
 
     Raises:
@@ -23,7 +23,7 @@ def checked_question(question: str, max_chars: int) -> str:
             f"The question has {len(question):,} characters; at most {max_chars:,} can be asked at once. "
             "Shorten it, or add the long text as a document and ask about that."
         )
-    text = _SPACES.sub(" ", "".join(map(_cleaned, question))).strip()
+    text = _SPACES.sub(" ", "".join(map(_clean_char, question))).strip()
     if not text:
         raise InvalidInput("The question is empty. Write what you want to know.")
     # Letters and digits of any script, so that a question in Japanese or one number is taken.
@@ -32,7 +32,7 @@ def checked_question(question: str, max_chars: int) -> str:
     return text
 
 
-def _cleaned(char: str) -> str:
+def _clean_char(char: str) -> str:
     """Control characters become spaces (line ends stay); what cannot be stored becomes a question mark."""
     if char == "\n":
         return char

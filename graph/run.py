@@ -14,15 +14,15 @@ from langgraph.types import Command, Durability, StateSnapshot
 from argot.errors import Conflict, InvalidInput
 from argot.graph.build import ArgotGraph
 from argot.graph.checkpoints.pruning import keep_latest
-from argot.graph.checkpoints.thread_history import past_turns
-from argot.graph.choices import understand
-from argot.graph.glossary_feedback import Learned, learned_of
+from argot.graph.checkpoints.thread_history import read_past_turns
+from argot.graph.choices import parse_choice
+from argot.graph.glossary_feedback import GlossaryFeedback, read_feedback
 from argot.graph.node_frame import StageReport
 from argot.graph.prefetch import embed_question_ahead
 from argot.graph.presentation.turn_view import assemble
-from argot.graph.question_validation import checked_question
+from argot.graph.question_validation import check_question
 from argot.graph.run_context import RunContext
-from argot.graph.state import Asked, State, finished_turn
+from argot.graph.state import State, TurnInput, finish_turn
 from argot.results import AskEvent, AskResult
 
 RECURSION_LIMIT = 60
@@ -40,7 +40,7 @@ _JOB = "argot_job"
 class TurnEnded(AskEvent):
     """The `result`, with what those who keep the glossary may learn of the turn."""
 
-    learned: Learned | None = None
+    learned: GlossaryFeedback | None = None
 
 
 @dataclass(frozen=True)
@@ -86,18 +86,18 @@ async def ask(
     Raises:
         InvalidInput: the question is empty, holds no word, or is too long.
     """
-    text = checked_question(question, run.max_question_chars)
-    snapshot = await graph.aget_state(_config(thread))
-    if _is_of(snapshot, job):
-        async with aclosing(_taken_up(graph, run, snapshot, thread, job)) as events:
+    text = check_question(question, run.max_question_chars)
+    snapshot = await graph.aget_state(_build_config(thread))
+    if _is_kept_by(snapshot, job):
+        async with aclosing(_resume_turn(graph, run, snapshot, thread, job)) as events:
             async for event in events:
                 yield event
         return
-    fresh: Asked = {"asked": text, "again": again, "remembered": dict(senses or {})}
+    fresh: TurnInput = {"asked": text, "again": again, "remembered": dict(senses or {})}
     given: Any = fresh
     if snapshot.interrupts and not (again or senses):
         # Whoever types into the question field may mean a new question: "9" is refused only where a choice is answered.
-        choice = await _meant(snapshot, run.in_thread(thread), text, forgiving=True)
+        choice = await _match_reply(snapshot, run.begin_turn(thread), text, forgiving=True)
         given = Command(resume=choice) if choice else fresh
     elif snapshot.next and not snapshot.interrupts and snapshot.values.get("asked") == text and not senses:
         # None has LangGraph go on from the last checkpoint.
@@ -105,7 +105,7 @@ async def ask(
     # With a history the question may be rewritten first, and another text would be embedded.
     if given is fresh and not (snapshot.values or run.heard):
         embed_question_ahead(text, run)
-    async with aclosing(_run(graph, run.in_thread(thread), given, thread, job)) as events:
+    async with aclosing(_run(graph, run.begin_turn(thread), given, thread, job)) as events:
         async for event in events:
             yield event
 
@@ -122,78 +122,78 @@ async def answer_choice(
         Conflict: the thread waits for nothing, or the button belongs to a choice that is over.
         InvalidInput: the number was not offered, or the words fit several choices.
     """
-    text = checked_question(answer, run.max_question_chars)
-    snapshot = await graph.aget_state(_config(thread))
-    if _is_of(snapshot, job):
-        async with aclosing(_taken_up(graph, run, snapshot, thread, job)) as events:
+    text = check_question(answer, run.max_question_chars)
+    snapshot = await graph.aget_state(_build_config(thread))
+    if _is_kept_by(snapshot, job):
+        async with aclosing(_resume_turn(graph, run, snapshot, thread, job)) as events:
             async for event in events:
                 yield event
         return
     if not snapshot.interrupts:
         raise Conflict(f"Nothing is waiting for an answer in thread '{thread}'. Ask the question again.")
-    choice = await _meant(snapshot, run.in_thread(thread), text)
+    choice = await _match_reply(snapshot, run.begin_turn(thread), text)
     given: Any = Command(resume=choice) if choice else {"asked": text, "again": False}
-    async with aclosing(_run(graph, run.in_thread(thread), given, thread, job)) as events:
+    async with aclosing(_run(graph, run.begin_turn(thread), given, thread, job)) as events:
         async for event in events:
             yield event
 
 
-def _is_of(snapshot: StateSnapshot, job: str) -> bool:
+def _is_kept_by(snapshot: StateSnapshot, job: str) -> bool:
     """Whether the last that was kept of the thread was kept by this job."""
     return bool(job) and (snapshot.metadata or {}).get(_JOB) == job
 
 
-async def _taken_up(
+async def _resume_turn(
     graph: ArgotGraph, run: RunContext, snapshot: StateSnapshot, thread: str, job: str
 ) -> AsyncGenerator[AskEvent]:
     """The rest of a turn whose process ended, from the last step that was kept."""
     if not snapshot.next or snapshot.interrupts:
         # All of it was kept, and only the word of it did not come through.
-        yield await _ended(snapshot.values, run.in_thread(thread), thread, waiting=bool(snapshot.interrupts))
+        yield await _end_turn(snapshot.values, run.begin_turn(thread), thread, waiting=bool(snapshot.interrupts))
         return
     # None has LangGraph go on from the last checkpoint.
-    async with aclosing(_run(graph, run.in_thread(thread), None, thread, job)) as events:
+    async with aclosing(_run(graph, run.begin_turn(thread), None, thread, job)) as events:
         async for event in events:
             yield event
 
 
-async def thread_state(graph: ArgotGraph, run: RunContext, thread: str) -> ThreadState:
+async def read_thread(graph: ArgotGraph, run: RunContext, thread: str) -> ThreadState:
     """Everything of a thread that this principal may see now, oldest turn first. Its owner is not checked here."""
-    snapshot = await graph.aget_state(_config(thread))
+    snapshot = await graph.aget_state(_build_config(thread))
     if not snapshot.values.get("question"):
         return ThreadState([])
     waiting = bool(snapshot.interrupts)
-    return await asyncio.to_thread(_thread_state, snapshot.values, run, thread, waiting)
+    return await asyncio.to_thread(_assemble_thread, snapshot.values, run, thread, waiting)
 
 
-async def last_turn(graph: ArgotGraph, run: RunContext, thread: str) -> LastTurn | None:
+async def read_last_turn(graph: ArgotGraph, run: RunContext, thread: str) -> LastTurn | None:
     """The same of the last turn alone, however many there are; None: nothing was asked yet."""
-    snapshot = await graph.aget_state(_config(thread))
+    snapshot = await graph.aget_state(_build_config(thread))
     if not snapshot.values.get("question"):
         return None
     waiting = bool(snapshot.interrupts)
     result = await asyncio.to_thread(assemble, snapshot.values, run, thread, waiting=waiting)
-    turns = [*past_turns(snapshot.values), snapshot.values]
+    turns = [*read_past_turns(snapshot.values), snapshot.values]
     asked = [turn[name] for turn in turns for name in ("question", "stand_alone_question")]
     return LastTurn(result, waiting, asked)
 
 
-async def turn_numbered(graph: ArgotGraph, run: RunContext, thread: str, turn: int) -> AskResult | None:
+async def read_turn(graph: ArgotGraph, run: RunContext, thread: str, turn: int) -> AskResult | None:
     """The turn of this number as its owner may see it now; None: there is none, or it is kept no more."""
-    record = await turn_record(graph, thread, turn)
+    record = await read_turn_record(graph, thread, turn)
     return await asyncio.to_thread(assemble, record, run, thread) if record else None
 
 
-async def turn_record(graph: ArgotGraph, thread: str, turn: int) -> dict[str, Any] | None:
+async def read_turn_record(graph: ArgotGraph, thread: str, turn: int) -> dict[str, Any] | None:
     """What the thread keeps of the turn of this number: ids and short texts, for `assemble`. None: there is none."""
-    values = (await graph.aget_state(_config(thread))).values
-    last = finished_turn(cast(State, values))
-    turns = [*past_turns(values), *([last] if last else [])]
+    values = (await graph.aget_state(_build_config(thread))).values
+    last = finish_turn(cast(State, values))
+    turns = [*read_past_turns(values), *([last] if last else [])]
     return next((one for one in turns if one["number"] == turn), None)
 
 
-def _thread_state(values: dict[str, Any], run: RunContext, thread: str, waiting: bool) -> ThreadState:
-    turns = [assemble(turn, run, thread) for turn in past_turns(values)]
+def _assemble_thread(values: dict[str, Any], run: RunContext, thread: str, waiting: bool) -> ThreadState:
+    turns = [assemble(turn, run, thread) for turn in read_past_turns(values)]
     return ThreadState([*turns, assemble(values, run, thread, waiting=waiting)], waiting)
 
 
@@ -201,47 +201,47 @@ async def _run(graph: ArgotGraph, run: RunContext, given: Any, thread: str, job:
     """Runs the graph to its end or to an interrupt."""
     durability: Durability | None = DURABILITY if graph.checkpointer else None
     stream: AsyncGenerator[Any] = graph.astream(  # type: ignore[assignment]
-        given, _config(thread, job), context=run, stream_mode=["custom", "values"], durability=durability
+        given, _build_config(thread, job), context=run, stream_mode=["custom", "values"], durability=durability
     )
     values: dict[str, Any] = {}
     waiting = False
     async with aclosing(stream):  # an asker who leaves stops the work
         async for mode, chunk in stream:
             if mode == "custom":
-                yield _event(chunk)
+                yield _build_event(chunk)
             else:
                 waiting = "__interrupt__" in chunk
                 # Merged, since the chunk of an interrupt may hold nothing else.
                 values = {**values, **chunk}
-    yield await _ended(values, run, thread, waiting=waiting)
+    yield await _end_turn(values, run, thread, waiting=waiting)
     # After the result: nobody waits for it.
     await keep_latest(graph.checkpointer, thread)
 
 
-async def _ended(values: dict[str, Any], run: RunContext, thread: str, *, waiting: bool) -> TurnEnded:
+async def _end_turn(values: dict[str, Any], run: RunContext, thread: str, *, waiting: bool) -> TurnEnded:
     result = await asyncio.to_thread(assemble, values, run, thread, waiting=waiting)
     # With the look-up off no term is known, and every one would be learned as missing.
-    learned = learned_of(values, waiting=waiting) if run.profile.look_up_jargon else None
+    learned = read_feedback(values, waiting=waiting) if run.profile.look_up_jargon else None
     return TurnEnded("result", "result", sum(result.timings.values()), result, learned=learned)
 
 
-def _event(news: StageReport) -> AskEvent:
+def _build_event(news: StageReport) -> AskEvent:
     kind = cast(Literal["stage", "token", "retract"], news["kind"])
     return AskEvent(kind, news["name"], news.get("seconds"), news["text"], news.get("model_seconds", 0.0))
 
 
-async def _meant(snapshot: StateSnapshot, run: RunContext, text: str, *, forgiving: bool = False) -> str | None:
+async def _match_reply(snapshot: StateSnapshot, run: RunContext, text: str, *, forgiving: bool = False) -> str | None:
     """The choice that the words mean; None: a new question. `forgiving`: so is a reply that fits no choice."""
     waiting = await asyncio.to_thread(assemble, snapshot.values, run, run.thread, waiting=True)
     try:
-        return understand(text, waiting.choices)
+        return parse_choice(text, waiting.choices)
     except (Conflict, InvalidInput):
         if forgiving:
             return None
         raise
 
 
-def _config(thread: str, job: str = "") -> RunnableConfig:
+def _build_config(thread: str, job: str = "") -> RunnableConfig:
     return {
         "configurable": {"thread_id": thread},
         "recursion_limit": RECURSION_LIMIT,

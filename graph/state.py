@@ -17,7 +17,7 @@ from argot.graph.checkpoints.thread_history import append_turn
 from argot.results import AnsweredBy, Status
 from argot.tools.reading.chitchat import SmallTalk
 
-MOST_QUESTIONS_BACK = 3
+MAX_QUESTIONS_BACK = 3
 """Times one turn may ask the asker something; beyond it the best guess is taken and said to be one."""
 
 
@@ -105,7 +105,7 @@ class SentenceRecord(TypedDict):
     citations: list[CitationRecord]
 
 
-# Not total, for a node writes some of its keys (`node_frame.StateUpdate`); `empty_turn` has them all.
+# Not total, for a node writes some of its keys (`node_frame.StateUpdate`); `make_empty_turn` has them all.
 class TurnPart(TypedDict, total=False):
     """What one question gathers on its way. Begins empty at START.
 
@@ -193,7 +193,7 @@ def append(old: list[Any], new: list[Any]) -> list[Any]:
     return [*old, *new]
 
 
-def latest(old: str, new: str) -> str:
+def keep_newer(old: str, new: str) -> str:
     """For stages that run side by side and may both have something to say."""
     # An empty text says nothing, rather than that there is nothing.
     return new or old
@@ -214,11 +214,11 @@ class State(TurnPart):
     subjects: Annotated[dict[str, SubjectRecord], _merge]
     timings: Annotated[dict[str, float], add_seconds]
     model_calls: Annotated[list[dict[str, Any]], append]
-    model: Annotated[str, latest]
-    trouble: Annotated[str, latest]
+    model: Annotated[str, keep_newer]
+    trouble: Annotated[str, keep_newer]
 
 
-class Asked(TypedDict):
+class TurnInput(TypedDict):
     """The input of a turn. `again`: it replaces the last one. `remembered`: sense ids by term, chosen beforehand."""
 
     asked: str
@@ -226,7 +226,7 @@ class Asked(TypedDict):
     remembered: NotRequired[dict[str, int]]
 
 
-def empty_turn(question: str, number: int = 0) -> TurnPart:
+def make_empty_turn(question: str, number: int = 0) -> TurnPart:
     """A turn with the question and its number, and nothing else yet."""
     return TurnPart(
         number=number,
@@ -278,11 +278,11 @@ def empty_turn(question: str, number: int = 0) -> TurnPart:
     )
 
 
-def finished_turn(state: State) -> dict[str, Any] | None:
+def finish_turn(state: State) -> dict[str, Any] | None:
     """The turn now in the state, as it goes into `turns`; None if there was none yet."""
     if not state.get("question"):
         return None
-    fresh = empty_turn(state["question"], len(state.get("turns", ())))
+    fresh = make_empty_turn(state["question"], len(state.get("turns", ())))
     # The state may be of an earlier version that lacks some of the keys.
     values: dict[str, Any] = {**fresh, "timings": {}, "model_calls": [], **state}
     beside = ("timings", "model_calls", "model", "trouble")

@@ -10,14 +10,14 @@ from argot.graph.run_context import RunContext
 from argot.graph.state import HitRecord, MentionRecord, ReadingRecord, TurnPart
 from argot.types import ContextScore, Document, Hit, Mention, Passage, ReadTerm, Sense
 
-EXPLAINED = 0
+EXPLAINED_SENSE = 0
 """The sense id of a term that the question itself explains, or that the documents spell out."""
 
-CHOSEN = ("your choice", "your earlier choice")
+CHOSEN_BY_ASKER = ("your choice", "your earlier choice")
 """`chosen_by` of a sense that the asker named."""
 
 
-CLEAR_CONTEXT = 0.8
+MIN_CLEAR_CONTEXT_SCORE = 0.8
 """Score (0 to 1) from which the question's context is sure: that a term has no sense there is then worth a remark."""
 
 
@@ -29,12 +29,12 @@ def to_mention(record: MentionRecord) -> Mention:
     return Mention(**record)  # type: ignore[arg-type]
 
 
-def term_of(mention: Mention) -> str:
+def get_term(mention: Mention) -> str:
     """The glossary's spelling of the term if it has one, else the asker's."""
     return mention.term or mention.surface
 
 
-def context_scores(turn: TurnPart) -> list[ContextScore]:
+def read_context_scores(turn: TurnPart) -> list[ContextScore]:
     return [ContextScore(name, score) for name, score in turn["contexts"]]
 
 
@@ -42,7 +42,7 @@ def to_hit_record(hit: Hit) -> HitRecord:
     return HitRecord(id=hit.passage.id, score=float(hit.score), found_by=dict(hit.found_by))
 
 
-def hits_of(records: Sequence[HitRecord], run: RunContext) -> list[Hit]:
+def load_hits(records: Sequence[HitRecord], run: RunContext) -> list[Hit]:
     """The passages of these records that the principal may read now, in their order."""
     found: Mapping[str, tuple[Passage, Document]] = run.corpus.store.passages(
         run.principal, [record["id"] for record in records]
@@ -55,7 +55,7 @@ def hits_of(records: Sequence[HitRecord], run: RunContext) -> list[Hit]:
     ]
 
 
-def senses_of(terms: Iterable[str], run: RunContext) -> dict[int, Sense]:
+def load_senses(terms: Iterable[str], run: RunContext) -> dict[int, Sense]:
     """Every approved sense of these terms that the principal may read, by id."""
     wanted = sorted(set(terms))
     found = run.glossary.lookup.senses(run.principal, wanted) if wanted else {}
@@ -64,7 +64,7 @@ def senses_of(terms: Iterable[str], run: RunContext) -> dict[int, Sense]:
 
 def read_terms(turn: TurnPart, run: RunContext) -> list[ReadTerm]:
     """How the turn's terms were understood, as far as the principal may still know."""
-    senses = senses_of((reading["term"] for reading in turn["readings"] if reading["sense"] != EXPLAINED), run)
+    senses = load_senses((reading["term"] for reading in turn["readings"] if reading["sense"] != EXPLAINED_SENSE), run)
     read = (
         _read_term(reading, to_mention(turn["mentions"][reading["mention"]]), senses)
         for reading in turn["readings"]
@@ -74,7 +74,7 @@ def read_terms(turn: TurnPart, run: RunContext) -> list[ReadTerm]:
     return [term for term in read if term is not None]
 
 
-def agreed_context(turn: TurnPart, terms: Iterable[ReadTerm]) -> str | None:
+def find_agreed_context(turn: TurnPart, terms: Iterable[ReadTerm]) -> str | None:
     """The context that the turn's terms agree on, else the one identified in the question."""
     names = {term.sense.context for term in terms if term.sense.context}
     # While a term is open its best guess must not name the context.
@@ -84,8 +84,8 @@ def agreed_context(turn: TurnPart, terms: Iterable[ReadTerm]) -> str | None:
 
 
 def _read_term(reading: ReadingRecord, mention: Mention, senses: Mapping[int, Sense]) -> ReadTerm | None:
-    if reading["sense"] == EXPLAINED:
-        sense: Sense | None = Sense(EXPLAINED, mention.surface, "", reading.get("meaning") or mention.explained)
+    if reading["sense"] == EXPLAINED_SENSE:
+        sense: Sense | None = Sense(EXPLAINED_SENSE, mention.surface, "", reading.get("meaning") or mention.explained)
     else:
         sense = senses.get(reading["sense"])
     return ReadTerm(mention, sense, reading["margin"], reading["chosen_by"]) if sense else None

@@ -101,9 +101,9 @@ async def ask(
 
     The last event is the `result`. With status `needs_choice`, send one of the choices to `answer`.
     """
-    from argot.graph.question_validation import checked_question
+    from argot.graph.question_validation import check_question
 
-    checked_question(question, kb.settings.max_question_chars)
+    check_question(question, kb.settings.max_question_chars)
     switches = await with_search(kb, search, switches)
     manner = answer_settings(profile, context, tags, since, fields, documents=documents)
     if thread is None:
@@ -127,9 +127,9 @@ def ask_again(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> Async
     """
 
     async def asking(run: RunContext) -> TurnJob:
-        from argot.graph.run import last_turn
+        from argot.graph.run import read_last_turn
 
-        last = await last_turn(await kb.graph(), run, thread)
+        last = await read_last_turn(await kb.graph(), run, thread)
         if last is None:
             raise Conflict(f"Nothing was asked in thread '{thread}' yet. Ask a question.")
         await (await kb.threads()).forget_feedback(principal.name, thread, last.result.turn)
@@ -229,7 +229,7 @@ async def run_context(
         InvalidSettings: there is no such profile or switch.
         InvalidInput: no document that the principal may read has a field of that name.
     """
-    from argot.graph.run_context import run_context_for
+    from argot.graph.run_context import build_run_context
 
     kept, manner = (thread.settings if thread else AnswerSettings()), manner or AnswerSettings()
     chosen = changed_profile(await _profile(kb, manner.profile, kept.profile), switches or {})
@@ -239,7 +239,7 @@ async def run_context(
         principal = in_thread(principal, thread.id)
     # The glossary may have changed since it was last read, which on PostgreSQL is asked of a server.
     run = await kb.look_up(
-        run_context_for, corpus, kb.glossary, principal, chosen, kb.settings, context, kb.model_server
+        build_run_context, corpus, kb.glossary, principal, chosen, kb.settings, context, kb.model_server
     )
     if manner.fields:
         await kb.blocking(_require_fields, corpus, principal, manner.fields)
@@ -289,9 +289,9 @@ async def understood(kb: KnowledgeBase, run: RunContext, thread: str, turn: int,
     Raises:
         NotFound: there is no such turn or no such term in it.
     """
-    from argot.graph.run import turn_numbered
+    from argot.graph.run import read_turn
 
-    found = await turn_numbered(await kb.graph(), run, thread, turn)
+    found = await read_turn(await kb.graph(), run, thread, turn)
     for read in found.jargon if found else ():
         if found and term in {read.surface, read.term}:
             return found, read

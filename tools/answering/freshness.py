@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from argot.document_status import is_telling
-from argot.tools.answering.succession import successors_named
+from argot.tools.answering.succession import list_named_successors
 from argot.types import Document
 
-_LONGEST = 80
+_MAX_VALUE_CHARS = 80
 """Characters of what a document says of itself: it is quoted beside other things."""
 
 
@@ -16,12 +16,12 @@ def freshness(document: Document) -> str:
     That it is in force is not said: whatever is cited is expected to be.
     """
     said = [f"rev. {document.date}"] if document.date else []
-    said += validity(document)
-    said += [f"owner: {value[:_LONGEST]}" for value in document.values("owner")[:1]]
+    said += describe_validity(document)
+    said += [f"owner: {value[:_MAX_VALUE_CHARS]}" for value in document.values("owner")[:1]]
     return ", ".join(said)
 
 
-def validity(document: Document) -> list[str]:
+def describe_validity(document: Document) -> list[str]:
     """Why it is not simply in force, as in ["draft"] or ["superseded by Travel policy 2025"]; empty where it is."""
-    said = [value[:1].lower() + value[1:_LONGEST] for value in document.values("status") if is_telling(value)]
-    return said + [f"superseded by {value[:_LONGEST]}" for value in successors_named(document)]
+    said = [value[:1].lower() + value[1:_MAX_VALUE_CHARS] for value in document.values("status") if is_telling(value)]
+    return said + [f"superseded by {value[:_MAX_VALUE_CHARS]}" for value in list_named_successors(document)]

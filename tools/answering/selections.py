@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from argot.tools.answering.quoting import runs_of, units_of
+from argot.tools.answering.quoting import find_runs, read_units
 from argot.tools.text.words import bare
 
 
-def quoted_of(sentences: Collection[str], passage: str) -> tuple[int, int]:
+def count_quoted(sentences: Collection[str], passage: str) -> tuple[int, int]:
     """How many rows or items are quoted, of how many, in the first list or table of a passage that is quoted in part;
     (0, 0) where each is quoted whole or not at all.
 
@@ -17,7 +17,7 @@ def quoted_of(sentences: Collection[str], passage: str) -> tuple[int, int]:
         passage: Markdown.
     """
     said = {bare(sentence) for sentence in sentences}
-    for run in runs_of(units_of(passage)):
+    for run in find_runs(read_units(passage)):
         quoted = sum(bare(unit.text) in said for unit in run)
         if 0 < quoted < len(run):
             return quoted, len(run)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from argot.results import ModelCall
 from argot.settings import Settings
 from argot.tools.llm.address import ModelAddress
-from argot.tools.llm.faults import Fault, StatusError, WrongAnswer, fault_of, named, unreachable
+from argot.tools.llm.faults import Fault, StatusError, WrongAnswer, build_fault, describe_unreachable, named
 
 if TYPE_CHECKING:
     from argot.tools.llm.model_client import ModelClient
@@ -23,8 +23,8 @@ SILENT_SECONDS = 10.0
 """For so long after a connection timed out, calls fail at once instead of each waiting in vain."""
 OFFER_SECONDS = 300.0
 """How long the list of models is used before the server is asked again."""
-LONGEST_NAME = 300  # characters of a model's name; it is shown to people
-CLIENT = "argot.tools.llm.model_client"
+MAX_NAME_CHARS = 300  # characters of a model's name; it is shown to people
+CLIENT_MODULE = "argot.tools.llm.model_client"
 DEFAULT_CONTEXT = 4096
 """Used where neither server nor settings give one: Ollama's default, to which it cuts prompts silently."""
 
@@ -134,22 +134,22 @@ class Endpoint:
             WrongAnswer: nobody took a connection a moment ago.
         """
         if time.monotonic() < self._silent_until:
-            raise WrongAnswer(unreachable(self.address))
+            raise WrongAnswer(describe_unreachable(self.address))
 
-    def reached(self) -> None:
+    def mark_reached(self) -> None:
         self._silent_until = 0.0
 
     def fault(self, error: Exception) -> Fault:
         """The fault of an error; remembered where a connection was waited for in vain. A refusal costs no time."""
-        found = fault_of(error, self.settings, self.address)
+        found = build_fault(error, self.settings, self.address)
         if found.refused and not found.again:
             self._silent_until = time.monotonic() + SILENT_SECONDS
         return found
 
     async def load(self) -> None:
         """Imports the HTTP client in a thread: it takes a moment, which counts against no bound."""
-        if CLIENT not in sys.modules:
-            await asyncio.to_thread(importlib.import_module, CLIENT)
+        if CLIENT_MODULE not in sys.modules:
+            await asyncio.to_thread(importlib.import_module, CLIENT_MODULE)
 
     async def served_model(self, *, fresh: bool = False) -> ServedModel:
         """The model in use and its context; asked of the server every `OFFER_SECONDS`. Callers bound the time.
@@ -163,10 +163,10 @@ class Endpoint:
             known = self.known
             # Under the lock: calls that waited for it find a list newer than `asked`, and do not ask again.
             if known is None or known.at < (asked if fresh else asked - OFFER_SECONDS):
-                known = self.known = _read_served_model(await self._models(), self.settings)
+                known = self.known = _read_served_model(await self._list_models(), self.settings)
             return known
 
-    async def _models(self) -> list[dict[str, Any]]:
+    async def _list_models(self) -> list[dict[str, Any]]:
         """What /v1/models lists; a gateway without it is no fault where the model is named in the settings."""
         try:
             listed = await self.connection().request("GET", f"{self.address.api}/models")
@@ -179,12 +179,12 @@ class Endpoint:
             raise WrongAnswer("lists no models at /v1/models: see ARGOT_MODEL_URL")
         named = [one for one in data if isinstance(one, dict) and isinstance(one.get("id"), str)]
         # Names go into messages and logs, so none may hold line breaks or escapes of a terminal.
-        return [one for one in named if 0 < len(one["id"]) <= LONGEST_NAME and one["id"].isprintable()]
+        return [one for one in named if 0 < len(one["id"]) <= MAX_NAME_CHARS and one["id"].isprintable()]
 
 
 def _read_served_model(models: list[dict[str, Any]], settings: Settings) -> ServedModel:
     served = tuple(str(one["id"]) for one in models)
-    name = settings.model or _only(models)
+    name = settings.model or _get_only_model(models)
     card = next((one for one in models if one["id"] == name), {})
     length = card.get("max_model_len")
     # `type`, not `isinstance`: true and false are integers in Python.
@@ -193,7 +193,7 @@ def _read_served_model(models: list[dict[str, Any]], settings: Settings) -> Serv
     return ServedModel(name, stated or DEFAULT_CONTEXT, served, is_vllm, bool(stated), time.monotonic())
 
 
-def _only(models: list[dict[str, Any]]) -> str:
+def _get_only_model(models: list[dict[str, Any]]) -> str:
     """The one model there is; vLLM lists adapters too, each with the model it belongs to as its parent."""
     names = list(dict.fromkeys(str(one["id"]) for one in models if not one.get("parent")))
     if len(names) == 1:

@@ -79,7 +79,7 @@ class Clock:
         except TimeoutError:
             raise TooLate(first=bound < whole) from None
 
-    def came(self) -> None:
+    def mark_token(self) -> None:
         """The first token is here, or one more."""
         if self.first_token is None:
             self.first_token = time.monotonic() - self.attempt
@@ -99,10 +99,10 @@ class LoopWatch:
         if self._unseen < LOOP_CHARS:
             return False
         self._unseen = 0
-        return repeats(self._tail)
+        return is_repeating(self._tail)
 
 
-def repeats(text: str) -> bool:
+def is_repeating(text: str) -> bool:
     """Whether the text ends in at least LOOP_CHARS characters that are one unit LOOP_TIMES or more times.
 
     The reversed text's prefix function (Knuth, Morris, Pratt) gives the smallest period of each ending.
@@ -121,6 +121,6 @@ def repeats(text: str) -> bool:
     return False
 
 
-def ends_in_blanks(text: str) -> bool:
+def has_blank_tail(text: str) -> bool:
     """Whether so much white space has come that nothing else will: JSON may end in it for ever."""
     return len(text) >= BLANK_CHARS and text[-BLANK_CHARS:].isspace()

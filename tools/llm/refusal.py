@@ -24,8 +24,8 @@ _REFUSING = (
 
 def is_refusal(reply: str) -> bool:
     """Whether a whole reply refuses, also in words that many an answer begins with: "This is not in the passages"."""
-    letters = _letters(reply)
-    return letters in _refusals() or letters in _wordy_refusals()
+    letters = _extract_letters(reply)
+    return letters in _list_refusals() or letters in _list_wordy_refusals()
 
 
 class RefusalGate:
@@ -45,7 +45,7 @@ class RefusalGate:
             return piece
         self._held += piece
         # An empty text is the beginning of all: blanks and marks in front are held as well.
-        if self.refused or _letters(self._held) in _beginnings():
+        if self.refused or _extract_letters(self._held) in _list_beginnings():
             return ""
         self.refused = _is_refusal_with_more(self._held)
         if self.refused:
@@ -57,7 +57,7 @@ class RefusalGate:
     def rest(self) -> str:
         """What was held back when the reply ended: the whole of it, if that is no refusal."""
         held, self._held = self._held, ""
-        self.refused = self.refused or _letters(held) in _refusals()
+        self.refused = self.refused or _extract_letters(held) in _list_refusals()
         return "" if self.refused else held
 
 
@@ -68,25 +68,25 @@ def _is_refusal_with_more(text: str) -> bool:
         return True
     first = re.split(r"[.!?\n]", text.strip(" \n\t\"'*"), maxsplit=1)
     # Only where the sentence ends there: "Not in the passages on costs, but ..." is an answer.
-    return len(first) > 1 and _letters(first[0]) in _refusals()
+    return len(first) > 1 and _extract_letters(first[0]) in _list_refusals()
 
 
-def _letters(text: str) -> str:
+def _extract_letters(text: str) -> str:
     # Letters alone, so that blanks, marks and emphasis need no variants: "**Not in the passages.**"
     return "".join(char for char in text.casefold() if char.isalpha())
 
 
 @cache
-def _refusals() -> frozenset[str]:
-    return frozenset(_letters("".join(parts)) for parts in product(_OPENINGS, *_REFUSING))
+def _list_refusals() -> frozenset[str]:
+    return frozenset(_extract_letters("".join(parts)) for parts in product(_OPENINGS, *_REFUSING))
 
 
 @cache
-def _wordy_refusals() -> frozenset[str]:
-    return frozenset(_letters("".join(parts)) for parts in product(_OPENINGS, _SAYING, *_REFUSING))
+def _list_wordy_refusals() -> frozenset[str]:
+    return frozenset(_extract_letters("".join(parts)) for parts in product(_OPENINGS, _SAYING, *_REFUSING))
 
 
 @cache
-def _beginnings() -> frozenset[str]:
+def _list_beginnings() -> frozenset[str]:
     """The beginnings of all refusals, in letters alone; the empty one and the whole ones among them."""
-    return frozenset(text[:end] for text in _refusals() for end in range(len(text) + 1))
+    return frozenset(text[:end] for text in _list_refusals() for end in range(len(text) + 1))

@@ -14,10 +14,10 @@ from argot.tools.answering.citation_marks import CUT_SHORT
 from argot.tools.llm.calls import Call, Run
 from argot.tools.llm.endpoint import Endpoint, ServerQuirks
 from argot.tools.llm.limits import Clock, LoopWatch
-from argot.tools.llm.token_budget import fitting
+from argot.tools.llm.token_budget import fit_pieces
 
 SCHEMA_TOKENS = 400  # more than the longest schema takes when it is told in words
-LOOPED = "repeated itself and was stopped"
+LOOPED_CLAUSE = "repeated itself and was stopped"
 
 
 class Model:
@@ -92,7 +92,7 @@ class Model:
                 if piece is TAKEN_BACK:
                     watch = LoopWatch()
                 if watch.loops(piece):
-                    call.stopped = LOOPED
+                    call.stopped = LOOPED_CLAUSE
                     return
         # Behind the loop, so that a text stopped for repeating itself does not end in it.
         if call.cut_short:
@@ -122,18 +122,18 @@ class Model:
         asked.messages(**{**inputs, data: ""})  # a wrong input is the caller's fault, not the server's
         server = self._server
         await server.load()
-        reserved = reserved_tokens(server, asked)
+        reserved = count_reserved_tokens(server, asked)
         clock = Clock.of(server.settings)
         try:
             server.refuse_if_down()
             return await clock.wait(
-                fitting(server, reserved, pieces, lambda joined: asked.messages(**{**inputs, data: joined}))
+                fit_pieces(server, reserved, pieces, lambda joined: asked.messages(**{**inputs, data: joined}))
             )
         except Exception as error:
             raise self._run.give_up(server.fault(error)) from None
 
 
-def reserved_tokens(server: Endpoint, asked: Prompt) -> int:
+def count_reserved_tokens(server: Endpoint, asked: Prompt) -> int:
     """Tokens for the reply, and for the schema where this server must be told it in words."""
     if asked.output == "text":
         return server.settings.model_answer_tokens

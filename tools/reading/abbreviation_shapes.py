@@ -25,8 +25,8 @@ _CODED = (_WITH_DIGITS, SMALL_FIRST, _SMALL_LAST, _SMALL_INSIDE)
 _MIXED = re.compile(r"(?=.*[A-Z])(?=.*(?:[1-9]|[a-z][A-Z]))(?!.*[A-Za-z]0)[A-Za-z][A-Za-z0-9]{1,7}")
 _RUN = re.compile(r"[A-Za-z]+")
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_MOST_DIGITS = 2  # more make a part number
-_LONGEST_RUN = 5
+_MAX_DIGITS = 2  # more make a part number
+_MAX_RUN_LETTERS = 5
 _NAME_PART = re.compile(r"[A-Z][a-z]{2,}")
 # Symbols of elements with their counts: "Al2O3", "HfO2".
 _CHEMICAL = re.compile(
@@ -54,7 +54,7 @@ _SHORTHAND = frozenset(
 """Short forms of everyday writing and of command lines, which no glossary would explain."""
 
 
-def looks_coded(word: str) -> bool:
+def is_coded(word: str) -> bool:
     """Whether capitals, small letters and digits are mixed as in codes: tCCS, Vpgm, L2P, qR2Vt; not as in names."""
     if is_name_with_number(word) or _CHEMICAL.fullmatch(word):
         return False
@@ -76,10 +76,10 @@ def is_name_with_number(word: str) -> bool:
 
 def _is_mixed(word: str) -> bool:
     """Any other mix, unless a part of it is a word or the end of a name: TypeB, McCoy, Word2Vec, LeBron."""
-    if not _MIXED.fullmatch(word) or sum(map(str.isdigit, word)) > _MOST_DIGITS:
+    if not _MIXED.fullmatch(word) or sum(map(str.isdigit, word)) > _MAX_DIGITS:
         return False
     runs = _RUN.findall(word)
-    if any(len(run) > _LONGEST_RUN for run in runs):
+    if any(len(run) > _MAX_RUN_LETTERS for run in runs):
         return False
     humps = [hump for run in runs for hump in _HUMP.findall(run)]
     # Parts of two letters are words by chance, and in codes with digits parts of three.
@@ -104,12 +104,12 @@ def is_unpronounceable(word: str) -> bool:
     # No vowel at all: "mtd". Two such letters are mostly a unit.
     if parts is None or not parts[2]:
         return len(word) > 2
-    beginnings, ends = _clusters()
+    beginnings, ends = _collect_clusters()
     return parts[1] not in beginnings or not ({parts[3], parts[3].removesuffix("s")} & ends)
 
 
 @cache
-def _clusters() -> tuple[frozenset[str], frozenset[str]]:
+def _collect_clusters() -> tuple[frozenset[str], frozenset[str]]:
     """The consonants with which English words begin and end."""
     words = [word for word in english_words() if re.search(f"[{_VOWELS}]", word) and word.isalpha()]
     beginnings = frozenset(re.split(f"[{_VOWELS}]", word, maxsplit=1)[0] for word in words)

@@ -10,13 +10,13 @@ import re
 from typing import Literal
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
-from argot.tools.text.words import folded
+from argot.tools.text.words import fold_words
 
 SmallTalk = Literal["greeting", "thanks", "farewell", "reply", "about", "unasked", "no_file", "recall", "library"]
 """`no_file`: about a file that is not there (`tools/reading/whole_file_questions.py`); `recall`: about what was asked
 before (`tools/reading/history_questions.py`); `library`: about the documents there are (`library_questions.py`)."""
 
-LONGEST = 100
+MAX_CHARS = 100
 """Characters: a longer message is more than small talk."""
 
 # The most telling kind first: "hello, what can you do?" is answered as a question about Argot.
@@ -68,18 +68,18 @@ _BREAKS = re.compile(r"[^\w']+")
 _POINTS_BACK = re.compile(r"\b(?:this|that|it)\b", re.IGNORECASE)
 
 
-def small_talk(message: str) -> SmallTalk | None:
+def identify_small_talk(message: str) -> SmallTalk | None:
     """What kind of small talk the message is, the most telling of several; None: it is none.
 
     `unasked`: there is nothing but words that join others ("why?", "and?"), so that nothing can be looked for.
     """
-    if len(message) > LONGEST:
+    if len(message) > MAX_CHARS:
         return None
     said = " ".join(_BREAKS.sub(" ", message.casefold().replace("’", "'")).split())
-    found = _kinds(said)
+    found = _find_kinds(said)
     if found:
         return next(kind for kind in _PHRASES if kind in found)
-    return "unasked" if _joins_only(message) else None
+    return "unasked" if _has_only_joining_words(message) else None
 
 
 def may_lean(message: str, kind: SmallTalk) -> bool:
@@ -87,21 +87,21 @@ def may_lean(message: str, kind: SmallTalk) -> bool:
     return kind == "unasked" or (kind == "about" and _POINTS_BACK.search(message) is not None)
 
 
-def _joins_only(message: str) -> bool:
+def _has_only_joining_words(message: str) -> bool:
     # "who is IT" asks about a department; in "WHY IS IT SO" capitals say nothing.
     if not message.isupper() and any(len(word) > 1 and word.isupper() for word in _BREAKS.split(message)):
         return False
-    words = folded(message)
+    words = fold_words(message)
     return bool(words) and all(word in STOP_WORDS for word in words)
 
 
-def _kinds(said: str) -> set[SmallTalk]:
+def _find_kinds(said: str) -> set[SmallTalk]:
     """The kinds of all its phrases; empty unless every word belongs to one. The longest phrase is read first."""
     words = said.split()
     found: set[SmallTalk] = set()
     first = 0
     while first < len(words):
-        last, kind = _phrase_from(words, first)
+        last, kind = _match_phrase(words, first)
         # One word that belongs to no phrase makes the message a question.
         if last == first:
             return set()
@@ -110,7 +110,7 @@ def _kinds(said: str) -> set[SmallTalk]:
     return found
 
 
-def _phrase_from(words: list[str], first: int) -> tuple[int, SmallTalk | None]:
+def _match_phrase(words: list[str], first: int) -> tuple[int, SmallTalk | None]:
     """Where the longest phrase that begins at this word ends, and its kind; the same place where none does."""
     # Longest first: "how do you do" is a greeting, though "how" alone would belong to nothing.
     for last in range(len(words), first, -1):

@@ -25,7 +25,7 @@ _NAMED = re.compile(
 )
 
 
-def of_kind_named(message: str, files: Sequence[Document]) -> list[Document]:
+def filter_by_kind(message: str, files: Sequence[Document]) -> list[Document]:
     """Those of the files that are of the kind named first; all of them where none is named, or none is of it."""
     named = _NAMED.search(message)
     # People also call a Word file "the PDF".

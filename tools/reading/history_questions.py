@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-LONGEST = 100  # characters; such a request is short
+MAX_CHARS = 100  # characters; such a request is short
 
-Recalled = Literal["first", "last", "all"]
+RecallRequest = Literal["first", "last", "all"]
 
 _ASKED = r"(?:did (?:i|we) (?:just )?(?:ask|want to know)|(?:have|had) (?:i|we) (?:just )?asked)(?: you)?(?: about)?"
 _NOUN = r"(?:question|message|request)"
@@ -19,7 +19,7 @@ _LAST = r"(?:last|before|before that|before this|just now|previously|earlier|a m
 _ALL = r"(?:so far|until now|up to now|already|here|today|in this (?:conversation|chat|thread)|altogether|in total)"
 _SHOW = r"(?:repeat|show|list|tell|remind|give|quote)(?: me)?(?: (?:of|about))?"
 _OWN = r"(?:my|our)"
-_REQUESTS: dict[Recalled, str] = {
+_REQUESTS: dict[RecallRequest, str] = {
     "first": rf"(?:what|which {_NOUN}) {_ASKED} {_FIRST}(?: of all)?"
     rf"|(?:what (?:was|is)|{_SHOW}) {_OWN} (?:very )?first {_NOUN}",
     "last": rf"(?:what|which {_NOUN}) {_ASKED} {_LAST}|what did (?:i|we) just ask(?: you)?"
@@ -32,9 +32,9 @@ _POLITE = re.compile(r"^(?:(?:please|and|so|ok|okay|hey|wait|sorry|again|(?:can|
 _BREAKS = re.compile(r"[^\w']+")
 
 
-def asked_before(message: str) -> Recalled | None:
+def find_recalled(message: str) -> RecallRequest | None:
     """Which questions of the conversation the message asks for; None: it asks something else."""
-    if len(message) > LONGEST:
+    if len(message) > MAX_CHARS:
         return None
     said = " ".join(_BREAKS.sub(" ", message.casefold().replace("’", "'")).split())
     # Behind the request as well as before it: "what did I ask first, please?"

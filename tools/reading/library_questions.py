@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-LONGEST = 120  # characters; such a request is short
+MAX_CHARS = 120  # characters; such a request is short
 
 _NOUN = (
     r"(?:(?:(?:different|other|internal|available|company|uploaded|indexed|source|reference) )*"
@@ -64,9 +64,9 @@ _END = re.compile(r"(?: (?:please|pls|thanks|thank you|again|for me|then))+$")
 _BREAKS = re.compile(r"[^\w']+")
 
 
-def library_asked(message: str) -> bool:
+def is_library_question(message: str) -> bool:
     """Whether the message asks which documents there are, or how many."""
-    if len(message) > LONGEST:
+    if len(message) > MAX_CHARS:
         return False
     said = " ".join(_BREAKS.sub(" ", message.casefold().replace("’", "'")).split())
     said = _END.sub("", _POLITE.sub("", said))

@@ -8,7 +8,7 @@ from argot.tools.text.words import bare
 from argot.types import Hit
 
 
-def without_repeats(hits: Iterable[Hit], most: int) -> list[Hit]:
+def drop_repeats(hits: Iterable[Hit], most: int) -> list[Hit]:
     """The first so many hits in their order, each wording once.
 
     What differs in a single number is kept: that may be the point.

@@ -3,7 +3,7 @@
 import math
 
 
-def idf(holding: int, count: int) -> float:
+def compute_idf(holding: int, count: int) -> float:
     """Near 0 for what all texts hold: BM25's (Robertson and Zaragoza 2009), plus 1 so that it is never negative.
 
     Args:
@@ -13,6 +13,6 @@ def idf(holding: int, count: int) -> float:
     return math.log(1 + (count - holding + 0.5) / (holding + 0.5))
 
 
-def floored_idf(holding: int, count: int) -> float:
+def compute_floored_idf(holding: int, count: int) -> float:
     """The same, but at least log 2: among a few sentences on one subject what all hold still says something."""
     return math.log(1 + (count + 0.5) / (holding + 0.5))

@@ -12,14 +12,14 @@ from functools import lru_cache
 from argot.corpus.keyword.stop_words import STOP_WORDS
 
 
-def _listed(words: str) -> list[str]:
+def _split_words(words: str) -> list[str]:
     return words.split()
 
 
 NUMBER_WORDS = {
     word: str(value)
     for value, word in enumerate(
-        _listed(
+        _split_words(
             "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
             "seventeen eighteen nineteen twenty"
         )
@@ -48,12 +48,12 @@ def words(text: str) -> list[tuple[str, int, int]]:
     return [(fold(match.group()), match.start(), match.end()) for match in _WORD.finditer(text)]
 
 
-def folded(text: str) -> list[str]:
+def fold_words(text: str) -> list[str]:
     """As `words`, without their places."""
     return [fold(word) for word in _WORD.findall(text)]
 
 
-def asks(text: str) -> bool:
+def is_question(text: str) -> bool:
     """Whether it begins as an English question does, and not as a list of search words."""
     return _ASKS.match(text) is not None
 
@@ -73,11 +73,11 @@ def fold(word: str) -> str:
 def content_stems(text: str) -> list[str]:
     """The stems of all words that are no stop words, in order, with repeats."""
     # A single letter is the label of a list item or what is left of a contraction; a single digit is a number.
-    return [stem(word) for word in folded(text) if word not in STOP_WORDS and (len(word) > 1 or word.isdigit())]
+    return [stem(word) for word in fold_words(text) if word not in STOP_WORDS and (len(word) > 1 or word.isdigit())]
 
 
 @lru_cache(maxsize=8_000)
-def identifiers(text: str) -> frozenset[str]:
+def find_identifiers(text: str) -> frozenset[str]:
     """Words that are names, not language: letters mixed with digits, capitals inside, or parts joined by `_ / . : -`.
 
     Case folded. `NX-4410B`, `tCCS`, `/dev/nvme0n1`, `FW-1103`, `C++` and `ODT` are; `write-to-read` and `1.2` are not.

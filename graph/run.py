@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Literal, cast
@@ -32,6 +32,8 @@ DURABILITY: Durability = "async"
 """Each step is stored while the next one runs, and all of them before the result is given out. A kill may cost the step
 that was done last, which is done again; nobody was told of it. `bench/checkpoints.py` measures the kinds.
 """
+_REST_OF_TURN = None
+"""The input that has LangGraph go on from the last checkpoint."""
 _JOB = "argot_job"
 """Stands in the metadata of each checkpoint: which job kept it."""
 
@@ -62,7 +64,7 @@ class LastTurn:
     asked: list[str]
 
 
-async def ask(
+def ask(
     graph: ArgotGraph,
     run: RunContext,
     question: str,
@@ -72,7 +74,7 @@ async def ask(
     senses: Mapping[str, int] | None = None,
     job: str = "",
 ) -> AsyncGenerator[AskEvent]:
-    """Asks a question in a thread.
+    """Ask a question in a thread.
 
     If the thread waits for a choice and the question reads as one, it is taken as that. Anything else begins a new
     turn and lets the choice be. A turn that a crash cut off goes on where it stood when the same question comes again.
@@ -86,34 +88,29 @@ async def ask(
     Raises:
         InvalidInput: the question is empty, holds no word, or is too long.
     """
-    text = check_question(question, run.max_question_chars)
-    snapshot = await graph.aget_state(_build_config(thread))
-    if _is_kept_by(snapshot, job):
-        async with aclosing(_resume_turn(graph, run, snapshot, thread, job)) as events:
-            async for event in events:
-                yield event
-        return
-    fresh: TurnInput = {"asked": text, "again": again, "remembered": dict(senses or {})}
-    given: Any = fresh
-    if snapshot.interrupts and not (again or senses):
-        # Whoever types into the question field may mean a new question: "9" is refused only where a choice is answered.
-        choice = await _match_reply(snapshot, run.begin_turn(thread), text, forgiving=True)
-        given = Command(resume=choice) if choice else fresh
-    elif snapshot.next and not snapshot.interrupts and snapshot.values.get("asked") == text and not senses:
-        # None has LangGraph go on from the last checkpoint.
-        given = None
-    # With a history the question may be rewritten first, and another text would be embedded.
-    if given is fresh and not (snapshot.values or run.heard):
-        embed_question_ahead(text, run)
-    async with aclosing(_run(graph, run.begin_turn(thread), given, thread, job)) as events:
-        async for event in events:
-            yield event
+
+    async def choose_input(snapshot: StateSnapshot) -> Any:
+        text = check_question(question, run.max_question_chars)
+        fresh: TurnInput = {"asked": text, "again": again, "remembered": dict(senses or {})}
+        if snapshot.interrupts and not (again or senses):
+            # Whoever types into the question field may mean a new question: "9" is refused only where a choice is
+            # answered.
+            choice = await _match_reply(snapshot, run.begin_turn(thread), text, forgiving=True)
+            return Command(resume=choice) if choice else fresh
+        if snapshot.next and not snapshot.interrupts and snapshot.values.get("asked") == text and not senses:
+            return _REST_OF_TURN
+        # With a history the question may be rewritten first, and another text would be embedded.
+        if not (snapshot.values or run.heard):
+            embed_question_ahead(text, run)
+        return fresh
+
+    return _run_turn(graph, run, choose_input, thread, job)
 
 
-async def answer_choice(
+def answer_choice(
     graph: ArgotGraph, run: RunContext, thread: str, answer: str, *, job: str = ""
 ) -> AsyncGenerator[AskEvent]:
-    """Answers what the thread waits for: with a choice's `answer`, its number, or words. Else it is a new question.
+    """Answer what the thread waits for: with a choice's `answer`, its number, or words. Else it is a new question.
 
     Args:
         job: as for `ask`.
@@ -122,39 +119,15 @@ async def answer_choice(
         Conflict: the thread waits for nothing, or the button belongs to a choice that is over.
         InvalidInput: the number was not offered, or the words fit several choices.
     """
-    text = check_question(answer, run.max_question_chars)
-    snapshot = await graph.aget_state(_build_config(thread))
-    if _is_kept_by(snapshot, job):
-        async with aclosing(_resume_turn(graph, run, snapshot, thread, job)) as events:
-            async for event in events:
-                yield event
-        return
-    if not snapshot.interrupts:
-        raise Conflict(f"Nothing is waiting for an answer in thread '{thread}'. Ask the question again.")
-    choice = await _match_reply(snapshot, run.begin_turn(thread), text)
-    given: Any = Command(resume=choice) if choice else {"asked": text, "again": False}
-    async with aclosing(_run(graph, run.begin_turn(thread), given, thread, job)) as events:
-        async for event in events:
-            yield event
 
+    async def choose_input(snapshot: StateSnapshot) -> Any:
+        text = check_question(answer, run.max_question_chars)
+        if not snapshot.interrupts:
+            raise Conflict(f"Nothing is waiting for an answer in thread '{thread}'. Ask the question again.")
+        choice = await _match_reply(snapshot, run.begin_turn(thread), text)
+        return Command(resume=choice) if choice else {"asked": text, "again": False}
 
-def _is_kept_by(snapshot: StateSnapshot, job: str) -> bool:
-    """Whether the last that was kept of the thread was kept by this job."""
-    return bool(job) and (snapshot.metadata or {}).get(_JOB) == job
-
-
-async def _resume_turn(
-    graph: ArgotGraph, run: RunContext, snapshot: StateSnapshot, thread: str, job: str
-) -> AsyncGenerator[AskEvent]:
-    """The rest of a turn whose process ended, from the last step that was kept."""
-    if not snapshot.next or snapshot.interrupts:
-        # All of it was kept, and only the word of it did not come through.
-        yield await _end_turn(snapshot.values, run.begin_turn(thread), thread, waiting=bool(snapshot.interrupts))
-        return
-    # None has LangGraph go on from the last checkpoint.
-    async with aclosing(_run(graph, run.begin_turn(thread), None, thread, job)) as events:
-        async for event in events:
-            yield event
+    return _run_turn(graph, run, choose_input, thread, job)
 
 
 async def read_thread(graph: ArgotGraph, run: RunContext, thread: str) -> ThreadState:
@@ -197,8 +170,26 @@ def _assemble_thread(values: dict[str, Any], run: RunContext, thread: str, waiti
     return ThreadState([*turns, assemble(values, run, thread, waiting=waiting)], waiting)
 
 
-async def _run(graph: ArgotGraph, run: RunContext, given: Any, thread: str, job: str = "") -> AsyncGenerator[AskEvent]:
-    """Runs the graph to its end or to an interrupt."""
+async def _run_turn(
+    graph: ArgotGraph,
+    run: RunContext,
+    choose_input: Callable[[StateSnapshot], Awaitable[Any]],
+    thread: str,
+    job: str,
+) -> AsyncGenerator[AskEvent]:
+    """Run the graph to its end or to an interrupt, or from the last stored step of a turn whose process ended.
+
+    Args:
+        choose_input: returns the graph's input by the state of the thread, unless this job began the turn before.
+    """
+    snapshot = await graph.aget_state(_build_config(thread))
+    is_known = bool(job) and (snapshot.metadata or {}).get(_JOB) == job
+    given = _REST_OF_TURN if is_known else await choose_input(snapshot)
+    run = run.begin_turn(thread)
+    if is_known and (not snapshot.next or snapshot.interrupts):
+        # All of the turn was stored, and only the word of it did not come through.
+        yield await _end_turn(snapshot.values, run, thread, waiting=bool(snapshot.interrupts))
+        return
     durability: Durability | None = DURABILITY if graph.checkpointer else None
     stream: AsyncGenerator[Any] = graph.astream(  # type: ignore[assignment]
         given, _build_config(thread, job), context=run, stream_mode=["custom", "values"], durability=durability

@@ -45,7 +45,9 @@ class TurnEnded(AskEvent):
 
 @dataclass(frozen=True)
 class ThreadState:
-    """What is kept of a thread, as its owner may see it now. The last turn may be `waiting` for the asker's choice."""
+    """The stored turns of a thread, as its owner may see them now. The last turn may be `waiting` for the asker's
+    choice.
+    """
 
     turns: list[AskResult]
     waiting: bool = False
@@ -139,14 +141,14 @@ async def answer_choice(
 
 
 def _is_kept_by(snapshot: StateSnapshot, job: str) -> bool:
-    """Whether the last that was kept of the thread was kept by this job."""
+    """Return whether this job stored the thread's latest checkpoint."""
     return bool(job) and (snapshot.metadata or {}).get(_JOB) == job
 
 
 async def _resume_turn(
     graph: ArgotGraph, run: RunContext, snapshot: StateSnapshot, thread: str, job: str
 ) -> AsyncGenerator[AskEvent]:
-    """The rest of a turn whose process ended, from the last step that was kept."""
+    """Yield the rest of a turn whose process ended, from the last stored step."""
     if not snapshot.next or snapshot.interrupts:
         # All of it was kept, and only the word of it did not come through.
         yield await _end_turn(snapshot.values, run.begin_turn(thread), thread, waiting=bool(snapshot.interrupts))
@@ -158,7 +160,7 @@ async def _resume_turn(
 
 
 async def read_thread(graph: ArgotGraph, run: RunContext, thread: str) -> ThreadState:
-    """Everything of a thread that this principal may see now, oldest turn first. Its owner is not checked here."""
+    """Return all turns of a thread that this principal may see now, oldest first. The owner is not checked here."""
     snapshot = await graph.aget_state(_build_config(thread))
     if not snapshot.values.get("question"):
         return ThreadState([])
@@ -167,7 +169,7 @@ async def read_thread(graph: ArgotGraph, run: RunContext, thread: str) -> Thread
 
 
 async def read_last_turn(graph: ArgotGraph, run: RunContext, thread: str) -> LastTurn | None:
-    """The same of the last turn alone, however many there are; None: nothing was asked yet."""
+    """Return the thread's last turn alone, however many there are; None if nothing was asked yet."""
     snapshot = await graph.aget_state(_build_config(thread))
     if not snapshot.values.get("question"):
         return None
@@ -179,13 +181,15 @@ async def read_last_turn(graph: ArgotGraph, run: RunContext, thread: str) -> Las
 
 
 async def read_turn(graph: ArgotGraph, run: RunContext, thread: str, turn: int) -> AskResult | None:
-    """The turn of this number as its owner may see it now; None: there is none, or it is kept no more."""
+    """Return the turn with this number as its owner may see it now; None if there is none, or it is kept no more."""
     record = await read_turn_record(graph, thread, turn)
     return await asyncio.to_thread(assemble, record, run, thread) if record else None
 
 
 async def read_turn_record(graph: ArgotGraph, thread: str, turn: int) -> dict[str, Any] | None:
-    """What the thread keeps of the turn of this number: ids and short texts, for `assemble`. None: there is none."""
+    """Return the stored record of the turn with this number: ids and short texts, for `assemble`. None if there is
+    none.
+    """
     values = (await graph.aget_state(_build_config(thread))).values
     last = finish_turn(cast(State, values))
     turns = [*read_past_turns(values), *([last] if last else [])]
@@ -231,7 +235,9 @@ def _build_event(news: StageReport) -> AskEvent:
 
 
 async def _match_reply(snapshot: StateSnapshot, run: RunContext, text: str, *, forgiving: bool = False) -> str | None:
-    """The choice that the words mean; None: a new question. `forgiving`: so is a reply that fits no choice."""
+    """Return the choice that the words mean; None for a new question. `forgiving`: also for a reply that fits no
+    choice.
+    """
     waiting = await asyncio.to_thread(assemble, snapshot.values, run, run.thread, waiting=True)
     try:
         return parse_choice(text, waiting.choices)

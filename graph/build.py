@@ -31,7 +31,7 @@ ArgotGraph = CompiledStateGraph[State, RunContext, TurnInput, State]
 
 
 def build_graph(checkpointer: Checkpointer = None, source: ContextSource | None = None) -> ArgotGraph:
-    """The compiled graph.
+    """Return the compiled graph.
 
     Args:
         checkpointer: where threads are kept between turns; without one nothing is remembered, and no choice can wait.
@@ -82,7 +82,7 @@ def build_graph(checkpointer: Checkpointer = None, source: ContextSource | None 
 
 
 async def select_after_stand_alone(state: State) -> list[str]:
-    """Small talk is answered at once, a file asked about as a whole is read as it is.
+    """Answer small talk at once, and read a file that is asked about as a whole as it is.
 
     Any other question is searched for jargon and classified by context, side by side.
     """
@@ -92,7 +92,7 @@ async def select_after_stand_alone(state: State) -> list[str]:
 
 
 async def select_after_look_up(state: State) -> Literal["choose_sense", "query_miss", "augment_question"]:
-    """Open terms are asked about one by one, then unknown ones; without either the question is augmented."""
+    """Ask about open terms one by one, then about unknown ones; without either, augment the question."""
     if state["open_terms"]:
         return "choose_sense"
     return "query_miss" if state["unknown"] else "augment_question"
@@ -101,7 +101,7 @@ async def select_after_look_up(state: State) -> Literal["choose_sense", "query_m
 async def select_after_miss(
     state: State,
 ) -> Literal["__end__", "look_up_jargon", "query_miss", "augment_question"]:
-    """The turn ends as a query miss, another spelling is looked up, or the next unknown term is asked about."""
+    """End the turn as a query miss, look another spelling up, or ask about the next unknown term."""
     if state["status"]:
         return "__end__"
     if state["look_again"]:
@@ -110,14 +110,14 @@ async def select_after_miss(
 
 
 async def select_after_rerank(state: State) -> Literal["choose_document", "abstain", "generate_answer"]:
-    """Where it is enough for several documents, the asker says which one is meant."""
+    """Ask which document is meant if the evidence is enough for several of them."""
     if state["open_subject"]:
         return "choose_document"
     return "generate_answer" if state["enough_evidence"] else "abstain"
 
 
 async def select_after_document_choice(state: State) -> Literal["retrieve", "abstain", "generate_answer"]:
-    """What is meant is searched for anew, since what was found is about several; else that is made do with."""
+    """Search again within the document that was chosen; without a choice, use the passages found so far."""
     if state["subject"] and state["subject"]["chosen"] is not None:
         return "retrieve"
     return "generate_answer" if state["enough_evidence"] else "abstain"

@@ -1,4 +1,4 @@
-"""Which of the offered choices a reply means: a button's value, a number, or words such as "the legal one".
+"""Matching of a reply to one of the offered choices: by a button's value, a number, or words such as "the legal one".
 
 A reply that reads as none of them is taken for a new question, not forced into a choice.
 """
@@ -68,7 +68,7 @@ _MIN_SPELLING_RATIO = 86
 
 
 def parse_choice(reply: str, choices: Sequence[Choice]) -> str | None:
-    """The `answer` of the choice that is meant; None if the reply is a new question.
+    """Return the `answer` of the choice that the reply means; None if the reply is a new question.
 
     Raises:
         Conflict: it is the button of a choice that is over.
@@ -88,7 +88,7 @@ def parse_choice(reply: str, choices: Sequence[Choice]) -> str | None:
 
 
 def make_sense_choice(term: str, sense: Sense) -> Choice:
-    """The choice of this sense for a term of the question."""
+    """Return the choice of this sense for a term of the question."""
     return Choice(
         answer=f"{SENSE}{sense.id}",
         term=term,
@@ -99,7 +99,7 @@ def make_sense_choice(term: str, sense: Sense) -> Choice:
 
 
 def make_document_choice(one: Sibling) -> Choice:
-    """The choice of this document, or of a section of it."""
+    """Return the choice of this document, or of a section of it."""
     file = one.hit.document.name
     # A file's name that only says the title again says nothing.
     known = bare(PurePosixPath(file).stem) == bare(one.name)
@@ -114,7 +114,7 @@ def _list_choices(choices: Sequence[Choice]) -> str:
 
 
 def describe_choice(choice: Choice) -> str:
-    """A choice as people read it."""
+    """Return a choice as people read it."""
     if choice.answer == NONE_OF_THESE:
         return "none of these"
     if choice.answer == ANSWER_ANYWAY:
@@ -178,7 +178,7 @@ def _list_names(choice: Choice) -> set[str]:
 
 
 def _has_words(choice: Choice, fields: Sequence[str], words: Sequence[str]) -> bool:
-    """Whether every word of the reply stands in these fields of the choice, small misspellings forgiven."""
+    """Return whether these fields of the choice hold every word of the reply, small misspellings forgiven."""
     own = _WORDS.findall(" ".join(str(getattr(choice, field)) for field in fields).casefold())
     return bool(own) and all(any(_is_same_word(word, other) for other in own) for word in words)
 

@@ -67,7 +67,7 @@ async def cite_by_model(sentences: Sequence[SentenceRecord], hits: Sequence[Hit]
 def _find_doubtful(
     sentences: Sequence[SentenceRecord], hits: Sequence[Hit], run: RunContext, asked: str
 ) -> tuple[list[Hit], list[tuple[SentenceRecord, list[int]]]]:
-    """The hits as they may bear sentences out, and the sentences to ask about with the places of such hits."""
+    """Return the hits as they may bear sentences out, and the sentences to ask about with the places of such hits."""
     draft = "".join(sentence["gap"] + sentence["text"] for sentence in sentences)
     # an order in a passage ("say that ...") is no evidence for a sentence that follows it
     shown = [replace(hit, passage=keep_support(hit.passage, draft, asked)) for hit in hits]
@@ -77,8 +77,8 @@ def _find_doubtful(
 
 
 def _find_supporting(sentence: SentenceRecord, hits: Sequence[Hit], run: RunContext, asked: str) -> list[int]:
-    """The places of passages that may bear the sentence out, likeliest first: near enough, and nothing speaks hard
-    against it.
+    """Return the places of passages that may bear the sentence out, likeliest first: near enough, and nothing speaks
+    hard against it.
     """
     texts = [join_source_text(hit.passage) for hit in hits]
     shares = run.support.score(sentence["text"], texts)
@@ -91,7 +91,7 @@ def _find_supporting(sentence: SentenceRecord, hits: Sequence[Hit], run: RunCont
 
 
 def may_be_asked(sentence: str, text: str, asked: str) -> bool:
-    """Whether nothing speaks hard against the sentence but what it takes over from the question."""
+    """Return whether the only objections to the sentence are to words that it takes from the question."""
     reason, said, source = find_objection(sentence, text), read_visible(sentence), read_visible(text)
     for _ in range(_MAX_PREMISES):
         if is_soft(reason):

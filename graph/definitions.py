@@ -1,4 +1,4 @@
-"""What the glossary itself answers: the meaning of a term that is asked for."""
+"""Answers from the glossary: the meaning of a term that is asked for."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ _LIST_ITEM = re.compile(r"\s*(?:\||[-*+•]\s|\(?(?:\d{1,3}|[a-zA-Z])[.)]\s)")
 
 
 def find_definitions(state: State, run: RunContext, *, quoted: bool) -> TurnPart:
-    """The senses whose meaning the question asks for, by id; and the questions of the message that nothing answers.
+    """Return the senses whose meaning the question asks for, by id; and the questions of the message that nothing
+    answers.
 
     Empty where no meaning is asked for. `quoted`: the documents answer something.
     """
@@ -33,7 +34,7 @@ def find_definitions(state: State, run: RunContext, *, quoted: bool) -> TurnPart
 
 
 def has_more_than_meaning(quotation: Sequence[str], state: State, run: RunContext) -> bool:
-    """Whether what is quoted says more of the terms whose meaning is asked for, or answers another question.
+    """Return whether the quotation adds to the meaning of the terms asked about, or answers another question.
 
     A sentence has to name such a term. An item of a list or a row that does ("2. Press the MOB button") tells what
     somebody does with it, or when, and not what it is.
@@ -53,5 +54,7 @@ def _find_asked(question: str, terms: list[ReadTerm], run: RunContext) -> list[M
 
 
 def _is_told(sense: Sense, mention: Mention) -> bool:
-    """Whether the glossary says more of it than the question does. What a document or the question spells out: no."""
+    """Return whether the glossary says more about the term than the question does; no for a term that a document or the
+    question spells out.
+    """
     return bool(sense.id) and (bool(sense.description) or bare(sense.expansion) not in ("", bare(mention.surface)))

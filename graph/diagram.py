@@ -9,7 +9,9 @@ BEGIN, END = "<!-- drawn by: python -m argot.graph.diagram -->", "<!-- end of th
 
 
 def draw_mermaid() -> str:
-    """The compiled graph in Mermaid's language, in the order of its wiring. Dotted: one of several ways is taken."""
+    """Return the compiled graph in Mermaid's language, in the order of its wiring. Dotted: one of several ways
+    is taken.
+    """
     from argot.graph.build import build_graph
 
     graph = build_graph()
@@ -33,7 +35,7 @@ def _name_node(node: str) -> str:
 
 
 def insert_drawing(page: str, drawing: str) -> str:
-    """The page with this drawing between its two marks.
+    """Return the page with this drawing between its two marks.
 
     Raises:
         ValueError: the page lacks a mark.

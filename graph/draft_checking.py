@@ -21,7 +21,7 @@ _VERDICT = re.compile(r"\W*(?:yes|no)\W*", re.IGNORECASE)
 
 
 def check_draft(draft: str, hits: Sequence[Hit], run: RunContext, asked: str | None = None) -> list[SentenceRecord]:
-    """The draft's sentences with what they rest on.
+    """Return the draft's sentences with the places in the passages that support them.
 
     `asked`: the question, where a model wrote the draft. It may have followed an order in a passage, which is no
     evidence for itself; and a sentence it did not finish may say what none says ("starts at 1 …").
@@ -42,7 +42,7 @@ def check_draft(draft: str, hits: Sequence[Hit], run: RunContext, asked: str | N
 
 
 def select_cited(sentences: Sequence[SentenceRecord]) -> list[SentenceRecord]:
-    """Those that something supports."""
+    """Return the sentences that a passage supports."""
     return [sentence for sentence in sentences if sentence["citations"]]
 
 

@@ -1,4 +1,4 @@
-"""What a turn tells those who keep the glossary: which senses were meant, and which terms have none."""
+"""Feedback of a turn for those who keep the glossary: the senses that were meant, and the terms that have none."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from argot.graph.state_records import EXPLAINED_SENSE
 
 @dataclass(frozen=True, slots=True)
 class GlossaryFeedback:
-    """What one turn tells about the glossary.
+    """Findings of one turn about the glossary.
 
     Attributes:
         question: in the asker's words.
@@ -29,7 +29,7 @@ class GlossaryFeedback:
 
 
 def read_feedback(turn: Mapping[str, Any], *, waiting: bool = False) -> GlossaryFeedback:
-    """What the state of a turn tells about the glossary; while it waits for a choice, only the missed terms."""
+    """Return what a turn's state tells about the glossary; while it waits for a choice, the missed terms alone."""
     missed = tuple(dict.fromkeys(miss["term"] for miss in (*turn["misses"], *turn["unknown"])))
     # A term read as its best sense for now must not be counted as used in that sense.
     if waiting:
@@ -41,7 +41,7 @@ def read_feedback(turn: Mapping[str, Any], *, waiting: bool = False) -> Glossary
 
 
 def _list_undefined(turn: Mapping[str, Any]) -> tuple[str, ...]:
-    """Terms that were looked up without result, and that the asker was told nothing about."""
+    """Return the terms that were looked up without result and not mentioned to the asker."""
     # With several mentions of one term each is compared by its place, as the readings are.
     looked_up = {one["mention"] for one in turn["readings"] if not one.get("meaning")}
     # What the asker let be ("answer anyway") was told before that.

@@ -20,7 +20,9 @@ WHOLE_WEIGHT = 0.3
 
 
 def list_parts(state: State, run: RunContext) -> list[str]:
-    """The questions of the message, with their terms spelt out; none if it asks one thing, or a model reads it."""
+    """Return the questions of the message, with their terms spelt out; none if it asks one thing, or a model
+    reads it.
+    """
     # A model answers both halves from one list. Without re-ranking there is no score to judge a half by.
     if run.model is not None or not (run.profile.rerank and run.profile.generate_answer):
         return []
@@ -30,7 +32,7 @@ def list_parts(state: State, run: RunContext) -> list[str]:
 
 
 def search_parts(parts: Sequence[str], state: State, run: RunContext) -> list[Hit]:
-    """The passages found for any of the questions, best score first."""
+    """Return the passages found for any of the questions, best score first."""
     found: dict[str, Hit] = {}
     for part in parts:
         for hit in hybrid_search(
@@ -44,7 +46,7 @@ def search_parts(parts: Sequence[str], state: State, run: RunContext) -> list[Hi
 
 
 def rank_parts(parts: Sequence[str], hits: Sequence[Hit], state: State, run: RunContext) -> tuple[list[Hit], list[int]]:
-    """The best passages of each question in turn, and the indexes of the questions without evidence.
+    """Return the best passages of each question in turn, and the indexes of the questions without evidence.
 
     If no question has any, the passages are the nearest ones of all questions.
     """
@@ -64,7 +66,7 @@ def rank_parts(parts: Sequence[str], hits: Sequence[Hit], state: State, run: Run
 
 
 def _is_enough(part: str, hits: Sequence[Hit], state: State, run: RunContext) -> bool:
-    """The judgement of the node `rerank`, for one question of several."""
+    """Return the judgement of the node `rerank`, for one question of several."""
     if not hits:
         return False
     abbreviated = run.abbreviate(part)
@@ -79,7 +81,8 @@ def _is_enough(part: str, hits: Sequence[Hit], state: State, run: RunContext) ->
 
 
 def lacks_words(query: str, hits: Sequence[Hit], evidence: float, terms: Sequence[ReadTerm], run: RunContext) -> bool:
-    """Whether the passages lack half of a short question, where the reader does not clearly find it in them.
+    """Return whether the passages lack half of a short question's words and the reader does not clearly find it in
+    them.
 
     `query`: as the documents abbreviate it; where they have only the abbreviation, they lack what it stands for.
     """

@@ -1,4 +1,4 @@
-"""What all nodes share: the run's context, the profile's switch, timing, and progress events for whoever watches."""
+"""Frame around every node: the run's context, the profile's switch, timing, and progress events."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GATHER_SECONDS = 0.025
 
 
 class StateUpdate(TurnPart, total=False):
-    """What a node may write: keys of the turn, and those of `State` that stand beside it.
+    """Keys that a node may write: those of the turn, and those of `State` that stand beside it.
 
     `turns`: the finished turn, if there was one; its reducer adds it.
     """
@@ -34,7 +34,7 @@ class StateUpdate(TurnPart, total=False):
 
 
 class Step(NamedTuple):
-    """What a node hands back: its part of the state, and one short clause for people about what it found."""
+    """Result of a node: its part of the state, and one short clause for people about what it found."""
 
     update: StateUpdate
     found: str = ""
@@ -52,7 +52,7 @@ class GraphNode(Protocol):
 
 
 class StageReport(TypedDict, total=False):
-    """What a running stage tells through the custom stream. `seconds` is absent while the stage runs."""
+    """Progress report of a stage, sent through the custom stream. `seconds` is absent while the stage runs."""
 
     kind: str
     name: str
@@ -66,7 +66,7 @@ SIDE_BY_SIDE = ("identify_jargon", "identify_context")
 
 
 def wrap_node(node: Node, source: ContextSource | None = None, *, switched: bool = False) -> GraphNode:
-    """The node as LangGraph runs it.
+    """Return the node as LangGraph runs it.
 
     Args:
         node: an async function of the state and the run's surroundings.
@@ -106,7 +106,7 @@ def wrap_node(node: Node, source: ContextSource | None = None, *, switched: bool
 
 
 async def _follow_step(work: Awaitable[Step], followed: TracedStep) -> Step:
-    """The stage's step. That it asks the asker something is no failure of it."""
+    """Return the stage's step. A stage that asks the asker back has not failed."""
     try:
         step = await work
     except GraphBubbleUp:
@@ -171,7 +171,7 @@ def tell_retract() -> None:
 
 
 def _record_model(run: RunContext, calls: Sequence[ModelCall], step: Step) -> dict[str, Any]:
-    """The state's record of the model in this stage: its calls, its name, and why it was not used, if so."""
+    """Return the state's record of the model in this stage: its calls, its name, and why it was not used, if so."""
     told = {"model_calls": [call.model_dump() for call in calls]}
     if run.model is None:
         return told

@@ -12,7 +12,7 @@ from argot.types import Hit
 
 
 def has_references_throughout(parts: Sequence[str]) -> bool:
-    """Whether each question of a message names a numbered part: then they are answered as one."""
+    """Return whether every question of a message names a numbered part; they are then answered as one."""
     return all(find_numbered_references(part) for part in parts)
 
 

@@ -27,13 +27,13 @@ _END = re.compile(r"[.!?][^\w\s]*\s|[。！？\n]")
 
 
 def embed_question_ahead(question: str, run: RunContext) -> None:
-    """Begins to embed what `identify_context` compares: for a question that needs no other one to be understood."""
+    """Begin to embed what `identify_context` compares, for a question that needs no history to be understood."""
     if run.profile.identify_context:
         _begin(_embed_question, question, run)
 
 
 def embed_ahead(queries: Sequence[str], run: RunContext) -> None:
-    """Begins to embed what will be searched for."""
+    """Begin to embed the queries that will be searched for."""
     if run.profile.search_semantic:
         _begin(run.corpus.embedder.embed_queries, queries)
 
@@ -50,7 +50,9 @@ def _begin(work: Callable[..., object], *given: object) -> None:
 
 
 class DraftPrefetch:
-    """Looks at a draft when a sentence has ended and it is twice as long as it was last time, or was begun anew."""
+    """Matching of a draft while it is still being written: whenever a sentence ends and the draft has doubled since the
+    last look, or was begun anew.
+    """
 
     def __init__(self, request: AnswerRequest, run: RunContext, asked: str, quoting: AnswerWriter | None) -> None:
         """
@@ -67,7 +69,7 @@ class DraftPrefetch:
         self._task: asyncio.Task[None] | None = None
 
     def hear(self, pieces: Sequence[str]) -> None:
-        """All pieces so far; to be called at each new one."""
+        """Take all pieces so far; to be called at each new one."""
         # A stop and the space after it may come as two pieces; three are cheaper to search than the whole draft.
         if not _END.search("".join(pieces[-3:])) or (self._task and not self._task.done()):
             return
@@ -80,7 +82,7 @@ class DraftPrefetch:
             self._task = asyncio.create_task(self._look(draft))
 
     async def wait(self) -> None:
-        """Waits for what was begun. Should it fail, asyncio logs that: an answer is not lost by what is not needed."""
+        """Wait for the work that was begun. asyncio logs its failures, which cost no answer."""
         if self._task:
             # `wait` does not raise what the task raised.
             await asyncio.wait([self._task])
@@ -107,7 +109,7 @@ def _drop_unfinished(draft: str) -> str:
 async def match_ahead(
     request: AnswerRequest, run: RunContext, asked: str, quoting: AnswerWriter | None
 ) -> AsyncIterator[DraftPrefetch]:
-    """Given up with the answer: by a fault of the model's or an asker who leaves."""
+    """Match the draft ahead until the answer ends, a model fails or the asker leaves."""
     ahead = DraftPrefetch(request, run, asked, quoting)
     try:
         yield ahead

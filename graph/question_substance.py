@@ -1,4 +1,4 @@
-"""Whether a question says anything beside its terms.
+"""Check of a question for words beside its terms.
 
 "What is a DCC?" and "Who do I contact about DOE?" hold nothing that could tell one sense of the term from another.
 Whatever ranking comes out of such a question is chance, however far apart its scores are.
@@ -29,7 +29,7 @@ _QUESTION_WORDS = frozenset(
 
 
 def has_only_terms(question: str, mentions: Sequence[Mention]) -> bool:
-    """Whether the question consists only of terms and question words."""
+    """Return whether the question consists only of terms and question words."""
     text = question
     for mention in sorted(mentions, key=lambda mention: mention.start, reverse=True):
         # A space in the term's place: its neighbours must not grow together into one word.

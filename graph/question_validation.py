@@ -1,4 +1,4 @@
-"""The one place that says whether a question can be asked at all. Every surface goes through it."""
+"""Validation of questions, in one place for every surface."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SPACES = re.compile(r"[^\S\n]+")
 
 
 def check_question(question: str, max_chars: int) -> str:
-    """The question as it enters the graph: no control characters, no lone surrogates, outer white space removed.
+    """Return the question as it enters the graph: without control characters, lone surrogates and outer white space.
 
     Raises:
         InvalidInput: it is empty, holds neither letter nor digit, or is longer than `max_chars` characters.
@@ -33,7 +33,9 @@ def check_question(question: str, max_chars: int) -> str:
 
 
 def _clean_char(char: str) -> str:
-    """Control characters become spaces (line ends stay); what cannot be stored becomes a question mark."""
+    """Return a character that can be stored: a space for a control character (line ends stay), a question mark for a
+    lone surrogate.
+    """
     if char == "\n":
         return char
     match unicodedata.category(char):

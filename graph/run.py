@@ -47,7 +47,9 @@ class TurnEnded(AskEvent):
 
 @dataclass(frozen=True)
 class ThreadState:
-    """What is kept of a thread, as its owner may see it now. The last turn may be `waiting` for the asker's choice."""
+    """The stored turns of a thread, as its owner may see them now. The last turn may be `waiting` for the asker's
+    choice.
+    """
 
     turns: list[AskResult]
     waiting: bool = False
@@ -131,7 +133,7 @@ def answer_choice(
 
 
 async def read_thread(graph: ArgotGraph, run: RunContext, thread: str) -> ThreadState:
-    """Everything of a thread that this principal may see now, oldest turn first. Its owner is not checked here."""
+    """Return all turns of a thread that this principal may see now, oldest first. The owner is not checked here."""
     snapshot = await graph.aget_state(_build_config(thread))
     if not snapshot.values.get("question"):
         return ThreadState([])
@@ -140,7 +142,7 @@ async def read_thread(graph: ArgotGraph, run: RunContext, thread: str) -> Thread
 
 
 async def read_last_turn(graph: ArgotGraph, run: RunContext, thread: str) -> LastTurn | None:
-    """The same of the last turn alone, however many there are; None: nothing was asked yet."""
+    """Return the thread's last turn alone, however many there are; None if nothing was asked yet."""
     snapshot = await graph.aget_state(_build_config(thread))
     if not snapshot.values.get("question"):
         return None
@@ -152,13 +154,15 @@ async def read_last_turn(graph: ArgotGraph, run: RunContext, thread: str) -> Las
 
 
 async def read_turn(graph: ArgotGraph, run: RunContext, thread: str, turn: int) -> AskResult | None:
-    """The turn of this number as its owner may see it now; None: there is none, or it is kept no more."""
+    """Return the turn with this number as its owner may see it now; None if there is none, or it is kept no more."""
     record = await read_turn_record(graph, thread, turn)
     return await asyncio.to_thread(assemble, record, run, thread) if record else None
 
 
 async def read_turn_record(graph: ArgotGraph, thread: str, turn: int) -> dict[str, Any] | None:
-    """What the thread keeps of the turn of this number: ids and short texts, for `assemble`. None: there is none."""
+    """Return the stored record of the turn with this number: ids and short texts, for `assemble`. None if there is
+    none.
+    """
     values = (await graph.aget_state(_build_config(thread))).values
     last = finish_turn(cast(State, values))
     turns = [*read_past_turns(values), *([last] if last else [])]
@@ -222,7 +226,9 @@ def _build_event(news: StageReport) -> AskEvent:
 
 
 async def _match_reply(snapshot: StateSnapshot, run: RunContext, text: str, *, forgiving: bool = False) -> str | None:
-    """The choice that the words mean; None: a new question. `forgiving`: so is a reply that fits no choice."""
+    """Return the choice that the words mean; None for a new question. `forgiving`: also for a reply that fits no
+    choice.
+    """
     waiting = await asyncio.to_thread(assemble, snapshot.values, run, run.thread, waiting=True)
     try:
         return parse_choice(text, waiting.choices)

@@ -1,4 +1,4 @@
-"""What a run is given: stores, readers, principal and profile. Handed in by the caller, never found in a global."""
+"""Context of a run: stores, readers, principal and profile. The caller hands it in; it is never a global."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class RunContext:
         return get_signatures(self.glossary.lookup.matcher(self.principal), approved)
 
     def abbreviate(self, text: str) -> str:
-        """The text with the terms by which alone the documents know what it says in full, or in lay words."""
+        """Return the text with the short forms that the documents use in place of full names and lay words."""
         # "jargon off" is the ablation without the glossary.
         if not (self.profile.look_up_jargon and self.profile.augment_question):
             return text
@@ -92,7 +92,7 @@ class RunContext:
         return replace_lay_words(text, matcher, meanings, store, self.principal)
 
     def begin_turn(self, thread: str) -> RunContext:
-        """The same surroundings for one turn in this thread, with an empty record of model calls."""
+        """Return the context for one turn in this thread, with an empty record of model calls."""
         calls: list[ModelCall] = []
         run = replace(self, thread=thread, model_calls=calls)
         # The extractive side keeps nothing from one turn to the next, and is shared.
@@ -104,7 +104,7 @@ class RunContext:
         )
 
     def take_model_calls(self, prompts: Collection[str] | None = None) -> list[ModelCall]:
-        """The calls made since this was last asked; only those of these prompts, if any are given."""
+        """Return and forget the calls recorded since the last time; only those of these prompts, if any are given."""
         taken = [call for call in self.model_calls if prompts is None or call.prompt in prompts]
         # In place: reader and writer hold this very list.
         self.model_calls[:] = [call for call in self.model_calls if call not in taken]
@@ -115,12 +115,12 @@ ContextSource = Callable[[], RunContext]
 
 
 def count_kept_passages(run: RunContext) -> int:
-    """How many passages stay after re-ranking: a model is given more than are shown to people."""
+    """Return how many passages stay after re-ranking: a model is given more than people are shown."""
     return max(run.profile.passages, run.profile.passages_for_model) if run.model is not None else run.profile.passages
 
 
 def count_answer_passages(run: RunContext) -> int:
-    """A model finds the answer among many passages; quotations come from the first few."""
+    """Return how many passages an answer is written from: a model reads many, quotations come from the first few."""
     return run.profile.passages_for_model if run.model is not None else run.profile.passages_for_answer
 
 
@@ -132,7 +132,9 @@ def build_extractive_context(  # noqa: PLR0917
     settings: Settings | None = None,
     asker_context: str | None = None,
 ) -> RunContext:
-    """Surroundings that need no language model. Cheap: the glossary caches its matcher, the corpus its embedder."""
+    """Return a context that needs no language model. Cheap: the glossary caches its matcher, the corpus its
+    embedder.
+    """
     approved = partial(glossary.senses.find, principal, status="approved")
     return RunContext(
         corpus=corpus,
@@ -157,13 +159,15 @@ def build_run_context(  # noqa: PLR0917
     asker_context: str | None = None,
     server: ModelServer | None = None,
 ) -> RunContext:
-    """Surroundings with the language model where there is a server and the profile uses it, else without."""
+    """Return a context with the language model if there is a server and the profile uses it, else one without."""
     run = build_extractive_context(corpus, glossary, principal, profile, settings, asker_context)
     return add_model(run, server, settings) if server is not None and profile.use_model else run
 
 
 def add_model(run: RunContext, server: ModelServer, settings: Settings) -> RunContext:
-    """The same surroundings with the model as reader and writer from the next turn on; the extractive ones stand in."""
+    """Return the same surroundings with the model as reader and writer from the next turn on; the extractive
+    ones stand in.
+    """
 
     def reader_and_writer(calls: list[ModelCall]) -> ReaderAndWriter:
         from argot.tools.llm.fallback import build_reader

@@ -1,4 +1,4 @@
-"""What a thread remembers, and what one turn gathers on its way: ids and short texts, in plain types only.
+"""State of a thread and of one turn: ids and short texts, in plain types only.
 
 Passages, senses and triples are kept by id and read through the stores, which check access, whenever they are shown.
 So what a person may no longer see vanishes from resumed threads too. The few texts made from them (the augmented
@@ -33,7 +33,7 @@ class MentionRecord(TypedDict):
 
 
 class ReadingRecord(TypedDict):
-    """How a mention was understood. `settled` False: a guess.
+    """The sense that a mention was read in. `settled` False: a guess.
 
     `sense` 0: as the question itself explains it, or as words of the documents spell it out; those are the `meaning`.
 
@@ -59,7 +59,7 @@ class OpenTerm(TypedDict):
 
 
 class SubjectRecord(TypedDict):
-    """What the question names without saying which, and the documents or sections it may mean.
+    """A thing that the question names without saying which one, and the documents or sections it may mean.
 
     `phrase` in the asker's words, "our wireless router"; `noun`: the part by which it is remembered, "router".
     `offered`, best first: each by a passage (id) of it, and the place among its `names` that tells them apart.
@@ -107,7 +107,7 @@ class SentenceRecord(TypedDict):
 
 # Not total, for a node writes some of its keys (`node_frame.StateUpdate`); `make_empty_turn` has them all.
 class TurnPart(TypedDict, total=False):
-    """What one question gathers on its way. Begins empty at START.
+    """The values gathered for one question. Begins empty at START.
 
     `number`: its place in the thread, from 0; it stays when older turns fall off.
     Threads outlive versions: of a stored turn, `number`, `answered_by`, `replaced`, `unchecked`, `unwritten`,
@@ -185,7 +185,7 @@ def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
 
 
 def add_seconds(old: dict[str, float], new: dict[str, float]) -> dict[str, float]:
-    """A stage that ran twice (it was interrupted, or another look was needed) took the sum of both."""
+    """Add the seconds of a stage that ran twice, because it was interrupted or another look was needed."""
     return {**old, **{stage: old.get(stage, 0.0) + seconds for stage, seconds in new.items()}}
 
 
@@ -194,7 +194,7 @@ def append(old: list[Any], new: list[Any]) -> list[Any]:
 
 
 def keep_newer(old: str, new: str) -> str:
-    """For stages that run side by side and may both have something to say."""
+    """Return the newer text, unless it is empty; for stages that run side by side and may both write one."""
     # An empty text says nothing, rather than that there is nothing.
     return new or old
 
@@ -227,7 +227,7 @@ class TurnInput(TypedDict):
 
 
 def make_empty_turn(question: str, number: int = 0) -> TurnPart:
-    """A turn with the question and its number, and nothing else yet."""
+    """Return a turn with the question and its number, and nothing else yet."""
     return TurnPart(
         number=number,
         question=question,
@@ -279,7 +279,7 @@ def make_empty_turn(question: str, number: int = 0) -> TurnPart:
 
 
 def finish_turn(state: State) -> dict[str, Any] | None:
-    """The turn now in the state, as it goes into `turns`; None if there was none yet."""
+    """Return the turn now in the state, as it goes into `turns`; None if there was none yet."""
     if not state.get("question"):
         return None
     fresh = make_empty_turn(state["question"], len(state.get("turns", ())))

@@ -30,7 +30,7 @@ def to_mention(record: MentionRecord) -> Mention:
 
 
 def get_term(mention: Mention) -> str:
-    """The glossary's spelling of the term if it has one, else the asker's."""
+    """Return the glossary's spelling of the term if it has one, else the asker's."""
     return mention.term or mention.surface
 
 
@@ -43,7 +43,7 @@ def to_hit_record(hit: Hit) -> HitRecord:
 
 
 def load_hits(records: Sequence[HitRecord], run: RunContext) -> list[Hit]:
-    """The passages of these records that the principal may read now, in their order."""
+    """Return the passages of these records that the principal may read now, in their order."""
     found: Mapping[str, tuple[Passage, Document]] = run.corpus.store.passages(
         run.principal, [record["id"] for record in records]
     )
@@ -56,14 +56,14 @@ def load_hits(records: Sequence[HitRecord], run: RunContext) -> list[Hit]:
 
 
 def load_senses(terms: Iterable[str], run: RunContext) -> dict[int, Sense]:
-    """Every approved sense of these terms that the principal may read, by id."""
+    """Return every approved sense of these terms that the principal may read, by id."""
     wanted = sorted(set(terms))
     found = run.glossary.lookup.senses(run.principal, wanted) if wanted else {}
     return {sense.id: sense for senses in found.values() for sense in senses}
 
 
 def read_terms(turn: TurnPart, run: RunContext) -> list[ReadTerm]:
-    """How the turn's terms were understood, as far as the principal may still know."""
+    """Return the turn's terms with their senses, as far as the principal may still know them."""
     senses = load_senses((reading["term"] for reading in turn["readings"] if reading["sense"] != EXPLAINED_SENSE), run)
     read = (
         _read_term(reading, to_mention(turn["mentions"][reading["mention"]]), senses)
@@ -75,7 +75,7 @@ def read_terms(turn: TurnPart, run: RunContext) -> list[ReadTerm]:
 
 
 def find_agreed_context(turn: TurnPart, terms: Iterable[ReadTerm]) -> str | None:
-    """The context that the turn's terms agree on, else the one identified in the question."""
+    """Return the context that the turn's terms agree on, else the one identified in the question."""
     names = {term.sense.context for term in terms if term.sense.context}
     # While a term is open its best guess must not name the context.
     if len(names) == 1 and not turn["open_terms"]:

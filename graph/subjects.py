@@ -1,4 +1,4 @@
-"""Which of several documents the asker means by "the router": what is asked back, and what the thread has chosen."""
+"""Choice among several documents for a phrase such as "the router", and the choices that a thread remembers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def load_offered(subject: SubjectRecord, run: RunContext) -> OfferedSiblings:
 
 
 def find_subject(state: State, run: RunContext) -> SubjectRecord | None:
-    """The subject as it was chosen in this turn or, where the question names it again, earlier in the thread."""
+    """Return the subject as it was chosen in this turn or, where the question names it again, earlier in the thread."""
     if given := state.get("subject"):
         return given if given["chosen"] is not None else None
     if state.get("scope") or not run.profile.choose_document:
@@ -56,7 +56,7 @@ def find_subject(state: State, run: RunContext) -> SubjectRecord | None:
 
 
 def find_other_subject(message: str, before: Mapping[str, Any] | None) -> SubjectRecord | None:
-    """What "and the other one?" means behind a turn whose subject was chosen; of several others none is chosen yet."""
+    """Return the subject of "and the other one?" after a choice; with several others, none is chosen yet."""
     subject: SubjectRecord | None = before.get("subject") if before else None
     if subject is None or subject["chosen"] is None or not _OTHER.fullmatch(message):
         return None
@@ -67,7 +67,9 @@ def find_other_subject(message: str, before: Mapping[str, Any] | None) -> Subjec
 
 
 def write_subject_notes(turn: Mapping[str, Any], run: RunContext) -> list[str]:
-    """What an earlier choice of the thread settled. Whoever chose in this very turn, or named it, knows."""
+    """Return a note if an earlier choice of the thread settled the subject, and this turn neither chose nor
+    named it.
+    """
     subject = turn.get("subject")
     if not subject or subject["chosen"] is None or turn["asked_back"]:
         return []
@@ -78,7 +80,7 @@ def write_subject_notes(turn: Mapping[str, Any], run: RunContext) -> list[str]:
 
 
 def keep_subject(hits: Sequence[Hit], subject: SubjectRecord | None, run: RunContext) -> list[Hit]:
-    """Without what is about the others that were offered."""
+    """Return the hits without those about the other documents that were offered."""
     if subject is None or subject["chosen"] is None:
         return [*hits]
     offered = load_offered(subject, run)
@@ -87,7 +89,7 @@ def keep_subject(hits: Sequence[Hit], subject: SubjectRecord | None, run: RunCon
 
 
 def put_subject_first(hits: Sequence[Hit], subject: SubjectRecord | None, run: RunContext) -> list[Hit]:
-    """Passages of what was chosen before all others, where they answer at all."""
+    """Return the hits with passages of the chosen document first, if they answer at all."""
     if subject is None or subject["chosen"] is None:
         return [*hits]
     chosen = load_offered(subject, run).get(subject["chosen"])
@@ -99,7 +101,9 @@ def put_subject_first(hits: Sequence[Hit], subject: SubjectRecord | None, run: R
 
 
 def find_open_subject(hits: Sequence[Hit], state: State, run: RunContext) -> SubjectRecord | None:
-    """What the question leaves open and the best passages answer for several; None if there is nothing to ask back."""
+    """Return the subject that the question leaves open and the best passages answer for several; None if there is
+    nothing to ask back.
+    """
     asks = run.profile.choose_document and run.profile.rerank and run.profile.generate_answer
     scoped = state.get("scope") or state.get("whole") or state["asked_back"] >= MAX_QUESTIONS_BACK
     question = state["stand_alone_question"]
@@ -117,7 +121,9 @@ def find_open_subject(hits: Sequence[Hit], state: State, run: RunContext) -> Sub
 
 
 def _gather_clues(state: State, run: RunContext) -> str:
-    """What else may tell which one is meant: the terms spelt out, contexts, and what the thread was about so far."""
+    """Return texts that may tell which one is meant: spelt-out terms, contexts, and what the thread was about
+    so far.
+    """
     turns = list(islice(iter_latest_turns(state), LOOK_BACK_TURNS))
     cited = {one["passage"] for turn in turns for sentence in turn["sentences"] for one in sentence["citations"]}
     sources = run.corpus.store.passages(run.principal, sorted(cited)).values() if cited else ()

@@ -19,13 +19,15 @@ _END = re.compile(r"[\s?.!…]*$")
 
 
 def list_files(run: RunContext) -> list[Document]:
-    """What "this file" can mean: documents that alone are asked, and the files of the conversation, oldest first."""
+    """Return the documents that "this file" can mean: those the question is limited to, then the conversation's files,
+    oldest first.
+    """
     own = run.corpus.store.documents_of_conversation(run.principal)
     return [*(documents_with_ids(run.corpus.store, run.principal, run.documents) if run.documents else ()), *own]
 
 
 def find_whole_files(message: str, files: Sequence[Document], before: Mapping[str, Any] | None) -> list[Document]:
-    """The files that the message asks to be told the gist of; none: it asks for something else.
+    """Return the files whose gist the message asks for; none if it asks for something else.
 
     "This" and "it" mean a file only if it came since the last turn, or that turn was about it; else what was said.
 
@@ -43,7 +45,7 @@ def find_whole_files(message: str, files: Sequence[Document], before: Mapping[st
 def find_inside_files(
     message: str, files: Sequence[Document], before: Mapping[str, Any] | None
 ) -> tuple[list[Document], FileQuestion] | None:
-    """What the message asks of files of the conversation, and of which; None: it speaks of none.
+    """Return the files of the conversation that the message asks about, and what it asks; None if it mentions none.
 
     "It" means a file as for `find_whole_files`. "And plan.pdf?" asks the question before once more, of that file.
     """
@@ -58,7 +60,9 @@ def find_inside_files(
 
 
 def _find_same_again(message: str, files: Sequence[Document], before: Mapping[str, Any] | None) -> int | None:
-    """The number of the file in "And plan.pdf?", if the turn before asked for the gist of a file, or there was none."""
+    """Return the number of the file in "And plan.pdf?", if the turn before asked for the gist of a file, or there was
+    none.
+    """
     asked = parse_file_question(message, [file.name for file in files]) if files else None
     again = asked is not None and not asked.question and (before is None or bool(before.get("whole")))
     return asked.pointer if asked and again and isinstance(asked.pointer, int) else None
@@ -67,7 +71,7 @@ def _find_same_again(message: str, files: Sequence[Document], before: Mapping[st
 def _find_meant(
     meant: Pointer | int, files: Sequence[Document], before: Mapping[str, Any] | None, message: str
 ) -> list[Document]:
-    """The files that are pointed at; none: "it" is none of them."""
+    """Return the files that are pointed at; none if "it" is none of them."""
     if isinstance(meant, int):
         return [files[meant]]
     # "The PDF" is no sheet, whichever came last.
@@ -84,7 +88,7 @@ def _find_meant(
 
 
 def add_file_names(message: str, files: Sequence[Document]) -> str:
-    """The message with the names of the files it is about: "What is this about (plan.pdf)?"."""
+    """Return the message with the names of the files it is about: "What is this about (plan.pdf)?"."""
     end = _END.search(message)
     place = end.start() if end else len(message)
     names = ", ".join(file.name for file in files)
@@ -92,7 +96,7 @@ def add_file_names(message: str, files: Sequence[Document]) -> str:
 
 
 def load_file_hits(ids: Sequence[str], run: RunContext) -> list[Hit]:
-    """The passages that tell most of these documents as wholes, document by document, in their order.
+    """Return the passages that best represent these documents as wholes, document by document, in their order.
 
     At most as many as an answer keeps (`passages` of the profile), evenly from each document.
     """
@@ -107,7 +111,7 @@ def load_file_hits(ids: Sequence[str], run: RunContext) -> list[Hit]:
 
 
 def write_scope_notes(turn: Mapping[str, Any], run: RunContext) -> list[str]:
-    """Which files alone were searched, by name; of those that this principal may read."""
+    """Return a note that names the only files searched, as far as this principal may read them."""
     wanted = turn.get("scope", [])
     names = [one.name for one in documents_with_ids(run.corpus.store, run.principal, wanted)] if wanted else []
     if wanted and not names:

@@ -58,7 +58,9 @@ _FENCE = re.compile(r'\s*<(?P<tag>[a-z][a-z0-9_]*)(?: [a-z][a-z0-9_]*="[^"<>\n]*
 
 
 def neutralize(text: str) -> str:
-    """The text without anything that could pass for a tag or a speaker's mark; the same again when given its result."""
+    """Return the text without anything that could pass for a tag or a speaker's mark. Applied twice, it changes nothing
+    more.
+    """
     text = _LINE_ENDS.sub("\n", _SURROGATES.sub("\ufffd", text))
     text = _CONTROLS.sub("", text)
     if not _SUSPECT.search(text):
@@ -75,7 +77,7 @@ def neutralize(text: str) -> str:
 
 
 def _fold_text(text: str) -> tuple[str, list[int]]:
-    """The text as the eye reads it (see `_LOOKALIKES`), and for each of its characters the place in `text`."""
+    """Return the text as the eye reads it (see `_LOOKALIKES`), and for each of its characters the place in `text`."""
     seen = [_fold_character(character) for character in text]
     return "".join(seen), [place for place, folded in enumerate(seen) for _ in folded]
 
@@ -89,7 +91,7 @@ def _fold_character(character: str) -> str:
 
 
 def wrap_in_fence(tag: str, text: str, **attributes: object) -> str:
-    """The text between <tag> and </tag>, on lines of its own. Attributes that are None are left out.
+    """Return the text between <tag> and </tag>, on lines of its own. Attributes that are None are left out.
 
     Raises:
         ValueError: the tag or an attribute's name is not made of a-z, 0-9 and "_".
@@ -108,12 +110,12 @@ def _format_attribute(value: object) -> str:
 
 
 def number_lines(texts: Sequence[str]) -> str:
-    """One line for each, "1. ..." and on: what a reply may point at by number."""
+    """Return one line for each text, "1. ..." and on, which a reply may point at by number."""
     return "\n".join(f"{n}. {' '.join(text.split())}" for n, text in enumerate(texts, 1))
 
 
 def is_fenced(text: str, tag: str) -> bool:
-    """Whether this is nothing but fences of this tag, one after the other, as `wrap_in_fence` makes them."""
+    """Return whether the text is nothing but fences of this tag, one after the other, as `wrap_in_fence` makes them."""
     at, end = 0, len(text.rstrip())
     while at < end:
         fence = _FENCE.match(text, at)

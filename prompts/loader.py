@@ -64,14 +64,14 @@ class Prompt:
 
     @property
     def version(self) -> str:
-        """Changes whenever the wording, the examples or the schema do: for what is kept of the model's replies."""
+        """Short hash that changes with the wording, the examples or the schema; stored beside the model's replies."""
         # The examples are a part of `system`. Keys are sorted, so that their order in the file does not matter.
         everything = json.dumps([self.system, self.template, self.properties], sort_keys=True)
         # Four bytes tell the few versions of one prompt apart.
         return hashlib.blake2b(everything.encode(), digest_size=4).hexdigest()
 
     def messages(self, **inputs: str) -> list[tuple[str, str]]:
-        """("system", what is constant) and ("user", the inputs, each in its fence, those that are empty left out).
+        """Return ("system", the constant text) and ("user", the inputs, each in its fence, empty ones left out).
 
         Raises:
             TypeError: an input is missing, unknown or no text; the message names it.
@@ -80,7 +80,8 @@ class Prompt:
         return [("system", self.system), ("user", _render_inputs(self.template, inputs, self.fences))]
 
     def schema(self, **choices: Sequence[str]) -> dict[str, Any] | None:
-        """The JSON Schema of the reply, its "$choices:NAME" filled with the values given for NAME; None for text.
+        """Return the JSON Schema of the reply, its "$choices:NAME" filled with the values given for NAME; None for
+        text.
 
         Raises:
             TypeError: choices are missing or unknown; the message names them.
@@ -93,7 +94,7 @@ class Prompt:
         return _close_schema({"type": "object", "properties": properties})
 
     def choices(self) -> set[str]:
-        """The names of the choices the schema needs."""
+        """Return the names of the choices that the schema needs."""
         return set(re.findall(r'"\$choices:(\w+)"', json.dumps(self.properties)))
 
     def _check(self, inputs: Mapping[str, str]) -> None:
@@ -107,7 +108,7 @@ class Prompt:
 
 @cache
 def prompt(name: str) -> Prompt:
-    """The prompt of this name.
+    """Return the prompt of this name.
 
     Raises:
         KeyError: there is none; the message lists those there are.
@@ -155,7 +156,7 @@ def _parse_prompt(name: str, text: str, examples: str) -> Prompt:
 
 
 def _render_examples(examples: Sequence[Mapping[str, Any]], template: str, fences: Mapping[str, str]) -> list[str]:
-    """The examples as the model will see its task, each with its reply."""
+    """Return the examples as the model will see its task, each with its reply."""
     return [
         f"# Example{f' {n}' if len(examples) > 1 else ''}\n\n{_render_inputs(template, example['input'], fences)}\n\n"
         f"Reply: {render_reply(example['output'])}"
@@ -164,7 +165,7 @@ def _render_examples(examples: Sequence[Mapping[str, Any]], template: str, fence
 
 
 def render_reply(output: Any) -> str:
-    """A reply as the model should write it: text as it is, anything else as JSON on one line."""
+    """Return a reply as the model should write it: text as it is, anything else as JSON on one line."""
     return output.strip() if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
 
 
@@ -183,7 +184,7 @@ def _place_input(name: str, value: str, inner_tag: str | None) -> str:
 
 
 def _fill_choices(schema: Any, choices: Mapping[str, Sequence[str]]) -> Any:
-    """The schema with every "$choices:NAME" of an enum replaced by the values for NAME, each value once."""
+    """Return the schema with every "$choices:NAME" of an enum replaced by the values for NAME, each value once."""
     if isinstance(schema, dict):
         return {key: _fill_choices(value, choices) for key, value in schema.items()}
     if isinstance(schema, list):
@@ -193,7 +194,7 @@ def _fill_choices(schema: Any, choices: Mapping[str, Sequence[str]]) -> Any:
 
 
 def _close_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """Every object of the schema with all its properties required and no others allowed."""
+    """Return the schema with all properties of every object required, and no others allowed."""
     if schema["type"] == "array":
         return {**schema, "items": _close_schema(schema["items"])}
     if schema["type"] != "object":

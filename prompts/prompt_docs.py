@@ -29,7 +29,7 @@ which nothing can look like a tag. The rule is:
 
 
 def render_prompts_page() -> str:
-    """The Markdown of the page: how a prompt is built, and a row for each."""
+    """Return the Markdown of the page: how a prompt is built, and a row for each."""
     rows = [
         f"| [{name}](../prompts/{name}.md) | {prompt(name).purpose} | {prompt(name).source} |"
         for name in list_prompt_names()

@@ -37,7 +37,7 @@ class TurnSaver(AsyncSqliteSaver):
     """Keeps each step as its parent does, and reads the same files."""
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """The thread's newest checkpoint. Older ones, and those with something pending, the parent reads."""
+        """Return the thread's newest checkpoint. Older ones, and those with something pending, the parent reads."""
         if get_checkpoint_id(config):
             return await super().aget_tuple(config)
         await self.setup()

@@ -1,4 +1,4 @@
-"""What becomes of a conversation when a document is erased that its answers rest on: their words go.
+"""Removal of erased documents' words from the conversations whose answers cite them.
 
 Nobody could see them any more: a sentence is shown only while the passages can be read that it rests on
 (`argot.graph.presentation.turn_view`). The questions and everything that rests on other documents stay.

@@ -19,17 +19,17 @@ StoredTurn = bytes | Mapping[str, Any]
 
 
 def append_turn(old: Sequence[StoredTurn], new: Sequence[StoredTurn]) -> list[bytes]:
-    """What a thread keeps once these turns are finished."""
+    """Return the turns that a thread keeps once these are finished."""
     return [pack_turn(turn, place) for place, turn in enumerate([*old, *new])][-MAX_TURNS:]
 
 
 def read_past_turns(values: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The finished turns of a thread's state that are still kept, oldest first."""
+    """Return the finished turns of a thread's state that are still kept, oldest first."""
     return [unpack_turn(turn, place) for place, turn in enumerate(values.get("turns", ()))]
 
 
 def iter_latest_turns(values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The same from the last one back, each taken apart when it is reached."""
+    """Yield the finished turns from the last one back, each unpacked when it is reached."""
     turns = values.get("turns", ())
     return (unpack_turn(turns[place], place) for place in reversed(range(len(turns))))
 

@@ -45,7 +45,7 @@ def _augment(state: State, run: RunContext) -> Step:
 
 
 def _is_own_wording_searched(state: State, terms: list[ReadTerm], run: RunContext) -> bool:
-    """Whether the asker's own wording is searched too."""
+    """Return whether the asker's own wording is searched, too."""
     # A guess may be wrong: the term itself then finds what the wrong expansion does not.
     if not _is_settled(state):
         return True
@@ -62,7 +62,7 @@ def _is_settled(state: State) -> bool:
 def _build_rival_queries(
     question: str, state: State, terms: list[ReadTerm], run: RunContext
 ) -> list[tuple[str, float]]:
-    """For each doubtful term, the question with its next likeliest senses in place: the documents then decide."""
+    """Return, for each doubtful term, the question with the next likeliest senses in its place."""
     weight = run.profile.weight_rivals
     rivals = {reading["mention"]: reading["rivals"] for reading in state["readings"] if reading["rivals"]}
     if not weight or not rivals:

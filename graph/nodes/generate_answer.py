@@ -62,7 +62,7 @@ async def _write_unless_refused(state: State, request: AnswerRequest, run: RunCo
 
 
 def _remove_refusal_orders(request: AnswerRequest) -> AnswerRequest | None:
-    """The same without any orders in its passages, if one tells to refuse; else None.
+    """Return the request without any orders in its passages, if one of them orders a refusal; else None.
 
     The refusal may obey the passage: one document must not be able to silence all others. Any other order, such as to
     say something, leads to no refusal.
@@ -73,7 +73,9 @@ def _remove_refusal_orders(request: AnswerRequest) -> AnswerRequest | None:
 
 
 async def _write_run_draft(state: State, request: AnswerRequest, run: RunContext) -> str:
-    """The draft of the run's writer. While a model writes it, its sentences are matched already (`match_ahead`)."""
+    """Write the draft with the run's writer. While a model writes it, its sentences are matched already
+    (`match_ahead`).
+    """
     if run.model is None:
         return await write_draft(OutlineWriter() if state.get("whole") else run.writer, request, run)
     if not run.profile.match_references:
@@ -83,12 +85,12 @@ async def _write_run_draft(state: State, request: AnswerRequest, run: RunContext
 
 
 def choose_quoting_writer(state: State, run: RunContext) -> AnswerWriter | None:
-    """What writes where the model cannot: of a whole file, how its parts begin. None: the writer is no model."""
+    """Return the writer that quotes where the model cannot answer; None if no model writes."""
     return OutlineWriter() if run.quoting is not None and state.get("whole") else run.quoting
 
 
 def format_clause(error: ModelUnavailable) -> str:
-    """What the server did, to go on after "The language model server"."""
+    """Return what the server did, worded to follow "The language model server"."""
     # The note about it begins with these words anyhow (`write_model_notes`).
     return re.sub(r"^The language model server ", "", str(error)).rstrip(".")
 
@@ -98,7 +100,7 @@ async def build_answer_request(state: State, run: RunContext) -> AnswerRequest:
 
 
 def get_asked_question(state: State) -> str:
-    """The question as the answer was asked for, with what its terms mean."""
+    """Return the question as the answer was asked for, with what its terms mean."""
     return state["augmented_question"] or state["stand_alone_question"]
 
 
@@ -114,14 +116,14 @@ def _build_request(state: State, run: RunContext) -> AnswerRequest:
 
 
 def select_answer_hits(state: State, run: RunContext) -> list[HitRecord]:
-    """The best passages; of a whole file all that were taken, since none is better than another."""
+    """Return the best passages; of a whole file all that were taken, since none is better than another."""
     return state["hits"] if state.get("whole") else state["hits"][: count_answer_passages(run)]
 
 
 async def write_draft(
     writer: AnswerWriter, request: AnswerRequest, run: RunContext, hear: DraftListener | None = None
 ) -> str:
-    """The whole draft. Its pieces go out as they come, and are taken back if the writer fails."""
+    """Return the whole draft. Its pieces go out as they come, and are taken back if the writer fails."""
     pieces: list[str] = []
     # None: no piece may be seen before it is checked.
     teller = None if run.profile.withhold_unsupported else PieceTeller()

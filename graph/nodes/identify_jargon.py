@@ -10,7 +10,7 @@ MAX_MENTIONS = 40
 
 
 async def identify_jargon(state: State, run: RunContext) -> Step:
-    """Every term and abbreviation of the question, known or not (Golden-Retriever 3.2)."""
+    """Find every term and abbreviation of the question, known or not (Golden-Retriever 3.2)."""
     mentions = (await run.reader.identify_jargon(state["stand_alone_question"]))[:MAX_MENTIONS]
     surfaces = dict.fromkeys(mention.surface for mention in mentions)
     return Step({"mentions": [to_mention_record(mention) for mention in mentions]}, ", ".join(surfaces) or "no jargon")

@@ -38,7 +38,7 @@ MAX_OFFERED_SENSES = 6
 
 @dataclass
 class _Findings:
-    """What the look-up comes to, before it goes into the state."""
+    """Result of the look-up, before it goes into the state."""
 
     readings: list[ReadingRecord] = field(default_factory=list)
     open_terms: list[OpenTerm] = field(default_factory=list)
@@ -72,14 +72,14 @@ class _Findings:
 
 @dataclass(frozen=True)
 class _GlossarySenses:
-    """What the glossary says of the question's terms: their senses, and those of them that the question explains."""
+    """The glossary's senses of the question's terms, and the senses that the question itself explains."""
 
     senses: Mapping[str, Sequence[Sense]]
     told: Mapping[Mention, Sense]
 
 
 async def look_up_jargon(state: State, run: RunContext) -> Step:
-    """Every mention looked up in the glossary by its SQL template, and the senses that fit chosen (3.4).
+    """Look every mention up in the glossary by its SQL template, and choose the senses that fit (3.4).
 
     A mention ends as one of four: read (one sense stands out, the question or the documents spell it out, or the asker
     has chosen), open (several senses fit about equally), unknown, or let be (unknown, but the documents speak of it).
@@ -122,7 +122,7 @@ def _look_up(state: State, run: RunContext) -> _Findings:
 
 
 def _find_senses(mentions: Sequence[Mention], run: RunContext) -> dict[str, list[Sense]]:
-    """The possible senses of each term."""
+    """Return the possible senses of each term."""
     spellings = sorted({spelling for mention in mentions for spelling in (mention.surface, get_term(mention))})
     found = run.glossary.lookup.senses(run.principal, spellings) if spellings else {}
     senses: dict[str, list[Sense]] = {}
@@ -139,7 +139,7 @@ def _find_senses(mentions: Sequence[Mention], run: RunContext) -> dict[str, list
 
 
 def _find_explained_senses(explained: Sequence[Mention], run: RunContext) -> dict[Mention, Sense]:
-    """The senses whose meaning the question itself gives: "in the FTL (flash translation layer)".
+    """Return the senses whose meaning the question itself gives: "in the FTL (flash translation layer)".
 
     They count as read; their contexts help to choose the senses of the other terms.
     """
@@ -156,7 +156,9 @@ def _find_explained_senses(explained: Sequence[Mention], run: RunContext) -> dic
 
 
 def _narrow_misspelt(surface: str, senses: Sequence[Sense]) -> list[Sense]:
-    """Those whose expansion or alias the asker misspelt, if any: "parrental leave" is but one sense of PLP."""
+    """Return the senses whose expansion or alias the asker misspelt, if any: "parrental leave" is but one sense
+    of PLP.
+    """
     phrases = NearPhrases((str(sense.id), phrase) for sense in senses for phrase in (sense.expansion, *sense.aliases))
     meant = {label for near in phrases.find(surface) for label in near.labels}
     # None where the term itself was misspelt, not its expansion: then all its senses are possible.
@@ -178,7 +180,7 @@ def _note_unknown(place: int, mention: Mention, state: State, run: RunContext, f
 
 
 def _find_spelt_out(surface: str, state: State, run: RunContext) -> str:
-    """What the words of the passages nearest to the question spell with the letters of a term that none of them has."""
+    """Return the words of the nearest passages whose first letters spell a term that no passage holds."""
     if not may_be_spelt_out(surface):
         return ""
     queries = [WeightedQuery(state["stand_alone_question"])]
@@ -215,13 +217,15 @@ def _choose(
 
 
 def _has_to_guess(state: State, run: RunContext, mentions: Sequence[Mention]) -> bool:
-    """Whether nothing tells the senses apart: no other word or term of the question, no context of the asker's."""
+    """Return whether nothing tells the senses apart: no other word or term in the question, and no context of the
+    asker's.
+    """
     alone = len({get_term(mention) for mention in mentions}) == 1 and not run.asker_context
     return alone and has_only_terms(state["stand_alone_question"], mentions)
 
 
 def _measure_thread_contexts(state: State, run: RunContext) -> dict[str, float]:
-    """The share of the last turns' jargon that was read in each context, the latest turn counting most."""
+    """Return the share of each context in the last turns' jargon; the latest turn counts most."""
     turns = islice(iter_latest_turns(state), LOOK_BACK_TURNS)
     read = [
         (reading, 1 / (1 + age))
@@ -247,7 +251,7 @@ def _rank_senses(
     glossed: _GlossarySenses,
     thread: Mapping[str, float],
 ) -> list[SenseRanking]:
-    """One ranking for each mention. Terms that the question explains are weighed along, but get no ranking."""
+    """Return one ranking for each mention. Terms that the question explains are weighed along, but get no ranking."""
     if not mentions:
         return []
     by_term = {get_term(mention): glossed.senses[get_term(mention)] for mention in mentions}
@@ -279,7 +283,7 @@ def _judge(place: int, ranking: SenseRanking, guessing: bool, run: RunContext, f
 
 
 def _list_rivals(ranking: SenseRanking) -> list[tuple[int, float]]:
-    """The other senses that may well be the right one, with how likely each is beside the best."""
+    """Return the other senses that may well be right, each with its probability over that of the best."""
     (best, most), *others = ranking.ranked
     # An equal expansion makes the same query: searching it again would only count it twice.
     shares = ((sense, share / most) for sense, share in others if most > 0 and sense.expansion != best.expansion)

@@ -64,7 +64,7 @@ async def match_references(state: State, run: RunContext) -> Step:
 def _add_meanings(
     sentences: list[SentenceRecord], state: State, run: RunContext
 ) -> tuple[TurnPart, list[SentenceRecord]]:
-    """What the glossary says where a meaning is asked for, and the quotation as far as it adds to it."""
+    """Return the glossary's answer if a meaning is asked for, and the quotation as far as it adds to it."""
     meanings = find_definitions(state, run, quoted=True)
     if not meanings or has_more_than_meaning([sentence["text"] for sentence in sentences], state, run):
         return meanings, sentences

@@ -14,7 +14,7 @@ from argot.graph.state_records import to_mention, to_mention_record
 
 
 async def query_miss(state: State, run: RunContext) -> Step:
-    """What becomes of terms nobody defined (Golden-Retriever 3.6). All of them land in the manager's queue first.
+    """Handle terms that nobody defined (Golden-Retriever 3.6). All of them go to the manager's queue first.
 
     - `strict`: the paper's query miss. The turn ends with its template: check the spelling, or ask the manager.
     - `ask`: for terms that the documents do not know either. Asks term by term whether another spelling was meant;
@@ -69,7 +69,7 @@ def _keep_as_written(state: State, misses: list[QueryMissRecord]) -> StateUpdate
 
 
 def _replace_spelling(state: State, miss: QueryMissRecord, meant: str) -> StateUpdate:
-    """The mentions of the term now stand for the other spelling; they are looked up next."""
+    """Return the state with the other spelling in the term's mentions, which are looked up next."""
     mentions = [to_mention(record) for record in state["mentions"]]
     return {
         "look_again": True,

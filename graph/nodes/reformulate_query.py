@@ -15,7 +15,7 @@ MIN_CONTENT_WORDS = 3
 
 
 async def reformulate_query(state: State, run: RunContext) -> Step:
-    """The question in the documents' own words, by the triples it comes near (KaPQA 5, steps 2 to 4).
+    """Put the question into the documents' own words, by the triples near it (KaPQA 5, steps 2 to 4).
 
     Retrieve triples, keep the relevant ones, enhance. The enhanced query is searched beside the plain one; with
     `enhanced_replaces` in its stead, as the paper does. Skipped where it cannot help: no triple is near, or the
@@ -49,7 +49,7 @@ async def reformulate_query(state: State, run: RunContext) -> Step:
 async def _rewrite_query(
     query: str, triples: list[Triple], run: RunContext, *, sparing: bool
 ) -> tuple[list[Triple], str]:
-    """The triples that help, and the query rewritten by them; without any, the reader's plain rewriting."""
+    """Return the triples that help, and the query rewritten by them; without any, the reader's plain rewriting."""
     if triples and run.profile.classify_triples:
         if run.profile.triples_in_one_call:
             triples, enhanced = await run.reader.reformulate(query, triples)
@@ -61,7 +61,9 @@ async def _rewrite_query(
 
 
 def is_explicit(query: str, run: RunContext) -> bool:
-    """A whole question whose content words the documents all use: there is nothing to translate."""
+    """Return whether the query is a whole question whose content words the documents all use: there is nothing to
+    translate.
+    """
     content = [word for word, _, _ in words(query) if word not in STOP_WORDS]
     if len(content) < MIN_CONTENT_WORDS or not is_question(query):
         return False

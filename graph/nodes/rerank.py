@@ -75,7 +75,7 @@ async def rerank(state: State, run: RunContext) -> Step:
 
 
 async def _judge(hits: list[Hit], evidence: float, state: State, run: RunContext) -> tuple[bool, list[str], list[str]]:
-    """Whether the evidence is enough to quote from, as words and vectors tell; and what no document speaks of.
+    """Return whether the evidence is enough to quote from, and the names that no document mentions.
 
     Part numbers that stand in none, and terms that only the glossary knows.
     """
@@ -109,7 +109,9 @@ def _rerank_parts(parts: list[str], state: State, run: RunContext) -> Step:
 
 
 def _find_lacking(state: State, hits: list[Hit], evidence: float, run: RunContext) -> tuple[list[str], list[str], bool]:
-    """The part numbers and the terms that no document names, and whether the documents lack the question's subject."""
+    """Return the part numbers and the terms that no document names, and whether the documents lack the question's
+    subject.
+    """
     store, terms = run.corpus.store, read_terms(state, run)
     named = find_unknown_part_numbers(state["stand_alone_question"], store, run.principal)
     # "KX-200" is named by nobody but the glossary, which knows what it is.
@@ -120,7 +122,7 @@ def _find_lacking(state: State, hits: list[Hit], evidence: float, run: RunContex
 
 
 def _drop_other_senses(hits: list[Hit], state: State, run: RunContext) -> list[Hit]:
-    """Without the passages that speak of another sense of a term whose sense the asker chose."""
+    """Return the hits without passages that use a term in another sense than the asker chose."""
     # Only the asker's own word is sure enough: a sense that was worked out may be the wrong one.
     chosen = {one["term"]: one["sense"] for one in state["readings"] if one["chosen_by"] in CHOSEN_BY_ASKER}
     if not chosen:

@@ -89,7 +89,7 @@ def _begin_turn(turn: TurnPart, past: dict[str, Any] | None) -> Step:
 
 
 def _build_history(turns: Iterable[dict[str, Any]], run: RunContext) -> list[Turn]:
-    """The last exchanges in which something was asked, and what others said since. `turns`: newest first."""
+    """Return the last exchanges in which something was asked, and what others said since. `turns`: newest first."""
     # No question refers to a greeting.
     asked = list(
         islice((turn for turn in turns if not identify_small_talk(turn["stand_alone_question"])), MAX_HISTORY_TURNS)
@@ -99,7 +99,9 @@ def _build_history(turns: Iterable[dict[str, Any]], run: RunContext) -> list[Tur
 
 
 def _select_recalled(wanted: RecallRequest, past: dict[str, Any] | None, state: State) -> list[str]:
-    """The earlier questions that are asked for, oldest first; none if there are none, or the first is kept no more."""
+    """Return the earlier questions that are asked for, oldest first; none if there are none, or the first is
+    kept no more.
+    """
     kept = [*read_past_turns(state), *([past] if past else [])]
     asked = [turn["question"] for turn in kept if not turn.get("small_talk")]
     if wanted == "first":
@@ -113,6 +115,6 @@ def _has_small_talk(run: RunContext) -> bool:
 
 
 def _identify_small_talk(message: str, run: RunContext) -> SmallTalk | None:
-    """The kind of small talk; None where it is a question, or holds a term of the glossary ("HI?")."""
+    """Return the kind of small talk; None where it is a question, or holds a term of the glossary ("HI?")."""
     kind = identify_small_talk(message) if _has_small_talk(run) else None
     return kind if kind and not run.glossary.lookup.matcher(run.principal).find(message) else None

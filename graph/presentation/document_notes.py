@@ -1,4 +1,4 @@
-"""What is said below an answer of the documents it rests on: where two disagree, where one replaces another."""
+"""Notes about the documents behind an answer: where two disagree, and where one replaces another."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ _MAX_VALUE_CHARS = 80
 
 
 def describe_places(documents: Iterable[Document]) -> dict[str, str]:
-    """By ids, for which place a document holds ("region: EU") where another one of its title holds for another."""
+    """Return, by document id, the place that a document is for ("region: EU") if another of its title is for another
+    place.
+    """
     told: dict[str, str] = {}
     held = {document.id: document for document in documents}
     for one, other in permutations(held.values(), 2):
@@ -28,7 +30,7 @@ def describe_places(documents: Iterable[Document]) -> dict[str, str]:
 
 
 def write_disagreement_note(found: Disagreement) -> str:
-    """Both sentences side by side, each with its document and how fresh that is."""
+    """Return both sentences side by side, each with its document and how fresh that is."""
     said, other = _quote_sentence(found.said, found.held[1]), _quote_sentence(found.other, found.other_held[1])
     return f"Two documents disagree: {said}; {other}."
 
@@ -39,7 +41,7 @@ def _quote_sentence(sentence: str, document: Document) -> str:
 
 
 def write_succession_notes(documents: Iterable[Document], cited: Collection[str]) -> list[str]:
-    """What is said where the answer cites a document and the one that supersedes it was found, too.
+    """Return a note for each cited document whose successor was found, too.
 
     Args:
         documents: those of the passages that were found.

@@ -14,7 +14,7 @@ Visible = Mapping[str, tuple[Passage, Document]]
 
 
 def number_passages(turn: TurnPart) -> dict[str, int]:
-    """Each passage's number: cited ones first, in the order of the answer, then the others by rank."""
+    """Return each passage's number: cited ones first, in the order of the answer, then the others by rank."""
     cited = [citation["passage"] for sentence in turn["sentences"] for citation in sentence["citations"]]
     return {id_: n for n, id_ in enumerate(dict.fromkeys([*cited, *(hit["id"] for hit in turn["hits"])]), 1)}
 

@@ -14,31 +14,31 @@ MAX_VALUES = 8
 
 
 def read_scope(turn: Mapping[str, Any]) -> QuestionScope:
-    """The scope that the turn was asked with."""
+    """Return the scope that the turn was asked with."""
     fields = tuple(DocumentField(name, value) for name, value in turn.get("fields", []))
     return QuestionScope(tuple(turn.get("tags", [])), turn.get("since", ""), fields)
 
 
 def list_asked_documents(turn: Mapping[str, Any], run: RunContext) -> list[Document]:
-    """The documents that the turn was asked of: those named alone, else those in its scope."""
+    """Return the documents that the turn was asked of: those named alone, else those in its scope."""
     store, scope, named = run.corpus.store, read_scope(turn), turn.get("scope", [])
     inside = frozenset(named) or (store.documents_within(run.principal, scope) if scope else None)
     return [one for one in store.documents(run.principal) if inside is None or one.id in inside]
 
 
 def group_values_by_name(scope: QuestionScope) -> dict[str, list[str]]:
-    """The values asked for, by the names of the fields."""
+    """Return the values asked for, by the names of the fields."""
     by_name = groupby(sorted(scope.fields), key=lambda one: one.name)
     return {name: [one.value for one in some] for name, some in by_name}
 
 
 def write_searched_note(scope: QuestionScope) -> list[str]:
-    """Which documents alone were searched, where not all were."""
+    """Return the note that names the documents searched, if not all were."""
     return [f"Only documents {_describe_scope(scope)} were searched."] if scope else []
 
 
 def describe_empty_scope(scope: QuestionScope, run: RunContext) -> str:
-    """What is said instead of an answer where no document falls into the scope; nothing where some do."""
+    """Return the text shown instead of an answer if no document falls into the scope; empty if some do."""
     store, principal = run.corpus.store, run.principal
     if not scope or store.documents_within(principal, scope):
         return ""

@@ -74,7 +74,7 @@ MAX_DISAGREEMENTS = 3
 
 @dataclass(frozen=True)
 class _Reading:
-    """What of a turn may be seen now. `defined`: the senses that the answer states."""
+    """The part of a turn that may be seen now. `defined`: the senses that the answer states."""
 
     turn: TurnPart
     passages: Visible
@@ -103,7 +103,7 @@ class _Reading:
 
 
 def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: bool = False) -> AskResult:
-    """The result of a turn as this principal may see it now.
+    """Return the result of a turn as this principal may see it now.
 
     Args:
         turn: the state of the thread, or one of its `read_past_turns`.
@@ -164,7 +164,7 @@ def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: 
 
 
 def read_visible_answer(turn: Mapping[str, Any], run: RunContext) -> str:
-    """The sentences of a past answer that may still be seen, as a follow-up question's history."""
+    """Return the sentences of a past answer that may still be seen, for a follow-up question's history."""
     return _join_text(_read(cast(TurnPart, turn), run))
 
 
@@ -182,7 +182,7 @@ def _read(turn: TurnPart, run: RunContext) -> _Reading:
 
 
 def _find_status(turn: TurnPart, waiting: bool) -> Status:
-    """The status of a turn; one without a status of its own waits for a choice, was left at one, or was cut off."""
+    """Return the status of a turn; one without a status waits for a choice, was left at one, or was cut off."""
     if turn["status"]:
         return turn["status"]
     # Cut off: the process was stopped, or the asker left.
@@ -267,14 +267,14 @@ def _write_notes(reading: _Reading, passages: Sequence[FoundPassage]) -> list[st
 
 
 def _write_disagreements(reading: _Reading) -> list[str]:
-    """Where another passage that was found gives another number than the one that the answer cites."""
+    """Return notes about found passages that give another number than the cited one."""
     found = [reading.passages[hit["id"]] for hit in reading.turn["hits"] if hit["id"] in reading.passages]
     told = dict.fromkeys(map(write_disagreement_note, find_disagreements(_list_cited(reading), found)))
     return list(told)[:MAX_DISAGREEMENTS]
 
 
 def _list_cited(reading: _Reading) -> list[tuple[str, tuple[Passage, Document]]]:
-    """The sentences that rest on a passage, each with the first of them."""
+    """Return the sentences that rest on a passage, each with the first one."""
     return [
         (sentence["text"], reading.passages[citation["passage"]])
         for sentence in reading.turn["sentences"]
@@ -284,7 +284,7 @@ def _list_cited(reading: _Reading) -> list[tuple[str, tuple[Passage, Document]]]
 
 
 def _write_selections(reading: _Reading) -> list[str]:
-    """Where several of a kind were asked for, and a list or table is quoted in part."""
+    """Return notes about lists and tables quoted in part, if the question asked for several things."""
     turn = reading.turn
     question, quotes = turn["stand_alone_question"], turn.get("answered_by") != "model"
     if turn["status"] != "answered" or not quotes or turn.get("whole"):
@@ -330,7 +330,7 @@ def _add_excerpts(nearest: Sequence[FoundPassage], reading: _Reading) -> Iterato
 
 
 def _build_jargon(reading: _Reading) -> list[Jargon]:
-    """The terms that were understood; one the asker has yet to choose a sense for is not."""
+    """Return the terms that were understood; a term whose sense the asker has yet to choose is not."""
     still_open = {item["term"] for item in reading.turn["open_terms"]}
     return [
         Jargon(
@@ -362,7 +362,7 @@ def _filter_suggestions(miss: QueryMissRecord, run: RunContext) -> list[str]:
 
 
 def _find_contact(reading: _Reading, run: RunContext) -> str:
-    """Whom to ask: the manager of the question's context, else of the asker's own, else of the only context."""
+    """Return whom to ask: the manager of the question's context, else of the asker's own, else of the only context."""
     contexts = run.glossary.contexts.all(run.principal)
     contacts = {context.name: context.contact for context in contexts}
     wanted = [
@@ -374,7 +374,7 @@ def _find_contact(reading: _Reading, run: RunContext) -> str:
 
 
 def _build_choices(reading: _Reading, run: RunContext) -> list[Choice]:
-    """What the asker may pick at the interrupt the turn stands at."""
+    """Return the choices that the asker has at the interrupt where the turn stands."""
     if reading.turn["open_terms"]:
         item = reading.turn["open_terms"][0]
         offered = [reading.senses[sense] for sense in item["senses"] if sense in reading.senses]

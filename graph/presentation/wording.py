@@ -41,7 +41,7 @@ _WHAT_IT_DOES = (
 
 
 def write_augmented_question(question: str, terms: Sequence[ReadTerm], context: Context | None) -> str:
-    """The paper's structured template: question, context, definitions (Golden-Retriever 3.5)."""
+    """Return the paper's structured template: question, context, definitions (Golden-Retriever 3.5)."""
     lines = [question]
     if context:
         lines.append(f"Context: {context.name}" + (f" ({context.description})" if context.description else ""))
@@ -52,7 +52,7 @@ def write_augmented_question(question: str, terms: Sequence[ReadTerm], context: 
 
 
 def expand_query(question: str, terms: Sequence[ReadTerm]) -> str:
-    """The question with each term's expansion in its place.
+    """Return the question with each term's expansion in its place.
 
     Short on purpose: the definitions of the template above are full of other words, which draw both keyword and
     embedding search away from what was asked. A question that spells the term out already stays as it is.
@@ -69,7 +69,7 @@ def expand_query(question: str, terms: Sequence[ReadTerm]) -> str:
 
 
 def write_query_miss(misses: Sequence[MissedTerm], *, waiting: bool = False) -> str:
-    """The paper's response template for what the dictionary lacks (Golden-Retriever 3.6).
+    """Return the paper's response for terms that the glossary lacks (Golden-Retriever 3.6).
 
     `waiting`: the asker may still have the question answered without it.
     """
@@ -102,7 +102,7 @@ def write_unknown_term(term: str, choices: Sequence[str]) -> str:
 
 
 def write_abstention(nearest: Sequence[FoundPassage], *, unwritten: bool = False) -> str:
-    """What is said instead of an answer when the evidence is too weak; it shows the nearest passages.
+    """Return the text shown instead of an answer if the evidence is too weak; it lists the nearest passages.
 
     `unwritten`: whatever the evidence is, for the profile asks for no answer.
     """
@@ -118,7 +118,7 @@ def write_abstention(nearest: Sequence[FoundPassage], *, unwritten: bool = False
 
 
 def write_definition(sense: Sense) -> str:
-    """What the glossary says of a term, as one line that names its source."""
+    """Return the glossary's definition of a term, as one line that names its source."""
     where = f"In the glossary ({sense.context})" if sense.context else "In the glossary"
     meaning = f"“{sense.term}” means {sense.expansion}" if sense.expansion else f"“{sense.term}”"
     # Glossaries often repeat the expansion in the column of the description.
@@ -130,7 +130,7 @@ def write_definition(sense: Sense) -> str:
 
 
 def write_small_talk(kind: SmallTalk, contexts: Sequence[str], examples: Sequence[str], *, empty: bool) -> str:
-    """A short plain reply where nothing was asked: what Argot does, and questions that these documents answer."""
+    """Return a short plain reply if nothing was asked: what Argot does, and questions that these documents answer."""
     if empty and kind not in ("thanks", "farewell", "no_file"):
         return f"{_OPENINGS[kind]} There are no documents yet that I could answer from."
     lines = [_OPENINGS[kind]]
@@ -144,7 +144,7 @@ def write_small_talk(kind: SmallTalk, contexts: Sequence[str], examples: Sequenc
 
 
 def write_recalled(questions: Sequence[str]) -> str:
-    """What was asked in the conversation, in one line."""
+    """Return the questions of the conversation, in one line."""
     quoted = [f"“{question}”" for question in questions]
     if not quoted:
         return _OPENINGS["recall"]
@@ -156,7 +156,7 @@ def write_recalled(questions: Sequence[str]) -> str:
 
 
 def write_library(documents: Sequence[Document]) -> str:
-    """The documents that the asker may read, by name, with their titles; those of the conversation first."""
+    """Return the documents that the asker may read, by name, with their titles; those of the conversation first."""
     own = [document for document in documents if is_of_thread(document.audience)]
     shared = [one for one in documents if one not in own]
     lines: list[str] = []
@@ -185,7 +185,7 @@ def _name_document(document: Document) -> str:
 
 
 def write_notes(turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, Sense], *, hidden: int) -> list[str]:
-    """What the asker should know of how the question was read, and of what is not shown."""
+    """Return what the asker should know about how the question was read, and about what is not shown."""
     still_open = {item["term"] for item in turn["open_terms"]}
     notes = [
         note
@@ -217,18 +217,18 @@ def write_notes(turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, 
 
 
 def write_selection_note(quoted: int, there: int, document: str) -> str:
-    """Said where a list or table is quoted in part."""
+    """Return the note about a list or table quoted in part."""
     return f"This is a selection: {quoted} of {there} entries of a list or table in {document}."
 
 
 def write_search_notes(turn: Mapping[str, Any]) -> list[str]:
-    """Said where the vectors could not be asked for."""
+    """Return a note if the vector search was unavailable."""
     missing = "The search by meaning is out of order: passages were found by the words of the question alone."
     return [f"{missing} Whoever runs Argot sees why with: argot doctor"] if turn.get("by_words_alone") else []
 
 
 def write_model_notes(turn: Mapping[str, Any]) -> list[str]:
-    """What became of the language model in this turn, where it was meant to help and did not."""
+    """Return a note if the language model was meant to help in this turn and did not."""
     quoted = turn["status"] == "answered" and turn.get("answered_by") != "model" and bool(turn["sentences"])
     if turn.get("trouble"):
         rest = "this answer quotes the documents instead" if quoted else "what it would have done was done without it"
@@ -254,7 +254,7 @@ def _write_term_notes(term: ReadTerm, turn: TurnPart, senses: Mapping[int, Sense
 
 
 def _find_named_context(turn: TurnPart) -> str:
-    """The context that the question is surely about, if it names it: of one that is guessed the asker said nothing."""
+    """Return the context that the question names, if it is clear; a guessed context is never named to the asker."""
     clear = next((name for name, score in turn["contexts"] if score >= MIN_CLEAR_CONTEXT_SCORE), "")
     return clear if set(content_stems(clear)) & set(content_stems(turn["question"])) else ""
 
@@ -288,7 +288,7 @@ def _define_term(term: ReadTerm) -> str:
 
 
 def _write_replacement(term: ReadTerm) -> str:
-    """What stands in the query in the mention's place."""
+    """Return the text that takes the mention's place in the query."""
     mention, sense = term.mention, term.sense
     written = sense.term if mention.match == "misspelt" else mention.surface
     # What the question explains is spelt out in it already.

@@ -1,4 +1,4 @@
-"""Is the bound that a sentence puts on a number, "at least 12 months", one that the passage puts on it?
+"""Check of the bounds in a sentence, such as "at least 12 months", against those in the passage.
 
 Each number is looked for where the passage gives it: another sentence there may well have an "at least" of its own.
 English only.
@@ -56,7 +56,7 @@ class _Place(NamedTuple):
 
 
 def find_bound_objection(said: str, nearest: str, source: str) -> str:
-    """A bound of the sentence that the source puts on none of the places where it gives that number.
+    """Return a bound of the sentence that the source puts on none of the places where it gives that number.
 
     All are plain prose; `nearest` is the source's sentence most similar, for numbers that it gives in other units.
     """
@@ -96,7 +96,9 @@ def _normalize_number(number: str) -> str:
 
 @lru_cache(maxsize=8_000)
 def _find_places(number: str, source: str) -> tuple[_Place, ...]:
-    """Where the source has the number. One is nowhere: it may as well be an article ("within a second")."""
+    """Return the places where the source has the number. One is nowhere: it may as well be an article ("within a
+    second").
+    """
     if number == "1":
         return ()
     found = (match for match in re.finditer(_NUMBER, source, re.IGNORECASE) if _normalize_number(match[0]) == number)

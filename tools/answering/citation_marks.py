@@ -111,7 +111,7 @@ class MarkFilter:
         self._sent = ""
 
     def feed(self, piece: str) -> str:
-        """What of the text so far can be passed on now."""
+        """Return the part of the text so far that can be passed on now."""
         text = self._held + piece
         begun = _BEGUN.search(text, max(0, len(text) - _MAX_MARK_CHARS))
         cut = begun.start() if begun else len(text)
@@ -119,7 +119,7 @@ class MarkFilter:
         return self._out(text[:cut])
 
     def rest(self) -> str:
-        """What was still held back when the text ended."""
+        """Return the text still held back at the end."""
         held, self._held = self._held, ""
         return self._out(held)
 
@@ -145,7 +145,7 @@ class MarkFilter:
 
 
 def strip_marks(text: str, passages: int, *, quoted: bool = False) -> str:
-    """The text without marks of its `passages` passages (numbered from 1); other brackets and code stay.
+    """Return the text without marks of its `passages` passages (numbered from 1); other brackets and code stay.
 
     Of a `quoted` text only what would look like a mark of ours goes: its raised numbers and footnotes are its own.
     """
@@ -188,7 +188,7 @@ def _apply_outside_code(text: str, change: Callable[[str], str]) -> str:
 
 
 def is_in_code(text: str) -> bool:
-    """Whether a text breaks off within code."""
+    """Return whether a text breaks off within code."""
     # Ticks in a line of prose close with the line; a fence stays open over line ends.
     if text.count("```") % 2:
         return True
@@ -201,7 +201,7 @@ def _is_plain(match: re.Match[str]) -> bool:
 
 
 def _read_numbers(match: re.Match[str]) -> list[int]:
-    """The numbers of a mark in order, ranges counted out."""
+    """Return the numbers of a mark in order, ranges counted out."""
     listed = next(numbers for name, numbers in match.groupdict().items() if name not in _NO_NUMBERS and numbers)
     found: list[int] = []
     for part in re.split(r"\s*(?:,|;|&|and)\s*", listed):

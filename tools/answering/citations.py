@@ -40,7 +40,7 @@ def match_references(
     threshold: float,
     method: Literal["sum", "published"] = "sum",
 ) -> list[MatchedSegment]:
-    """The segments of the answer that a passage supports, in order. A sentence in none of them is unsupported.
+    """Return the segments of the answer that a passage supports, in order. A sentence in none of them is unsupported.
 
     `sentences` are Markdown, as cut by `split_sentences`; `passage` in the result indexes `passages`, best first.
     """
@@ -54,7 +54,7 @@ def match_references(
 
 
 def join_source_text(passage: Passage) -> str:
-    """The text of a passage that may support a sentence: its headings, columns and its own text."""
+    """Return the text of a passage that may support a sentence: its headings, columns and its own text."""
     return f"{passage.heading}\n\n{passage.with_columns}" if passage.heading else passage.with_columns
 
 
@@ -146,9 +146,9 @@ def _walk_back(choices: list[tuple[int, _Match] | None]) -> list[MatchedSegment]
 
 
 def locate(sentence: str, passage: Passage) -> tuple[int, int]:
-    """Where `passage.text` says what the sentence says, as [start, end) in `passage.text` (add `passage.start` for
-    the revision's Markdown). Exact for a quotation, also one whose Markdown was cleaned; the most similar unit for
-    anything else; the whole text when nothing in it is similar.
+    """Return the [start, end) in `passage.text` that says what the sentence says (add `passage.start` for the
+    revision's Markdown). Exact for a quotation, also one whose Markdown was cleaned; the most similar unit for anything
+    else; the whole text when nothing in it is similar.
     """
     said, source = extract_prose(sentence).text, extract_prose(passage.text)
     found = source.text.find(said) if said else -1

@@ -1,4 +1,4 @@
-"""How many entries a list or table has, where a question asks how many of a kind there are and no number says it.
+"""Counting of a list's or table's entries, for a question that asks how many there are and no number says it.
 
 A wrong count is worse than none. Counted is only what lists the things asked for and nothing else, whole in its
 passage; whatever could make it more or fewer than what was asked for (another word in the question, a restriction in
@@ -60,13 +60,14 @@ class Count:
 
 
 def read_entry_count(line: str) -> int:
-    """How many entries a line says there are, if it is a `Count.line`; else 0."""
+    """Return the number of entries that a line gives, if it is a `Count.line`; else 0."""
     found = _LINE.fullmatch(line.strip())
     return int(found[1]) if found else 0
 
 
 def count_entries(question: str, passage: Passage, others: Collection[Passage] = ()) -> Count | None:
-    """The one list or table of a passage that holds all of what the question counts, if there is no doubt of it.
+    """Return the count of the one list or table in a passage that holds exactly what the question counts; None in
+    doubt.
 
     Args:
         others: passages that may say the number, which goes before counting.
@@ -113,7 +114,7 @@ def _parse_question(question: str) -> _CountQuestion | None:
 
 
 def _has_stated_number(noun: str, passage: Passage) -> bool:
-    """Whether a number stands before the noun, or anywhere in a sentence or heading with it."""
+    """Return whether a number stands before the noun, or anywhere in a sentence or heading with it."""
     units = read_units(passage.text)
     texts = [unit.plain for unit in units if unit.kind in ("prose", "heading")] + [passage.header]
     with_noun = (text for text in texts if noun in content_stems(text))
@@ -128,7 +129,7 @@ def _has_number(text: str) -> bool:
 
 
 def _is_counted(noun: str, text: str) -> bool:
-    """Whether a number stands up to two words before the noun."""
+    """Return whether a number stands up to two words before the noun."""
     said = fold_words(text)
     places = (place for place, word in enumerate(said) if stem(word) == noun)
     return any(_has_number(" ".join(said[max(0, place - 3) : place])) for place in places)
@@ -138,7 +139,7 @@ def _is_counted(noun: str, text: str) -> bool:
 
 
 def _is_list_of(asked: _CountQuestion, run: Sequence[Unit], units: Sequence[Unit], passage: Passage) -> bool:
-    """Whether a list or table lists what is asked for, neither more nor less."""
+    """Return whether a list or table lists exactly what is asked for."""
     above = [units[number] for number in find_heads(run[0], units)]
     is_table = run[0].kind == "row"
     columns = split_cells(above[0].text) if is_table and above else []
@@ -160,19 +161,21 @@ def _is_list_of(asked: _CountQuestion, run: Sequence[Unit], units: Sequence[Unit
 
 
 def _find_column(asked: _CountQuestion, columns: Sequence[str]) -> str:
-    """The first column, if its name is that of the thing; else empty."""
+    """Return the first column, if its name is that of the thing; else empty."""
     stems = set(content_stems(columns[0])) if columns else set()
     return columns[0] if asked.noun in stems and stems <= asked.said | _THERE_ARE else ""
 
 
 def _find_line(noun: str, leads: Sequence[str], headings: Sequence[str]) -> str:
-    """The line above a list, else the heading, that speaks of such things in the plural and of no others; or empty."""
+    """Return the line above a list, else the heading, that speaks of such things in the plural and of no
+    others; or empty.
+    """
     told = [text for text in leads if _find_plurals(text)] or headings[-1:]
     return next((text for text in told if _find_plurals(text) == [noun]), "")
 
 
 def _find_plurals(text: str) -> list[str]:
-    """The stems of the plurals in a line, as far as an s tells them."""
+    """Return the stems of the plurals in a line, as far as an s tells them."""
     words = (
         word for word in fold_words(text) if word.endswith("s") and not word.endswith("ss") and word not in STOP_WORDS
     )
@@ -180,7 +183,7 @@ def _find_plurals(text: str) -> list[str]:
 
 
 def _is_whole(run: Sequence[Unit], units: Sequence[Unit], passage: Passage) -> bool:
-    """Whether the list begins and ends in this passage."""
+    """Return whether the list begins and ends in this passage."""
     # The second line of a header has the columns of a table that goes on from the passage before.
     if run[0].number == 0 or "\n" in passage.header:
         return False
@@ -190,7 +193,7 @@ def _is_whole(run: Sequence[Unit], units: Sequence[Unit], passage: Passage) -> b
 
 
 def _has_only_entries(run: Sequence[Unit]) -> bool:
-    """Whether each unit is one entry, unlike the others."""
+    """Return whether each unit is one entry, unlike the others."""
     if len(run) < 2 or len({unit.indent for unit in run}) > 1:
         return False
     if run[0].kind == "item":

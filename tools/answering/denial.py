@@ -1,4 +1,6 @@
-"""Does a sentence deny what a passage says, or say what it denies? Negation, clause by clause. English only."""
+"""Check for denial: a sentence that denies what a passage says, or says what it denies, clause by clause.
+English only.
+"""
 
 from __future__ import annotations
 
@@ -46,14 +48,14 @@ CLAUSE = re.compile(
 
 @lru_cache(maxsize=8_000)
 def strip_idle_negations(text: str) -> str:
-    """A text without the negations that deny nothing: "must not exceed" as "at most"."""
+    """Return a text without the negations that deny nothing: "must not exceed" as "at most"."""
     for name, pattern in _BOUND.items():
         text = pattern.sub(name, text)
     return _NO_DENIAL.sub(" ", text)
 
 
 def is_negated(text: str) -> bool:
-    """Whether it has a negation that denies something."""
+    """Return whether a text has a negation that denies something."""
     return NEGATION.search(strip_idle_negations(text)) is not None
 
 
@@ -63,7 +65,7 @@ def is_denied(said: str, nearest: str) -> bool:
         return bool(mine) and _is_denying_another(said, nearest)
     if len(mine) == 2 and "without" in mine:  # "not without" denies nothing
         return False
-    # What the source denies is not what the sentence says: "It is 5 V, and must not get wet."
+    # The source may deny something else than the sentence says: "It is 5 V, and must not get wet."
     if theirs and not _has_denied_words(said, nearest):
         return False
     denied, other = (said, nearest) if mine else (nearest, said)
@@ -80,7 +82,7 @@ _FIRM = re.compile(r"\b(?:not|no|never|none|nothing|nobody|cannot|\w+n['’]t)\b
 
 
 def has_denied_clause(said: str, passage: str) -> bool:
-    """Whether a clause of the sentence denies what each clause of the passage about the same says.
+    """Return whether a clause of the sentence denies what each clause of the passage about the same says.
 
     For a sentence may deny one thing as the passage does, and another that the passage says.
     """
@@ -107,13 +109,15 @@ def _is_made_up_denial(clause: str, passage: str) -> bool:
 
 
 def find_clauses_about(stems: frozenset[str], passage: str) -> list[str]:
-    """The clauses of the passage that have most of these stems."""
+    """Return the clauses of the passage that have most of these stems."""
     return [there for there, theirs in split_clauses(passage) if len(stems & theirs) >= _MIN_SHARED_STEMS * len(stems)]
 
 
 @lru_cache(maxsize=1_000)
 def split_clauses(passage: str) -> tuple[tuple[str, frozenset[str]], ...]:
-    """Each clause of a passage with its stems. None of a table: the cell that denies stands apart from its heading."""
+    """Return each clause of a passage with its stems. None of a table: the cell that denies stands apart from
+    its heading.
+    """
     spans = ((start, end) for start, end, kind in split_units(passage) if kind != "row")
     units = (strip_idle_negations(extract_prose(passage[start:end]).text) for start, end in spans)
     clauses = (clause for unit in units for clause in CLAUSE.split(unit) if clause.strip())
@@ -121,7 +125,7 @@ def split_clauses(passage: str) -> tuple[tuple[str, frozenset[str]], ...]:
 
 
 def _has_denied_words(said: str, nearest: str) -> bool:
-    """Whether the sentence has half of the words of a clause that the other denies."""
+    """Return whether the sentence has half of the words of a clause that the other denies."""
     stems = find_statement_stems(said)
     for clause in CLAUSE.split(nearest):
         if NEGATION.search(clause):
@@ -132,7 +136,7 @@ def _has_denied_words(said: str, nearest: str) -> bool:
 
 
 def _is_denying_another(said: str, nearest: str) -> bool:
-    """Whether each denies, of what both say, only what the other does not: "A, not B" and "B, not A"."""
+    """Return whether each text denies only things that the other affirms: "A, not B" and "B, not A"."""
     mine, theirs = _find_denied_stems(said), _find_denied_stems(nearest)
     return (
         not mine & theirs and bool(mine & find_statement_stems(nearest)) and bool(theirs & find_statement_stems(said))
@@ -141,6 +145,6 @@ def _is_denying_another(said: str, nearest: str) -> bool:
 
 @lru_cache(maxsize=8_000)
 def _find_denied_stems(text: str) -> frozenset[str]:
-    """What stands behind a negation in its clause."""
+    """Return the stems that follow a negation in its clause."""
     behind = (part[found.end() :] for part in CLAUSE.split(text) if (found := NEGATION.search(part)))
     return frozenset().union(*map(find_statement_stems, behind))

@@ -35,7 +35,7 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """What a sentence or row of the answer says, and what another passage says instead; with where each stands.
+    """A sentence or row of the answer and the rival one of another passage, with where each stands.
 
     What counts more, as far as status, successors and dates tell, comes first.
     """
@@ -64,7 +64,7 @@ class _Row:
 def find_disagreements(
     cited: Sequence[tuple[str, PassageInDocument]], held: Sequence[PassageInDocument]
 ) -> Iterator[Disagreement]:
-    """Each pair once.
+    """Yield each pair of disagreeing texts once.
 
     Args:
         cited: texts of the answer, each with the passage it rests on.
@@ -162,7 +162,9 @@ def _list_rows(held: PassageInDocument) -> list[_Row]:
 
 
 def _find_unlike_cell(row: _Row, rival: _Row) -> int:
-    """The place of the one cell that holds another number; 0 where there is no such cell. The first names the row."""
+    """Return the place of the one cell that holds another number; 0 where there is no such cell. The first
+    names the row.
+    """
     if row.header != rival.header or not len(row.header) == len(row.cells) == len(rival.cells):
         return 0
     places = [at for at, (mine, theirs) in enumerate(zip(row.cells, rival.cells, strict=True)) if mine != theirs]

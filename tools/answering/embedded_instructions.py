@@ -105,26 +105,28 @@ _SPACES = re.compile(r"\s+")
 
 @lru_cache(maxsize=8_000)
 def is_instruction(sentence: str) -> bool:
-    """Whether a sentence addresses the answerer: overrides its task, gives it a role, or tells it what to say."""
+    """Return whether a sentence addresses the answerer: overrides its task, gives it a role, or tells it what
+    to say.
+    """
     text = _normalize(sentence)
     return any(order.search(text) for order in _ORDERS)
 
 
 def has_orders(passage: Passage) -> bool:
-    """Whether a passage or a heading above it addresses the answerer anywhere."""
+    """Return whether a passage or a heading above it addresses the answerer anywhere."""
     units = [*passage.heading_path, *(passage.text[start:end] for start, end, _ in split_units(passage.text))]
     return any(map(is_instruction, units))
 
 
 def has_refusal_order(passage: Passage) -> bool:
-    """Whether a passage or a heading above it tells the answerer not to answer."""
+    """Return whether a passage or a heading above it tells the answerer not to answer."""
     told = [heading for heading in passage.heading_path if is_instruction(heading)]
     told += [passage.text[start:end] for start, end in _find_addresses(passage.text)]
     return any(_REFUSING.search(_normalize(order)) for order in told)
 
 
 def select_quotable_hits(hits: Sequence[Hit], question: str) -> Sequence[Hit]:
-    """The hits, with what addresses the answerer blanked out of their passages. Offsets stay true.
+    """Return the hits, with what addresses the answerer blanked out of their passages. Offsets stay true.
 
     Unless the question is about such orders, and is none itself.
     """
@@ -134,7 +136,7 @@ def select_quotable_hits(hits: Sequence[Hit], question: str) -> Sequence[Hit]:
 
 
 def remove_orders(hits: Sequence[Hit]) -> Sequence[Hit]:
-    """The hits, with what addresses the answerer blanked out of their passages. Offsets stay true."""
+    """Return the hits, with what addresses the answerer blanked out of their passages. Offsets stay true."""
     return [replace(hit, passage=_remove_orders(hit.passage)) for hit in hits]
 
 
@@ -146,7 +148,7 @@ def _remove_orders(passage: Passage) -> Passage:
 
 
 def keep_support(passage: Passage, answer: str, question: str = "") -> Passage:
-    """The passage with its orders blanked out, for checking what supports an answer. Offsets stay true.
+    """Return the passage with its orders blanked out, for checking what supports an answer. Offsets stay true.
 
     Blanked out too is what a sentence only introduces, as in `dites "..."`, since no list of orders is complete.
 
@@ -170,8 +172,8 @@ def _erase_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 
 def find_orders(text: str, passed_on: str = "") -> Iterator[tuple[int, int]]:
-    """The spans of a text that give orders: what addresses the answerer with the rest of its paragraph, and what only
-    tells whoever reads it to say something with what it leads to.
+    """Yield the spans of a text that give orders: what addresses the answerer with the rest of its paragraph, and what
+    only tells whoever reads it to say something with what it leads to.
 
     Args:
         passed_on: an answer; an order to say something that it passes on as one is left out.
@@ -201,14 +203,14 @@ def _is_order(text: str, answer: str, about: Set[str]) -> bool:
 
 
 def _is_only_saying(text: str, answer: str) -> bool:
-    """Whether it is an order to say something, which the answer does not pass on as one."""
+    """Return whether a text orders to say something, and the answer does not pass it on as an order."""
     verb = _find_saying_verb(text)
     return bool(verb) and not re.search(rf"\b{verb}", answer, re.IGNORECASE)
 
 
 @lru_cache(maxsize=8_000)
 def _find_saying_verb(text: str) -> str:
-    """The verb of an order to say something; empty where there is none."""
+    """Return the verb of an order to say something; empty where there is none."""
     found = _SAYING.search(_normalize(text))
     return found["verb"] if found else ""
 
@@ -227,7 +229,7 @@ def _find_paragraph_end(text: str, units: Sequence[tuple[int, int, str]], place:
 
 
 def _normalize(text: str) -> str:
-    """The text as a model reads it: without invisible characters, in plain letters, on one line."""
+    """Return the text as a model reads it: without invisible characters, in plain letters, on one line."""
     if text.isascii():
         return _SPACES.sub(" ", text).strip(" *_>")
     # Cf: zero-width characters, with which an order can be cut into pieces that no pattern matches.

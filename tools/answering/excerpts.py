@@ -31,7 +31,8 @@ _FENCE = re.compile(r"^\s*(?:```|~~~).*$", re.MULTILINE)
 
 @lru_cache(maxsize=1_000)
 def choose_excerpt(question: str, passage: str) -> str:
-    """The sentence, row or item of a passage that is nearest to the question by words; empty where there is none.
+    """Return the sentence, row or item of a passage that is nearest to the question by words; empty where there is
+    none.
 
     Plain text on one line, at most `MAX_CHARS` and an ellipsis. What gives orders to the answerer is never shown: the
     asker may be a program that obeys it.
@@ -57,7 +58,7 @@ def choose_excerpt(question: str, passage: str) -> str:
 
 
 def _find_candidates(units: Sequence[Unit], forbidden: Collection[int]) -> Iterator[Unit]:
-    """The units that say something by themselves, and give the answerer no orders."""
+    """Yield the units that say something by themselves, and give the answerer no orders."""
     for unit in units:
         titled = is_heading(unit, units) or is_title(unit, units)
         introduces = titled or is_header(unit, units) or unit.text.endswith(":")
@@ -84,7 +85,7 @@ def _render_plain(unit: Unit, header: Unit | None) -> str:
 
 
 def _format_cells(cells: Sequence[str], columns: Sequence[str]) -> str:
-    """The cells that hold something, each behind the name of its column: "Leave: Parental; Days: 90"."""
+    """Return the cells that hold something, each behind the name of its column: "Leave: Parental; Days: 90"."""
     pairs = zip_longest((column.rstrip(": ") for column in columns[: len(cells)]), cells, fillvalue="")
     return "; ".join(f"{column}: {cell}" if column else cell for column, cell in pairs if cell)
 

@@ -84,7 +84,7 @@ class ExtractiveWriter:
         self.embedder = embedder
 
     async def write(self, request: AnswerRequest) -> AsyncIterator[str]:
-        """One piece for each passage quoted, best passage first; none where nothing clearly answers.
+        """Yield one piece for each passage quoted, best passage first; none where nothing clearly answers.
 
         Several questions in one message are answered one after the other.
         """
@@ -116,7 +116,9 @@ class ExtractiveWriter:
         return list(dict.fromkeys(chain.from_iterable(found)))
 
     def _write_part(self, question: _Question, hits: Sequence[Hit]) -> list[str]:
-        """Of the passages found for all parts the one whose best sentence fits this one most."""
+        """Write the answer to one question from the passage, among those found for all, whose best sentence fits it
+        most.
+        """
         best = sorted(self._find_fitting(question, hits[:MAX_PASSAGES]), key=lambda of_hit: -of_hit[0].score)[:1]
         if question.undefined:
             return _write_definition(question, best, hits, hits)
@@ -125,7 +127,9 @@ class ExtractiveWriter:
         )
 
     def _find_fitting(self, question: _Question, hits: Sequence[Hit]) -> list[list[_Candidate]]:
-        """The candidates of each passage, best first: by their words and, where there is an embedder, their meaning."""
+        """Return the candidates of each passage, best first: by their words and, where there is an embedder,
+        their meaning.
+        """
         of_hits = [
             sorted(of_hit, key=lambda one: -one.score)[:MAX_SHORTLIST] for of_hit in _find_candidates(question, hits)
         ]
@@ -149,7 +153,9 @@ class ExtractiveWriter:
 
 
 def _select_answering(question: _Question, hits: Sequence[Hit]) -> Sequence[Hit]:
-    """The best passage, and the second where little parts them, or where the first only speaks of what is asked."""
+    """Return the best passage, and the second where little parts them, or where the first only speaks of what
+    is asked.
+    """
     if len(hits) < 2:
         return hits
     least = THIN_WITHOUT_SHAPE if _lacks_shape(question, hits[0]) else THIN_MARGIN
@@ -157,7 +163,7 @@ def _select_answering(question: _Question, hits: Sequence[Hit]) -> Sequence[Hit]
 
 
 def _lacks_shape(question: _Question, hit: Hit) -> bool:
-    """Whether no sentence of it could be the number, time or person asked for."""
+    """Return whether no sentence of the passage could be the number, time or person asked for."""
     # A named kind of value is not looked for any further: mostly no document gives it.
     if question.wanted not in _SHORT_ANSWERS or question.value is not None:
         return False
@@ -167,7 +173,7 @@ def _lacks_shape(question: _Question, hit: Hit) -> bool:
 
 
 def _build_part_request(request: AnswerRequest, part: str) -> AnswerRequest:
-    """The request for one question of a message, with the terms that occur in it."""
+    """Return the request for one question of a message, with the terms that occur in it."""
     places = ((term, part.find(term.mention.surface)) for term in request.terms)
     terms = [
         replace(term, mention=replace(term.mention, start=at, end=at + len(term.mention.surface)))
@@ -213,20 +219,20 @@ class _Question:
         return cls(text, find_statement_stems(text), aliases, wanted, wants_all, twice, value, undefined)
 
     def is_shape_of(self, text: str) -> bool:
-        """Whether a text looks like an answer: holds a number or a date, names somebody, or begins a step."""
+        """Return whether a text looks like an answer: holds a number or a date, names somebody, or begins a step."""
         return self.value.is_in(text) if self.value else has_shape(self.wanted, text)
 
     def may_be_answered_by(self, text: str) -> bool:
-        """Whether a text holds a value of the kind that is asked for, if one is."""
+        """Return whether a text holds a value of the kind that is asked for, if one is."""
         return self.value.is_in(text) if self.value else may_hold_value(self.text, text)
 
     def names(self, text: str) -> bool:
-        """Whether the question holds every word of a text."""
+        """Return whether the question holds every word of a text."""
         stems = find_statement_stems(text)
         return bool(stems) and all(self.stems >= self.aliases.get(stem, frozenset((stem,))) for stem in stems)
 
     def held_by(self, text: str) -> frozenset[str]:
-        """The question's stems that occur in a text, also where it uses the abbreviation of a term."""
+        """Return the question's stems that occur in a text, also where it uses the abbreviation of a term."""
         stems = find_statement_stems(text)
         spelt_out = [expansion for short, expansion in self.aliases.items() if short in stems]
         return self.stems & stems.union(*spelt_out)
@@ -244,7 +250,7 @@ def _expand_terms(question: str, terms: Sequence[ReadTerm]) -> str:
 
 
 def _find_candidates(question: _Question, hits: Sequence[Hit]) -> list[list[_Candidate]]:
-    """The candidates of each passage."""
+    """Return the candidates of each passage."""
     held = [[question.held_by(unit.plain) for unit in read_units(hit.passage.with_columns)] for hit in hits]
     rarity = _measure_rarity(question.stems, [stems for of_hit in held for stems in of_hit])
     return [_find_passage_candidates(question, place, hit, held[place], rarity) for place, hit in enumerate(hits)]
@@ -280,7 +286,9 @@ def _measure_rarity(stems: frozenset[str], held: Sequence[frozenset[str]]) -> di
 
 
 def _compute_credit(own: frozenset[str], heading: frozenset[str], before: frozenset[str]) -> dict[str, float]:
-    """A sentence counts for its own words, mostly for its headings', and in part for the sentence before it."""
+    """Return the credit of each stem: full for a sentence's own words, most of it for its headings', part of it for the
+    sentence before.
+    """
     credit = dict.fromkeys(before, _BEFORE_CREDIT) | dict.fromkeys(heading, _HEADING_CREDIT)
     return credit | dict.fromkeys(own, 1.0)
 
@@ -296,7 +304,7 @@ def _add_heading(candidate: _Candidate, hits: Sequence[Hit]) -> str:
 
 
 def _is_repeating(one: Unit, other: Unit) -> bool:
-    """Whether a unit says what the other says: mostly the same words, and no value of its own."""
+    """Return whether a unit repeats the other: mostly the same words, and no value of its own."""
     mine, theirs = find_statement_stems(one.plain), find_statement_stems(other.plain)
     if not find_quantities(one.plain) <= find_quantities(other.plain):
         return False
@@ -315,7 +323,7 @@ def _write_pieces(question: _Question, fitting: Sequence[Sequence[_Candidate]], 
 def _write_definition(
     question: _Question, fitting: Sequence[Sequence[_Candidate]], hits: Sequence[Hit], others: Sequence[Hit]
 ) -> list[str]:
-    """What spells the term out, in whichever passage; else what is quoted of passages that say what it is."""
+    """Quote the text that spells the term out, in any passage; else quote passages that say what it is."""
     for hit in others[:MAX_PASSAGES]:
         if numbers := find_spelling_out(question.undefined, hit.passage):
             return [render_quotation(numbers, read_units(hit.passage.with_columns))]
@@ -324,7 +332,7 @@ def _write_definition(
 
 
 def _write_count(question: _Question, best: Sequence[Hit], hits: Sequence[Hit]) -> list[str]:
-    """How many entries the list asked for has, and the list, in the best passage; empty where nothing is counted."""
+    """Return the number of entries and the list asked for, in the best passage; empty if nothing is counted."""
     others = [hit.passage for hit in hits[:MAX_PASSAGES]]
     found = count_entries(question.text, best[0].passage, others) if best else None
     if found is None:
@@ -333,7 +341,7 @@ def _write_count(question: _Question, best: Sequence[Hit], hits: Sequence[Hit]) 
 
 
 def _render_pieces(question: _Question, fitting: Sequence[Sequence[_Candidate]], hits: Sequence[Hit]) -> list[str]:
-    """One piece for each passage: the best sentence, with as much of what stands around it as makes it whole."""
+    """Return one piece for each passage: the best sentence, with as much of what stands around it as makes it whole."""
     pieces: list[str] = []
     for best, *others in sorted(fitting, key=lambda of_hit: not _is_whole(question, of_hit[0])):
         text = hits[best.hit].passage.with_columns
@@ -350,7 +358,7 @@ def _render_pieces(question: _Question, fitting: Sequence[Sequence[_Candidate]],
 
 
 def _find_block_beside(numbers: Sequence[int], close: Sequence[Unit], text: str, most_chars: int) -> list[int]:
-    """What stands around the next best sentence, where there is room: a passage may have several short sections."""
+    """Return the units around the next best sentence, if there is room: a passage may have several short sections."""
     units, shut = read_units(text), find_ordering_units(text).union(numbers)
     left = most_chars - sum(len(units[number].text) for number in set(numbers))
     other = next((unit for unit in close if unit.number not in shut and len(unit.text) <= left), None)
@@ -358,7 +366,7 @@ def _find_block_beside(numbers: Sequence[int], close: Sequence[Unit], text: str,
 
 
 def _find_rows_beside(question: _Question, unit: Unit, units: Sequence[Unit]) -> list[int]:
-    """Of a row: its table's header and the rows that answer as well as it does. Else nothing."""
+    """Return, for a row, its table's header and the rows that answer as well; empty for any other unit."""
     if unit.kind != "row":
         return []
     table = next((run for run in find_runs(units) if unit in run), [unit])
@@ -371,7 +379,7 @@ def _find_rows_beside(question: _Question, unit: Unit, units: Sequence[Unit]) ->
 
 
 def _is_list_wanted(question: _Question, unit: Unit, units: Sequence[Unit]) -> bool:
-    """Whether an item answers only with all of its list: one of the steps, unless it is the value asked for."""
+    """Return whether an item answers only with its whole list: one of the steps, unless it is the value asked for."""
     if question.wants_all or unit.kind != "item":
         return question.wants_all
     steps = next((run for run in find_runs(units) if unit in run), [])
@@ -379,7 +387,8 @@ def _is_list_wanted(question: _Question, unit: Unit, units: Sequence[Unit]) -> b
 
 
 def _is_whole(question: _Question, best: _Candidate) -> bool:
-    """Whether a unit is the whole answer: a value, a time, a person, or one row or item where not all are asked for.
+    """Return whether a unit is the whole answer: a value, a time, a person, or one row or item where not all are asked
+    for.
 
     Of anything else a sentence is mostly half of the answer.
     """

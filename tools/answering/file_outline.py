@@ -1,4 +1,4 @@
-"""What a whole file is about, without a language model: its headings and the first sentences below them, quoted."""
+"""Outline of a whole file without a language model: its headings and the first sentences below them, quoted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_QUOTE_CHARS = 500
 
 
 def select_overview(passages: Sequence[Passage], most: int) -> list[Passage]:
-    """The passages of a file (given in its order) that represent it best: those that begin its parts.
+    """Return the passages of a file (given in its order) that represent it best: those that begin its parts.
 
     Its outermost parts, and inner ones as far as there is room; evenly taken from all where there are too many.
     """
@@ -43,7 +43,7 @@ def select_overview(passages: Sequence[Passage], most: int) -> list[Passage]:
 
 
 def _find_beginnings(passages: Sequence[Passage], depth: int) -> list[Passage]:
-    """The first passage of the file, and the first below each heading down to this depth."""
+    """Return the first passage of the file, and the first below each heading down to this depth."""
     first: dict[tuple[str, ...], Passage] = {}
     for passage in passages:
         first.setdefault(passage.heading_path[:depth], passage)
@@ -54,7 +54,7 @@ class OutlineWriter:
     """An `AnswerWriter` that quotes how the parts of the given passages begin, whatever was asked."""
 
     async def write(self, request: AnswerRequest) -> AsyncIterator[str]:
-        """One piece a part, in the order of the passages."""
+        """Yield one piece a part, in the order of the passages."""
         parts = await asyncio.to_thread(_render_files, [hit.passage for hit in request.hits])
         for place, part in enumerate(parts):
             yield part if place == 0 else f"\n\n{part}"
@@ -69,7 +69,7 @@ class _Part:
 
 
 def _render_files(passages: Sequence[Passage]) -> list[str]:
-    """The parts of all files; of several files evenly from each."""
+    """Return the parts of all files; of several files evenly from each."""
     files: dict[str, list[Passage]] = {}
     for passage in passages:
         files.setdefault(passage.document_id, []).append(passage)
@@ -90,7 +90,7 @@ def _render_file(passages: Sequence[Passage]) -> list[str]:
 
 
 def _find_parts(passage: Passage, units: Sequence[Unit], sentences: int) -> Iterator[_Part]:
-    """The parts that begin in this passage; its first lines, where it only continues one.
+    """Yield the parts that begin in this passage; its first lines, where it only continues one.
 
     Args:
         sentences: quoted of the first part; of each other part one.
@@ -112,7 +112,9 @@ def _read_title(unit: Unit) -> str:
 
 
 def _select_first(unit: Unit, units: Sequence[Unit], sentences: int) -> list[int]:
-    """The units to be quoted of a part that begins with this one: sentences, or as much of a list as reads well."""
+    """Return the units to be quoted of a part that begins with this one: sentences, or as much of a list as
+    reads well.
+    """
     numbers: list[int] = []
     for one in units[unit.number : unit.number + max(sentences, 3 if unit.kind in ("item", "row") else 1)]:
         size = sum(len(units[number].text) for number in numbers)
@@ -123,7 +125,7 @@ def _select_first(unit: Unit, units: Sequence[Unit], sentences: int) -> list[int
 
 
 def _render_part(part: _Part, units: Sequence[Unit]) -> str:
-    """The heading in bold before prose, on a line of its own before anything else."""
+    """Return the part with its heading in bold before prose, on a line of its own before anything else."""
     heading = f"**{part.heading}**" if part.heading else ""
     if not part.numbers:
         return heading

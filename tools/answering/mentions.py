@@ -40,7 +40,7 @@ class _Introduction:
 
 
 def find_introduced(text: str, answer: str, about: Set[str]) -> Iterator[tuple[int, int]]:
-    """The spans of the passage's text that sentences of the answer repeat without the sentence around them.
+    """Yield the spans of the passage's text that sentences of the answer repeat without the sentence around them.
 
     Args:
         about: stems of the question and of what the passage is about. What follows a colon mostly is a claim of the
@@ -56,7 +56,7 @@ def find_introduced(text: str, answer: str, about: Set[str]) -> Iterator[tuple[i
 
 @lru_cache(maxsize=64)
 def _split_statements(answer: str) -> tuple[frozenset[str], ...]:
-    """The stems of each of its sentences that has several."""
+    """Return the stems of each of its sentences that has several."""
     stems = (frozenset(content_stems(answer[start:end])) for start, end in split_sentences(answer))
     return tuple(one for one in stems if len(one) > 1)
 
@@ -83,7 +83,7 @@ def _find_frame(text: str, sentence: tuple[int, int], inner: tuple[int, int]) ->
 
 
 def _is_taken_out(said: Set[str], inner: Set[str], frame: Set[str]) -> bool:
-    """Whether most of a sentence is in the inner words, and none of the rest in those around them."""
+    """Return whether most of a sentence is in the inner words, and none of the rest in those around them."""
     shared = said & inner
     # An answer that also repeats words of the frame ("the manual says: ...") reports the sentence, and may.
     return len(shared) >= _MIN_SHARED_STEMS and 2 * len(shared) >= len(said) and frame.isdisjoint(said - inner)

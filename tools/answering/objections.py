@@ -69,7 +69,7 @@ def find_objection(sentence: str, passage: str) -> str:
 
 
 def is_soft(reason: str) -> bool:
-    """Whether there is none, or only a word of scope that a passage may well put in other words ("up to", "all").
+    """Return whether a reason is empty, or only a word of scope that a passage may well put otherwise ("up to", "all").
 
     "Only", "except" and "unless" are none of these: put into a true sentence they make it false.
     """
@@ -77,7 +77,7 @@ def is_soft(reason: str) -> bool:
 
 
 def _list_reasons(said: str, passage: str, source: str) -> Iterator[str]:
-    """All that speaks against it, empty ones too; what is quick to find first."""
+    """Yield all that speaks against it, empty ones too; what is quick to find first."""
     yield _find_missing(said, source)
     statement = _VERDICT.sub("", said)
     yield _find_opposed(statement, passage, source)
@@ -88,7 +88,7 @@ def _list_reasons(said: str, passage: str, source: str) -> Iterator[str]:
 
 
 def _find_opposed(statement: str, passage: str, source: str) -> str:
-    """A rate, scope, direction or negation that differs from that of the most similar sentence."""
+    """Return a rate, scope, direction or negation that differs from that of the most similar sentence."""
     opposed = _find_opposed_part(statement, passage, source)
     parts = _PARTS.split(statement)
     # "Bake for 24 hours; at most twice": the passage may say the two in two sentences, each near to one part only
@@ -113,7 +113,7 @@ def _find_opposed_part(said: str, passage: str, source: str) -> str:
 
 
 def _find_missing(said: str, source: str) -> str:
-    """A number or name that the source does not give."""
+    """Return a number or name that the source does not give."""
     if number := find_missing_quantity(strip_totals(said), source):
         return f"number {number}"
     if counted := find_other_noun(said, source):
@@ -155,7 +155,9 @@ def _fold_source(source: str) -> str:
 
 
 def _is_spelt_out(abbreviation: str, source: str) -> bool:
-    """Whether consecutive words of the source begin with the abbreviation's letters ("ODT": on-die termination)."""
+    """Return whether consecutive words of the source begin with the abbreviation's letters ("ODT": on-die
+    termination).
+    """
     if not abbreviation.isalpha() or len(abbreviation) < 2:
         return False
     return any(abbreviation in initials for initials in _list_initials(source))
@@ -163,13 +165,13 @@ def _is_spelt_out(abbreviation: str, source: str) -> bool:
 
 @lru_cache(maxsize=2_000)
 def _list_initials(source: str) -> tuple[str, str]:
-    """The first letters of all words, and of those that are no stop words."""
+    """Return the first letters of all words, and of those that are no stop words."""
     every = fold_words(source)
     return "".join(word[0] for word in every), "".join(word[0] for word in every if word not in STOP_WORDS)
 
 
 def _find_missing_name(said: str, source: str) -> str:
-    """A capitalised word that the source lacks. None in a title, nor in a language whose nouns have capitals."""
+    """Return a capitalised word that the source lacks. None in a title, nor in a language whose nouns have capitals."""
     named = [match for match in _NAME.finditer(said) if not _CALENDAR.fullmatch(match[0])]
     if not named or not _is_english(said, len(named)):
         return ""
@@ -202,13 +204,13 @@ def _group_runs(named: list[re.Match[str]]) -> list[list[re.Match[str]]]:
 
 
 def _may_begin(names: list[str], known: list[str]) -> bool:
-    """Whether the first word, which is English, may have its capital from the beginning of the sentence alone."""
+    """Return whether the first word, which is English, may owe its capital to the beginning of the sentence alone."""
     first = is_common_word if len(names) == 1 else is_ordinary_word
     return first(names[0]) and set(names[1:]) <= set(known)
 
 
 def _is_same_name(one: str, other: str) -> bool:
-    """Whether one is the other or its adjective: Europe and European, Sweden and Swedish."""
+    """Return whether one is the other or its adjective: Europe and European, Sweden and Swedish."""
     least = max(_MIN_NAME_LETTERS, len(one) - _MAX_ENDING_LETTERS, len(other) - _MAX_ENDING_LETTERS)
     return one[:least] == other[:least] and min(len(one), len(other)) >= least
 
@@ -224,20 +226,20 @@ def _list_abbreviations(source: str) -> frozenset[str]:
 
 
 def _has_another_name_beside(name: str, names: list[str], source: str) -> bool:
-    """Whether the source gives the name with a first name or surname that is none of these."""
+    """Return whether the source gives the name with a first name or surname that is none of these."""
     found = re.findall(rf"\b([A-Z][a-z]+) (?i:{name})\b|\b(?i:{name}) ([A-Z][a-z]+)\b", source)
     return any((before or after).casefold() not in names for before, after in found)
 
 
 def _is_english(text: str, capitalised: int) -> bool:
-    """Whether most words are English and most words small: in German, and in titles, a capital makes no name."""
+    """Return whether most words are English and most words small: in German, and in titles, a capital makes no name."""
     small = re.findall(r"\b[a-zà-ÿ]+\b", text)
     return capitalised <= len(small) and 2 * sum(map(is_common_word, small)) >= len(small)
 
 
 @lru_cache(maxsize=2_000)
 def _list_words(source: str) -> frozenset[str]:
-    """All words and stems of the source."""
+    """Return all words and stems of the source."""
     spoken = fold_words(source)
     return frozenset(spoken) | {stem(word) for word in spoken} | find_identifiers(source)
 
@@ -246,8 +248,8 @@ def _list_words(source: str) -> frozenset[str]:
 
 
 def _find_unsupported_clause(said: str, source: str) -> str:
-    """A clause of three content words, or of two and an auxiliary, none of which the source has; and an exception
-    of which the source lacks a half.
+    """Return a clause of three content words, or of two and an auxiliary, none of which the source has; and an
+    exception of which the source lacks a half.
     """
     there = _list_words(source)
     for exception in _EXCEPTION.findall(said):
@@ -266,10 +268,10 @@ def _find_unsupported_clause(said: str, source: str) -> str:
 
 
 def _list_content(clause: str) -> set[str]:
-    """The stems of what a clause says of its subject."""
+    """Return the stems of what a clause says of its subject."""
     return {stem(word) for word in fold_words(clause) if word not in STOP_WORDS} - _FRAMING
 
 
 def _is_abbreviated(clause: str, there: frozenset[str]) -> bool:
-    """Whether the source has the clause's initials ("the on-die termination": ODT)."""
+    """Return whether the source has the clause's initials ("the on-die termination": ODT)."""
     return any(len(initials) > 1 and initials in there for initials in _list_initials(clause))

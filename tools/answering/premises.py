@@ -1,4 +1,4 @@
-"""Is what speaks against a sentence no claim of its own, but the question's, or how it refers to what it just said?
+"""Check whether an objection concerns a claim of the sentence, or only the question's words or a reference back.
 
 "With 950 cycles it is in class 2" takes 950 from the question, and no passage can hold it. Such a sentence is not
 borne out by words, but it may be asked about. A confirmation is none: "Yes, the limit is 950" claims the number.
@@ -40,7 +40,7 @@ def remove_premise(reason: str, said: str, source: str, asked: str) -> tuple[str
 
 
 def _remove_condition(clause: str, said: str, asked: str) -> str:
-    """Without the question's own words behind an "if"."""
+    """Return the sentence without the question's own words after an "if"."""
     at = said.find(clause)
     # At the beginning of a sentence the "if" is a part of the clause.
     conjunction = f"{said[:at]}{clause.split(maxsplit=1)[0] if at == 0 else ''}".strip()
@@ -50,7 +50,7 @@ def _remove_condition(clause: str, said: str, asked: str) -> str:
 
 
 def _remove_opening(number: str, said: str, asked: str) -> str:
-    """Without the question's number where it opens a clause: "With 950 cycles ..."."""
+    """Return the sentence without the question's number if it opens a clause: "With 950 cycles ..."."""
     opening = _OPENING.search(said)
     numbers = [{one for one, _ in find_quantities(text)} for text in (asked, opening[0] if opening else "")]
     if opening is None or not all(number in known for known in numbers):
@@ -59,7 +59,9 @@ def _remove_opening(number: str, said: str, asked: str) -> str:
 
 
 def _remove_counted(number: str, said: str, source: str) -> str:
-    """Without the "two" of "the two counters": it counts what was just named, and the source counts no such things."""
+    """Return the sentence without the "two" of "the two counters": it counts what was just named, and the source counts
+    no such things.
+    """
     word = _FEW.get(number)
     found = re.search(rf"\b(?:the|these|those|all) {word} (\w+)", said, re.IGNORECASE) if word else None
     if not found:

@@ -1,4 +1,4 @@
-"""How a passage is quoted so that it makes sense alone and is still found in its source, character by character.
+"""Quoting of a passage so that it makes sense alone and is still found in its source, character by character.
 
 A unit alone may not make sense: a table row needs its header, a list item the line that introduces the list, "It is
 300 ns" the sentence before. A quotation is a unit with what it needs. Link syntax and emphasis are cleaned, nothing
@@ -83,20 +83,20 @@ def _measure_indent(text: str, start: int) -> int:
 
 @lru_cache(maxsize=1_000)
 def find_ordering_units(text: str) -> frozenset[int]:
-    """The numbers of a passage's units that give orders to the answerer, or follow from them."""
+    """Return the numbers of a passage's units that give orders to the answerer, or follow from them."""
     spans = list(find_orders(text))
     return frozenset(unit.number for unit in read_units(text) if any(a < unit.end and unit.start < b for a, b in spans))
 
 
 def is_header(unit: Unit, units: Sequence[Unit]) -> bool:
-    """Whether it is the first row of a table; a row that stands alone in its passage is content."""
+    """Return whether a unit is the first row of a table; a row that stands alone in its passage is content."""
     following = unit.number + 1
     more = following < len(units) and units[following].kind == "row"
     return unit.kind == "row" and more and _find_first_of_run(unit, units) == unit.number
 
 
 def find_runs(units: Sequence[Unit]) -> Iterator[list[Unit]]:
-    """The rows of each table, without its header, and the items of each list."""
+    """Yield the rows of each table, without its header, and the items of each list."""
     run: list[Unit] = []
     for unit in units:
         if run and unit.kind != run[-1].kind:
@@ -109,27 +109,29 @@ def find_runs(units: Sequence[Unit]) -> Iterator[list[Unit]]:
 
 
 def find_header(unit: Unit, units: Sequence[Unit]) -> Unit | None:
-    """The header of the table that a row stands in; None for a header, and for a row that stands alone."""
+    """Return the header of the table that a row stands in; None for a header, and for a row that stands alone."""
     first = units[_find_first_of_run(unit, units)]
     return first if unit.kind == "row" and first is not unit else None
 
 
 def split_cells(row: str) -> list[str]:
-    """The cells of a row, as plain text."""
+    """Return the cells of a row, as plain text."""
     # Cut before escapes are undone: a stroke behind a backslash is text of a cell.
     cells = re.split(r"(?<!\\)\|", row.strip().removeprefix("|").removesuffix("|"))
     return [extract_prose(cell.strip()).text for cell in cells]
 
 
 def find_heads(unit: Unit, units: Sequence[Unit]) -> list[int]:
-    """What introduces the unit: a table's header, or the line above a list."""
+    """Return the units that introduce this one: a table's header, or the line above a list."""
     if unit.kind not in ("row", "item"):
         return []
     return [number for number in find_needed(unit, units) if number < unit.number]
 
 
 def find_headings_above(unit: Unit, units: Sequence[Unit]) -> list[int]:
-    """The heading that the unit stands under, if it is in the passage: of several that follow each other, all."""
+    """Return the heading that the unit stands under, if it is in the passage: of several that follow each
+    other, all.
+    """
     last = unit.number - 1
     while last >= 0 and units[last].kind != "heading":
         last -= 1
@@ -140,7 +142,7 @@ def find_headings_above(unit: Unit, units: Sequence[Unit]) -> list[int]:
 
 
 def find_needed(unit: Unit, units: Sequence[Unit], *, whole_list: bool = False) -> list[int]:
-    """The numbers of the units that have to be quoted for this one to make sense, itself among them, in order.
+    """Return the numbers of the units that have to be quoted for this one to make sense, itself among them, in order.
 
     Args:
         whole_list: the question asks for all there are, or how to do something: one item or step alone is no answer.
@@ -183,7 +185,7 @@ def _add_list(unit: Unit, units: Sequence[Unit], whole_list: bool) -> list[int]:
 
 
 def _find_items_above(unit: Unit, units: Sequence[Unit]) -> list[int]:
-    """The items that a sub-item stands under, outermost first."""
+    """Return the items that a sub-item stands under, outermost first."""
     found: list[int] = []
     indent, first = unit.indent, _find_first_of_run(unit, units)
     if not _is_marked(unit):
@@ -196,7 +198,7 @@ def _find_items_above(unit: Unit, units: Sequence[Unit]) -> list[int]:
 
 
 def _find_items_below(unit: Unit, units: Sequence[Unit]) -> list[int]:
-    """The sub-items that an item leads to with a colon."""
+    """Return the sub-items that an item leads to with a colon."""
     if not _is_introduction(unit):
         return []
     below = units[unit.number + 1 : _find_last_of_run(unit, units) + 1]
@@ -204,12 +206,12 @@ def _find_items_below(unit: Unit, units: Sequence[Unit]) -> list[int]:
 
 
 def _is_marked(unit: Unit) -> bool:
-    """Whether an item begins here; the later sentences of a long one have no mark."""
+    """Return whether an item begins here; the later sentences of a long one have no mark."""
     return _MARKER.match(unit.text) is not None
 
 
 def is_step(unit: Unit) -> bool:
-    """Whether it is an item with a number, which says that order matters."""
+    """Return whether a unit is an item with a number, which says that order matters."""
     return unit.kind == "item" and _NUMBERED.match(unit.text) is not None
 
 
@@ -239,7 +241,8 @@ def _add_neighbours(unit: Unit, units: Sequence[Unit]) -> list[int]:
 
 
 def find_block_around(unit: Unit, text: str, most_chars: int) -> list[int]:
-    """The numbers of the unit with what stands around it in its passage, up to `most_chars`: of a short section all.
+    """Return the numbers of the unit with what stands around it in its passage, up to `most_chars`: of a short section
+    all.
 
     Lists and tables come whole or not at all, except that a long one around the unit comes as far as `find_needed`
     takes it. What follows goes before what precedes.
@@ -263,8 +266,8 @@ def find_block_around(unit: Unit, text: str, most_chars: int) -> list[int]:
 
 
 def _find_whole_at(number: int, units: Sequence[Unit]) -> Iterable[int]:
-    """The unit of this number with what it is no part without: a sentence alone, a list or table whole with the line
-    that introduces it. Empty where there is none, a heading, or a long list.
+    """Return the unit of this number with what it is no part without: a sentence alone, a list or table whole with the
+    line that introduces it. Empty where there is none, a heading, or a long list.
     """
     if not 0 <= number < len(units) or is_heading(units[number], units):
         return ()
@@ -280,7 +283,7 @@ def _find_whole_at(number: int, units: Sequence[Unit]) -> Iterable[int]:
 
 
 def _get_spare_chars(numbers: Collection[int], units: Sequence[Unit]) -> int:
-    """By how many characters a list or table may go over, so that it comes whole."""
+    """Return by how many characters a list or table may exceed the limit, so that it comes whole."""
     return SPARE_CHARS if any(units[number].kind in _RUNS for number in numbers) else 0
 
 
@@ -289,7 +292,9 @@ def _measure_size(numbers: Iterable[int], units: Sequence[Unit]) -> int:
 
 
 def is_heading(unit: Unit, units: Sequence[Unit]) -> bool:
-    """Whether it is marked as one, or written like one where there are no marks: "WORKING TIME", "8. WORKING TIME"."""
+    """Return whether a unit is marked as a heading, or written like one without marks: "WORKING TIME", "8. WORKING
+    TIME".
+    """
     if unit.kind == "heading":
         return True
     # A warning may be in capitals, and so may an item of a list; a number before a heading makes it look like one.
@@ -301,7 +306,7 @@ def is_heading(unit: Unit, units: Sequence[Unit]) -> bool:
 
 
 def is_title(unit: Unit, units: Sequence[Unit]) -> bool:
-    """Whether it begins a passage as a title does where there are no marks: a few words alone that state nothing."""
+    """Return whether a unit begins a passage as a title does without marks: a few words alone that state nothing."""
     following = units[unit.number + 1] if unit.number + 1 < len(units) else None
     if unit.number or unit.kind != "prose" or not (following is None or following.apart or following.kind != "prose"):
         return False
@@ -310,7 +315,7 @@ def is_title(unit: Unit, units: Sequence[Unit]) -> bool:
 
 
 def _trim_loose_ends(numbers: list[int], units: Sequence[Unit]) -> list[int]:
-    """Without a line at the end that leads to what is not quoted; and with what its first sentence leans on."""
+    """Drop a last line that leads to what is not quoted, and add what the first sentence leans on."""
     while len(numbers) > 1 and units[numbers[-1]].kind == "prose" and _is_introduction(units[numbers[-1]]):
         numbers = numbers[:-1]
     first = units[numbers[0]]
@@ -318,7 +323,9 @@ def _trim_loose_ends(numbers: list[int], units: Sequence[Unit]) -> list[int]:
 
 
 def render_quotation(numbers: Sequence[int], units: Sequence[Unit]) -> str:
-    """The units as Markdown, in document order: sentences that follow each other in one paragraph, others apart."""
+    """Return the units as Markdown, in document order: sentences that follow each other in one paragraph,
+    others apart.
+    """
     chosen = sorted(set(numbers))
     parts: list[str] = []
     for place, number in enumerate(chosen):
@@ -357,7 +364,7 @@ def _render_unit(unit: Unit) -> str:
 
 
 def _close_fence(code: str) -> str:
-    """With the fence that a passage lacks which begins or ends within a long block of code."""
+    """Return the code with the fence that it lacks if its passage begins or ends within a long block."""
     lines = code.split("\n")
     first, last = _FENCE.match(lines[0]), _FENCE.match(lines[-1])
     if last and not first:

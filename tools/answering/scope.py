@@ -1,4 +1,4 @@
-"""Does a sentence narrow, widen or reverse what another one says? Words of scope, and opposites.
+"""Comparison of two sentences' words of scope and of opposites: does one narrow, widen or reverse the other?
 
 English only; words that are not in these lists decide nothing. Negation: `denial.py`.
 """
@@ -79,7 +79,7 @@ _MIN_BASE_LETTERS = 4  # letters: "put" and "input" are no opposites
 
 
 def _build_any_of(words: str, behind: str = "") -> str:
-    """A pattern for any of the words ("_" for a blank, "*" for any ending), followed by `behind`."""
+    """Return a pattern for any of the words ("_" for a blank, "*" for any ending), followed by `behind`."""
     alternatives = "|".join(words.split()).replace("_", " ").replace("*", r"\w*")
     # Not before a hyphen: "must-have" is no "must".
     return rf"\b(?:{alternatives})\b(?!-){behind}"
@@ -166,7 +166,7 @@ _SCOPES = {
 
 
 def find_scope_objection(said: str, nearest: str) -> str:
-    """How a sentence denies, narrows, widens or reverses what the other says, in a few words; empty if it does not."""
+    """Return how a sentence denies, narrows, widens or reverses the other, in a few words; empty if it does not."""
     claims_more = _NOT_ONLY.search(said) and not _BESIDES.search(nearest)
     said, nearest = strip_idle_negations(said), strip_idle_negations(nearest)
     if claims_more or is_denied(said, nearest):
@@ -185,7 +185,8 @@ def find_scope_objection(said: str, nearest: str) -> str:
 
 
 def _add_limits(said: str, nearest: str) -> str:
-    """The other with "only" where a condition says as much: "may ... once", "no ... unless", "second source: none".
+    """Return the other sentence with "only" if a condition in it says as much: "may ... once", "no ... unless", "second
+    source: none".
 
     Not for a sentence that begins with it: "Only managers may ..." is about who, and no condition says that.
     """
@@ -200,7 +201,7 @@ def _add_limits(said: str, nearest: str) -> str:
 
 
 def find_opposed_clause(said: str, passage: str) -> str:
-    """A word of direction in a clause, where the passage's clauses about the same have only its opposite."""
+    """Return a word of direction in a clause, where the passage's clauses about the same have only its opposite."""
     for clause in CLAUSE.split(_FORBIDDEN.sub("forbidden", strip_idle_negations(said))):
         mine = _find_directions(clause)
         stems = find_statement_stems(clause) - {stem(word) for word in mine.values()}
@@ -214,7 +215,7 @@ def find_opposed_clause(said: str, passage: str) -> str:
 
 
 def _find_opposed(said: str, nearest: str) -> str:
-    """A word of direction in the sentence where the other has only its opposite; empty if there is none.
+    """Return a word of direction in the sentence where the other has only its opposite; empty if there is none.
 
     If one clause of the other holds all stems that the two share, only that clause is compared.
     """
@@ -228,7 +229,7 @@ def _find_opposed(said: str, nearest: str) -> str:
 
 
 def _find_altered(said: str, nearest: str) -> str:
-    """A decisive word (`_DECISIVE`) that differs while all else is quoted: "must park" for "may park"."""
+    """Return a decisive word (`_DECISIVE`) that differs while all else is quoted: "must park" for "may park"."""
     mine, theirs = _build_skeleton(said), _build_skeleton(nearest)
     frame, whole = [word for word, _ in mine], [word for word, _ in theirs]
     # The sentence may be quoted from anywhere within the other.
@@ -244,7 +245,7 @@ def _find_altered(said: str, nearest: str) -> str:
 
 
 def _find_misplaced(said: str, nearest: str) -> str:
-    """A word of time or direction that differs while all else is quoted: "from Lyon" for "to Lyon"."""
+    """Return a word of time or direction that differs while all else is quoted: "from Lyon" for "to Lyon"."""
     mine, theirs = fold_words(said), fold_words(nearest)
     for start in range(len(theirs) - len(mine) + 1):
         changed = [(here, there) for here, there in zip(mine, theirs[start:], strict=False) if here != there]
@@ -255,7 +256,9 @@ def _find_misplaced(said: str, nearest: str) -> str:
 
 @lru_cache(maxsize=8_000)
 def _build_skeleton(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The words that are not decisive, each with the decisive ones before it (numbers, negation, direction, scope)."""
+    """Return the words that are not decisive, each with the decisive ones before it (numbers, negation,
+    direction, scope).
+    """
     found: list[tuple[str, tuple[str, ...]]] = []
     decisive: list[str] = []
     for word in fold_words(text):
@@ -271,7 +274,7 @@ def _build_skeleton(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 @lru_cache(maxsize=8_000)
 def _find_directions(text: str) -> dict[int, str]:
-    """The words of direction in the text, by their side in `_OPPOSITES`."""
+    """Return the words of direction in the text, by their side in `_OPPOSITES`."""
     spoken = [word.casefold() for word in _WORD.findall(text)]
     phrases = [f"{one} {other}" for one, other in pairwise(spoken)]
     found: dict[int, str] = {}
@@ -282,7 +285,7 @@ def _find_directions(text: str) -> dict[int, str]:
 
 
 def _find_prefixed(said: str, nearest: str) -> str:
-    """A word that the two texts have once with and once without a negating prefix: "valid" and "invalid"."""
+    """Return a word that the two texts have once with and once without a negating prefix: "valid" and "invalid"."""
     mine, theirs = frozenset(fold_words(said)), frozenset(fold_words(nearest))
     for here, there in ((mine - theirs, theirs - mine), (theirs - mine, mine - theirs)):
         for word in here:

@@ -1,4 +1,4 @@
-"""Whether an answer quotes a list or table whole: a selection says that it is one."""
+"""Check whether an answer quotes a list or table only in part."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from argot.tools.text.words import bare
 
 
 def count_quoted(sentences: Collection[str], passage: str) -> tuple[int, int]:
-    """How many rows or items are quoted, of how many, in the first list or table of a passage that is quoted in part;
-    (0, 0) where each is quoted whole or not at all.
+    """Return how many rows or items are quoted, of how many, in the first list or table of a passage that is quoted in
+    part; (0, 0) if each is quoted whole or not at all.
 
     Args:
         sentences: of the answer, as quoted.

@@ -15,12 +15,12 @@ MAX_SCORE_LOSS = 0.15
 
 
 def list_named_successors(document: Document) -> list[str]:
-    """What it says that it is superseded by, itself left out."""
+    """Return the documents that this one says it is superseded by, except itself."""
     return [said for said in document.values("superseded_by") if not _is_name_of(said, document)]
 
 
 def find_successors(documents: Sequence[Document]) -> list[tuple[Document, Document]]:
-    """The pairs of a document and the one among these that it names as its successor."""
+    """Return the pairs of a document and the one among these that it names as its successor."""
     pairs = [
         (old, new)
         for old in documents
@@ -34,7 +34,9 @@ def find_successors(documents: Sequence[Document]) -> list[tuple[Document, Docum
 
 
 def is_preferred(one: Document, other: Document) -> bool:
-    """Whether the first of two that speak of the same thing counts more: it is in force, succeeds it, or is newer."""
+    """Return whether the first of two documents on the same thing takes precedence: it is in force, succeeds the other,
+    or is newer.
+    """
     if pairs := find_successors([one, other]):
         return pairs[0][1] is one
     if _is_in_force(one) != _is_in_force(other):
@@ -45,8 +47,8 @@ def is_preferred(one: Document, other: Document) -> bool:
 
 
 def put_successors_first(hits: Sequence[Hit], question: str) -> list[Hit]:
-    """The hits in their order, but those of a superseded document behind the last of its successor, and each of a
-    document that is not in force behind the best one that says the same in force; unless the question asks for it.
+    """Return the hits in their order, but those of a superseded document behind the last of its successor, and each of
+    a document that is not in force behind the best one that says the same in force; unless the question asks for it.
     """
     ordered = list(hits)
     for old, new in find_successors(_list_documents(hits)):
@@ -67,7 +69,7 @@ def put_successors_first(hits: Sequence[Hit], question: str) -> list[Hit]:
 
 
 def drop_outdated(hits: Sequence[Hit], question: str) -> list[Hit]:
-    """Without the passages in whose place one that stands before them counts."""
+    """Return the hits without those that an earlier hit takes the place of."""
     pairs = {
         (old.id, new.id) for old, new in find_successors(_list_documents(hits)) if not _is_asked_for(question, old, new)
     }
@@ -91,7 +93,7 @@ def _is_replacement(hit: Hit, outdated: Hit, question: str, aside: set[str]) -> 
 
 
 def _find_aside(hits: Sequence[Hit]) -> set[str]:
-    """The ids of those documents that are not in force."""
+    """Return the ids of those documents that are not in force."""
     return {document.id for document in _list_documents(hits) if not _is_in_force(document)}
 
 
@@ -100,7 +102,7 @@ def _is_in_force(document: Document) -> bool:
 
 
 def _is_asked_for(question: str, old: Document, new: Document) -> bool:
-    """Whether the question names the older one's revision ("in 2023", "rev. A") or status ("the draft")."""
+    """Return whether the question names the older one's revision ("in 2023", "rev. A") or status ("the draft")."""
     wanted = find_revisions(question)
     mine, theirs = (find_revisions(f"{one.title}, {one.name}") for one in (old, new))
     status = {word for said in old.values("status") for word in fold_words(said)[:1]}

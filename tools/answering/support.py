@@ -1,4 +1,4 @@
-"""How much of a sentence does a passage support? A score; `objections.py` checks what must not differ at all."""
+"""Score of how much of a sentence a passage supports; `objections.py` checks what must not differ at all."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _TURNS = frozenset(
 
 
 def read_visible(markdown: str) -> str:
-    """The prose a reader sees, without a list marker at its beginning: the number of a step is no statement."""
+    """Return the prose a reader sees, without a list marker at its beginning: the number of a step is no statement."""
     return extract_prose(_LIST_MARKER.sub("", markdown, count=1)).text
 
 
 @lru_cache(maxsize=8_000)
 def is_quoted(sentence: str, passage: str) -> bool:
-    """Whether the passage holds the sentence word for word, whatever the mark-up of either.
+    """Return whether the passage holds the sentence word for word, whatever the mark-up of either.
 
     With other capitals only where the words before do not turn it round: "Phones may read mail" is no quotation from
     "No phones may read mail".
@@ -64,7 +64,9 @@ def _has_quotation(said: str, source: str) -> bool:
 
 
 def _is_whole_units(said: str, passage: str) -> bool:
-    """Whether it is nothing but units of the passage, whole and in their order: a step, and what is said behind it."""
+    """Return whether a text is nothing but whole units of the passage in their order: a step, and what is said behind
+    it.
+    """
     rest = said.strip()
     for start, end, _ in split_units(passage):
         unit = _fold_shown(passage[start:end]).strip()
@@ -77,7 +79,7 @@ def _is_whole_units(said: str, passage: str) -> bool:
 
 @lru_cache(maxsize=4_000)
 def _fold_shown(markdown: str) -> str:
-    """Each word in small letters, with a blank on both sides."""
+    """Return each word in small letters, with a blank on both sides."""
     return f" {' '.join(_SHOWN.findall(read_visible(markdown).casefold()))} ".replace("  ", "")
 
 
@@ -85,7 +87,7 @@ def _fold_shown(markdown: str) -> str:
 
 
 def find_nearest_unit(said: str, passage: str) -> str:
-    """The passage's unit that shares most with the sentence, numbers and identifiers counting double."""
+    """Return the passage's unit that shares most with the sentence, numbers and identifiers counting double."""
     wanted, units = find_statement_stems(said), _split_units(passage)
     if not units or not wanted:
         return ""
@@ -95,14 +97,14 @@ def find_nearest_unit(said: str, passage: str) -> str:
 
 @lru_cache(maxsize=1_000)
 def _split_units(passage: str) -> tuple[tuple[str, frozenset[str]], ...]:
-    """Each unit of the passage, plain, with its stems."""
+    """Return each unit of the passage, plain, with its stems."""
     units = (extract_prose(passage[start:end]).text for start, end, _ in split_units(passage))
     return tuple((unit, find_statement_stems(unit)) for unit in units)
 
 
 @lru_cache(maxsize=8_000)
 def find_statement_stems(text: str) -> frozenset[str]:
-    """What a text is about: stems of its content words, its numbers and its identifiers.
+    """Return what a text is about: stems of its content words, its numbers and its identifiers.
 
     Where a script has no spaces, a whole clause would be one word; its pairs of characters stand for its words.
     """
@@ -114,7 +116,9 @@ def find_statement_stems(text: str) -> frozenset[str]:
 
 
 def _split_word(word: str) -> list[str]:
-    """The word itself; of one in a script without spaces, each pair of its characters, and what else it holds."""
+    """Return the word itself; of one in a script without spaces, each pair of its characters, and what else it
+    holds.
+    """
     runs = _UNSPACED.findall(word)
     if not runs:
         return [word]
@@ -141,7 +145,7 @@ _ORDER_SHARE = 0.15  # enough to prefer, of two passages with the same words, th
 
 @lru_cache(maxsize=20_000)
 def support(statement: str, text: str) -> float:
-    """The share, in [0, 1], of `statement` that `text` covers; both Markdown. Blind to negation and units."""
+    """Return the share, in [0, 1], of `statement` that `text` covers; both Markdown. Blind to negation and units."""
     if not statement.strip() or not text.strip():
         return 0.0
     if is_quoted(statement, text):

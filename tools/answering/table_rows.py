@@ -1,4 +1,4 @@
-"""Which rows of a table answer, where the words of a question point to one of them.
+"""Choice of the table rows that answer, if the words of a question point to one of them.
 
 The row that shares most words with a question is often the wrong one: "a cabin with a window" has more in common with
 "Pet cabin" than with "Sea view". A row answers alone only if it is named, or if the number asked for falls into it.
@@ -21,14 +21,14 @@ class Question(Protocol):
     def text(self) -> str: ...
 
     def held_by(self, text: str) -> frozenset[str]:
-        """The stems of the question that a text holds."""
+        """Return the stems of the question that a text holds."""
 
     def names(self, text: str) -> bool:
-        """Whether the question holds every word of a text."""
+        """Return whether the question holds every word of a text."""
 
 
 def select_rows(question: Question, row: Unit, table: Sequence[Unit], header: Unit | None) -> list[Unit]:
-    """The rows to be quoted for the one that fits a question best, in order; of a short table all, where in doubt.
+    """Return the rows to quote for the one that fits a question best, in order; in doubt, all rows of a short table.
 
     Args:
         table: its rows without the header.
@@ -51,7 +51,7 @@ def _list_columns(table: Sequence[Unit]) -> list[list[str]]:
 def _find_in_range(
     question: str, columns: Sequence[Sequence[str]], table: Sequence[Unit], header: Unit | None
 ) -> list[Unit]:
-    """The rows that the number asked for falls into; none where that cannot be told of exactly one column."""
+    """Return the rows that the number asked for falls into; none if that cannot be told of exactly one column."""
     asked = find_asked_range(question)
     bounding = [number for number, cells in enumerate(columns) if has_bounds(cells)]
     if asked is None or len(bounding) != 1:
@@ -67,7 +67,7 @@ def _is_named(question: Question, row: Unit) -> bool:
 
 
 def _select_fullest(question: Question, rows: Sequence[Unit]) -> list[Unit]:
-    """Without the rows of which another one has all that the question asks for, and more."""
+    """Return the rows without those whose question words another row holds, with more besides."""
     held = [question.held_by(one.plain) for one in rows]
     return [one for one, its in zip(rows, held, strict=True) if not any(its < other for other in held)]
 
@@ -79,6 +79,6 @@ def _select_all_or_alike(question: Question, row: Unit, table: Sequence[Unit]) -
 
 
 def find_rows_alike(question: Question, row: Unit, table: Sequence[Unit]) -> list[Unit]:
-    """The rows that hold all the words of the question that this one holds."""
+    """Return the rows that hold all the words of the question that this one holds."""
     its = question.held_by(row.plain)
     return [one for one in table if its <= question.held_by(one.plain)][:MAX_STEPS] if its else [row]

@@ -1,4 +1,4 @@
-"""What documents say an abbreviation means, where its meaning is asked for and the glossary lacks it.
+"""Definitions of an abbreviation in documents, if its meaning is asked for and the glossary lacks it.
 
 A passage that only uses the abbreviation does not say what it means, however often it stands there.
 """
@@ -24,7 +24,7 @@ _TELLS = re.compile(r"\W*(?:is|are|means?|refers? to|denotes?|stands? for|[:=–
 
 
 def find_term_to_define(question: str, terms: Sequence[ReadTerm]) -> str:
-    """The abbreviation whose meaning the question asks for, if it is none of the terms; else empty."""
+    """Return the abbreviation whose meaning the question asks for, if it is none of the terms; else empty."""
     known = {term.mention.surface for term in terms}
     # Also what everybody is taken to know ("CFO"): whoever asks for its meaning does not.
     capitals = [] if question.isupper() else _CAPITALS.finditer(question)
@@ -35,7 +35,9 @@ def find_term_to_define(question: str, terms: Sequence[ReadTerm]) -> str:
 
 
 def find_spelling_out(term: str, passage: Passage) -> list[int]:
-    """The numbers of the passage's units that spell the term out, with what they need beside them; empty if none do."""
+    """Return the numbers of the passage's units that spell the term out, with what they need beside them; empty
+    if none do.
+    """
     text = passage.with_columns
     found = [one for one in _find_definitions(term, text, passage.header) if one.kind in _SPELLS_OUT and one.expansion]
     if not found:
@@ -46,7 +48,7 @@ def find_spelling_out(term: str, passage: Passage) -> list[int]:
 
 
 def is_about(term: str, passage: Passage) -> bool:
-    """Whether a passage is headed by the term, or a sentence, item or row of it begins with it and says what it is."""
+    """Return whether the term heads a passage, or begins a sentence, item or row that says what it is."""
     names = set(variants(term))
     if any(_is_name(heading, names) for heading in passage.heading_path):
         return True

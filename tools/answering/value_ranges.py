@@ -63,7 +63,7 @@ class ValueRange:
 
 
 def find_asked_range(question: str) -> ValueRange | None:
-    """The number or range that a question names, if it is the only one and there is no doubt of it."""
+    """Return the number or range that a question names, if it is the only one and there is no doubt of it."""
     found = list(_RANGE.finditer(question))
     if len(found) != 1 or any(word in NUMBER_WORDS for word in fold_words(question)):
         return None
@@ -76,12 +76,12 @@ def has_number(question: str) -> bool:
 
 
 def has_bounds(cells: Sequence[str]) -> bool:
-    """Whether a cell of a column names a range of numbers, and not one alone."""
+    """Return whether a cell of a column names a range of numbers, and not one alone."""
     return any((found := _read_cell(cell)) is not None and found.is_bound for cell in cells)
 
 
 def find_places_in_range(asked: ValueRange, column: str, cells: Sequence[str]) -> list[int] | None:
-    """The places of those cells of a column whose range holds what is asked for; None where it cannot be told.
+    """Return the places of those cells of a column whose range holds what is asked for; None where it cannot be told.
 
     Args:
         column: its name, which may give the unit.

@@ -56,7 +56,7 @@ async def load_adapter(server: Endpoint, name: str, folder: Path) -> None:
 
 
 async def can_load_adapters(server: Endpoint) -> bool:
-    """Whether this vLLM loads adapters while it runs; asked by a request that names none, and so changes nothing."""
+    """Return whether this vLLM loads adapters while it runs; the request names none, and so changes nothing."""
     try:
         await _send_order(server, "load_lora_adapter", {})
     except StatusError as error:
@@ -75,13 +75,13 @@ async def _wait_within_bounds(server: Endpoint, asking: Any) -> Any:
 
 
 async def _is_adapter(server: Endpoint, name: str) -> bool:
-    """Of what vLLM lists, adapters are those with a parent: the model they belong to."""
+    """Return whether the model is an adapter: vLLM lists adapters with a parent, the model they belong to."""
     listed = await _wait_within_bounds(server, server.connection().request("GET", f"{server.address.api}/models"))
     return any(one.get("id") == name and one.get("parent") for one in listed.get("data", ()))
 
 
 def _read_rank_and_place(folder: Path) -> tuple[int, str]:
-    """The adapter's rank, and its folder as the server is told it.
+    """Return the adapter's rank, and its folder as the server is told it.
 
     Raises:
         InvalidInput: the folder holds no adapter.

@@ -25,7 +25,7 @@ class ModelAddress:
 
 
 def parse_address(url: str) -> ModelAddress:
-    """The address, from a URL with or without /v1 and a slash at its end.
+    """Return the address, from a URL with or without /v1 and a slash at its end.
 
     Raises:
         InvalidSettings: this is no http(s) URL with a host, or it carries a password, a query or a fragment.

@@ -47,7 +47,7 @@ class Run:
             raise Fault(self.failed).error()
 
     def give_up(self, fault: Fault) -> ModelUnavailable:
-        """The error to raise; the run goes on with the model only where the fault was not the server's."""
+        """Return the error to raise; the run goes on with the model only where the fault was not the server's."""
         self.invalid += fault.invalid
         # A prompt that is too long, or one reply that is no JSON, says nothing of the next call.
         if not fault.overflow and (not fault.invalid or self.invalid >= MAX_INVALID_REPLIES):
@@ -76,11 +76,11 @@ class Call:
 
     @property
     def cut_short(self) -> bool:
-        """Whether the reply ended at a limit or filter of the server, not where the model was done."""
+        """True if the reply ended at a limit or filter of the server, not where the model was done."""
         return self._completion is not None and self._completion.cut_short
 
     async def pieces(self) -> AsyncGenerator[str, None]:
-        """The pieces of the first attempt that succeeds, as they come. For a schema: one piece, once it is valid.
+        """Yield the pieces of the first attempt that succeeds, as they come. For a schema: one piece, once it is valid.
 
         Raises:
             ModelUnavailable: none does.
@@ -102,7 +102,7 @@ class Call:
             self._clock.again()
 
     async def _record_attempt(self) -> AsyncGenerator[str, None]:
-        """One attempt, which leaves its record however it ends."""
+        """Make one attempt, which leaves its record however it ends."""
         started = time.monotonic()
         failed = ""
         trace = current_trace()
@@ -153,7 +153,7 @@ class Call:
         yield reply
 
     async def _prepare(self) -> ModelCompletion:
-        """The request, as this server takes it."""
+        """Return the request, as this server takes it."""
         server = self.run.server
         served = await self._clock.wait(server.served_model())
         quirks = server.quirks
@@ -179,7 +179,7 @@ class Call:
         )
 
     async def _is_worth_another(self, fault: Fault) -> bool:
-        """Whether to ask again: only while the reader has got nothing, so that nothing can be said twice."""
+        """Return whether to ask again: only while the reader has received nothing, so that nothing is said twice."""
         completion = self._completion
         # An invalid reply was read by nobody.
         if completion and completion.received and not fault.invalid:
@@ -197,7 +197,9 @@ class Call:
         return True
 
     async def _name_models(self, fault: Fault) -> Fault:
-        """For an unknown model, a fault that lists those served; `again` if the server has changed its model since."""
+        """Return, for an unknown model, a fault that lists those served; `again` if the server has changed its model
+        since.
+        """
         completion = self._completion
         if fault.status != 404 or completion is None:
             return fault
@@ -261,6 +263,8 @@ def build_response_format(name: str, schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def add_schema(messages: Messages, schema: dict[str, Any]) -> Messages:
-    """The schema at the end of the system text: constant for a prompt, so that a prefix cache still serves it."""
+    """Return the messages with the schema at the end of the system text: constant for a prompt, so that a prefix cache
+    still serves it.
+    """
     (role, text), *rest = messages
     return [(role, text + SCHEMA_IN_WORDS + json.dumps(schema, ensure_ascii=False)), *rest]

@@ -1,4 +1,4 @@
-"""What a model server can do, found out by requests for a few tokens."""
+"""Abilities of a model server, found out by requests for a few tokens."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ REFUSAL_STATUSES = (400, 404, 422, 501)
 
 @dataclass(frozen=True, slots=True)
 class ServerInfo:
-    """What the server offers. `served` are all the models it lists.
+    """Abilities of the server. `served` are all the models it lists.
 
     `context_known`: the context's length comes from the server or the settings, and is not assumed.
     """
@@ -77,7 +77,7 @@ async def _test_abilities(server: Endpoint, model: str) -> tuple[dict[str, Any] 
 async def _request_chat(
     server: Endpoint, model: str, tokens: int, *, needed: bool = False, **more: Any
 ) -> dict[str, Any] | None:
-    """The reply's one choice; None where the server refuses such a request, unless it is `needed`."""
+    """Return the reply's one choice; None where the server refuses such a request, unless it is `needed`."""
     messages = [{"role": role, "content": text} for role, text in GREETING]
     body = {"model": model, "messages": messages, "temperature": 0, server.quirks.max_tokens: tokens, **more}
     asking = server.connection().request("POST", f"{server.address.api}/chat/completions", body)

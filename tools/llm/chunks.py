@@ -26,7 +26,7 @@ class Chunk:
 
 
 def read_chunk(data: bytes) -> Chunk:
-    """The chunk in an event's data.
+    """Return the chunk in an event's data.
 
     Raises:
         WrongAnswer: this is no chunk of a completion.
@@ -61,7 +61,7 @@ def _check_mapping(value: Any) -> dict[str, Any]:
 
 
 def _read_text(content: Any) -> str:
-    """The text of a delta; some servers send a list of parts, of which those of type "text" are the answer."""
+    """Return the text of a delta; some servers send a list of parts, of which those of type "text" are the answer."""
     if not content or isinstance(content, str):
         return content or ""
     if not isinstance(content, list):
@@ -77,12 +77,12 @@ def _is_text(part: Any) -> bool:
 
 
 def _read_usage(said: Any) -> tuple[int, int] | None:
-    """The counts of tokens. A wrong count spoils no answer: it is taken for 0."""
+    """Return the counts of tokens. A wrong count spoils no answer: it is taken for 0."""
     if not isinstance(said, dict):
         return None
     return read_token_count(said.get("prompt_tokens")), read_token_count(said.get("completion_tokens"))
 
 
 def read_token_count(said: object) -> int:
-    """A count as the server gives it; 0 for what is none."""
+    """Return a count as the server gives it; 0 for what is none."""
     return said if isinstance(said, int) and 0 <= said <= MAX_TOKENS else 0

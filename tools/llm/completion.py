@@ -64,7 +64,7 @@ class ModelCompletion:
         return {*self.body, *self._build_stream_options()}
 
     async def pieces(self, client: ModelClient, clock: Clock) -> AsyncGenerator[str, None]:
-        """The reply as it comes, without thoughts. However this ends, the server's work on it ends too.
+        """Yield the reply as it comes, without thoughts. However this ends, the server's work on it ends too.
 
         Raises:
             TooLate: a bound in time was reached.
@@ -99,7 +99,7 @@ class ModelCompletion:
 
     @property
     def cut_short(self) -> bool:
-        """Whether the reply ended at a limit or filter of the server, not where the model was done."""
+        """True if the reply ended at a limit or filter of the server, not where the model was done."""
         return self.finish in {"length", "content_filter"}
 
     def _mark_received(self, piece: str) -> str:
@@ -108,7 +108,8 @@ class ModelCompletion:
         return piece
 
     async def _read_next(self, stream: ServerSentEvents, clock: Clock) -> Chunk | None:
-        """The next chunk; None at the end. What follows the end of the reply neither spoils it nor delays it for long.
+        """Return the next chunk; None at the end. What follows the end of the reply neither spoils it nor delays it for
+        long.
 
         A server that calls every piece the last is found out by the text that still comes.
         """

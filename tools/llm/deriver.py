@@ -53,7 +53,7 @@ _DIVIDER = re.compile(r"[ \t]{0,3}\|[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\
 
 
 def name_prompts(kind: DerivableKind) -> str:
-    """The prompts a kind is made by, with their versions: as it is stored."""
+    """Return the names and versions of the prompts that make a kind, as they are stored."""
     return "+".join(f"{name}@{prompt(name).version}" for name in PROMPTS[kind])
 
 
@@ -91,7 +91,7 @@ class ModelDeriver:
 
     @classmethod
     async def open(cls, server: ModelServer, kinds: Collection[DerivableKind] = DERIVABLE) -> ModelDeriver:
-        """A deriver by the model the server serves.
+        """Return a deriver by the model the server serves.
 
         Raises:
             ModelUnavailable: it does not say which.
@@ -156,7 +156,8 @@ class ModelDeriver:
     # -- one task -----------------------------------------------------------------------------------------------------
 
     async def make(self, kind: DerivableKind, passages: Sequence[Passage], previous: str = "") -> Made:
-        """Everything one recipe makes of these passages; nothing, without a call, of those it is not meant for.
+        """Make everything that one recipe gives for these passages; nothing, without a call, if it is not meant for
+        them.
 
         Args:
             passages: of one document, one after the other; several only of a kind in `SECTION_CHARS`.
@@ -186,7 +187,7 @@ class ModelDeriver:
         return Made(recipe, passages, stamped_derived(derived, passages), stamped_triples(triples, passages))
 
     def _build_inputs(self, kind: DerivableKind, passage: Passage) -> dict[str, str]:
-        """What the prompt is given beside the passage."""
+        """Return the prompt's inputs beside the passage."""
         settings = self.server.settings
         heading = passage.heading or passage.header
         match kind:
@@ -208,7 +209,7 @@ class _DerivationTask:
     inputs: dict[str, str]
 
     async def cut_parts(self, name: str, data: str, text: str, **more: str) -> list[str]:
-        """The text in as few parts as the model's context takes; mostly one."""
+        """Return the text in as few parts as the model's context takes; mostly one."""
         pieces = _cut_pieces(text, MAX_PIECE_CHARS)
         parts: list[str] = []
         while pieces and len(parts) < MAX_PARTS:
@@ -277,7 +278,7 @@ async def _make_questions(work: _DerivationTask, _: str) -> _Result:
 
 
 async def _make_description(work: _DerivationTask, _: str) -> _Result:
-    """Of a slide as a whole, else of the tables in a passage; of other passages none."""
+    """Describe a slide as a whole, else each table of a passage; other passages get no description."""
     if work.passage.page_kind == "slide":
         return [], await work.write("slide_description", "slide", work.passage.text)
     texts: list[str] = []
@@ -318,7 +319,9 @@ def _count_questions(text: str) -> int:
 
 
 def _cut_pieces(text: str, longest: int) -> list[str]:
-    """The text's paragraphs, none longer than this; longer ones are cut at line ends, sentence ends or blanks."""
+    """Return the text's paragraphs, none longer than this; longer ones are cut at line ends, sentence ends or
+    blanks.
+    """
     pieces: list[str] = []
     for paragraph in re.split(r"\n[ \t]*\n", text):
         rest = paragraph.strip("\n")
@@ -333,7 +336,7 @@ def _cut_pieces(text: str, longest: int) -> list[str]:
 
 
 def _find_tables(text: str) -> list[str]:
-    """The Markdown tables of a text: runs of rows among which is the line that divides head and body."""
+    """Return the Markdown tables of a text: runs of rows among which is the line that divides head and body."""
     tables: list[str] = []
     rows: list[str] = []
     # The empty line ends a table that the text ends with.
@@ -353,7 +356,7 @@ def _bind_call(make: Callable[..., Awaitable[Made]], *given: Any) -> Callable[[]
 
 
 async def _gather_bounded(calls: Sequence[Callable[[], Awaitable[Made]]]) -> list[Made]:
-    """The results in order, `MAX_PARALLEL_CALLS` at a time; the first failure ends the others."""
+    """Return the results in order, `MAX_PARALLEL_CALLS` at a time; the first failure ends the others."""
     gate = asyncio.Semaphore(MAX_PARALLEL_CALLS)
 
     async def one(call: Callable[[], Awaitable[Made]]) -> Made:

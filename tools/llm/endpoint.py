@@ -31,7 +31,7 @@ DEFAULT_CONTEXT = 4096
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """What /v1/models says about the model in use. `at`: when it was asked, in monotonic seconds."""
+    """Entry of /v1/models for the model in use. `at`: when it was asked, in monotonic seconds."""
 
     model: str
     context_tokens: int
@@ -43,7 +43,7 @@ class ServedModel:
 
 @dataclass
 class ServerQuirks:
-    """What this server turned out not to accept; learnt from its refusals, so that each happens only once.
+    """Features that this server does not accept; learnt from its refusals, so that each happens only once.
 
     `no_schema`: prompts whose schema it refused. `in_words`: it takes schemas and does not keep to them. `thinks`: its
     last answer began with a thought that no mark announced. `echoes`: an answer continued with its own prompt, and it
@@ -60,11 +60,11 @@ class ServerQuirks:
     max_tokens: str = "max_tokens"
 
     def thinking(self, is_vllm: bool) -> dict[str, object]:
-        """The field that keeps a reasoning model from thinking aloud, at length, before each reply."""
+        """Return the field that keeps a reasoning model from thinking aloud, at length, before each reply."""
         return {"chat_template_kwargs": {"enable_thinking": False}} if is_vllm and self.thinking_off else {}
 
     def learn(self, prompt: str, fault: Fault, sent: Collection[str]) -> bool:
-        """Whether the refusal showed something to leave out, so that asking once more is worth it.
+        """Return whether the refusal showed a field to leave out, so that asking once more is worth it.
 
         A schema may be refused for what is in it, so that it is given up for this prompt alone.
         """
@@ -112,7 +112,7 @@ class Endpoint:
         return f"{type(self).__name__}({self.address})"
 
     def connection(self) -> ModelClient:
-        """The running loop's connections: a pool belongs to the loop that made it."""
+        """Return the running loop's connections: a pool belongs to the loop that made it."""
         from argot.tools.llm.model_client import ModelClient
 
         loop = asyncio.get_running_loop()
@@ -140,7 +140,9 @@ class Endpoint:
         self._silent_until = 0.0
 
     def fault(self, error: Exception) -> Fault:
-        """The fault of an error; remembered where a connection was waited for in vain. A refusal costs no time."""
+        """Return the fault of an error; remembered where a connection was waited for in vain. A refusal costs
+        no time.
+        """
         found = build_fault(error, self.settings, self.address)
         if found.refused and not found.again:
             self._silent_until = time.monotonic() + SILENT_SECONDS
@@ -152,7 +154,7 @@ class Endpoint:
             await asyncio.to_thread(importlib.import_module, CLIENT_MODULE)
 
     async def served_model(self, *, fresh: bool = False) -> ServedModel:
-        """The model in use and its context; asked of the server every `OFFER_SECONDS`. Callers bound the time.
+        """Return the model in use and its context; asked of the server every `OFFER_SECONDS`. Callers bound the time.
 
         Raises:
             WrongAnswer: it serves no one model.
@@ -167,7 +169,7 @@ class Endpoint:
             return known
 
     async def _list_models(self) -> list[dict[str, Any]]:
-        """What /v1/models lists; a gateway without it is no fault where the model is named in the settings."""
+        """Return the models that /v1/models lists; a gateway may lack that address if the settings name the model."""
         try:
             listed = await self.connection().request("GET", f"{self.address.api}/models")
         except StatusError as error:
@@ -194,7 +196,7 @@ def _read_served_model(models: list[dict[str, Any]], settings: Settings) -> Serv
 
 
 def _get_only_model(models: list[dict[str, Any]]) -> str:
-    """The one model there is; vLLM lists adapters too, each with the model it belongs to as its parent."""
+    """Return the one model there is; vLLM lists adapters too, each with the model it belongs to as its parent."""
     names = list(dict.fromkeys(str(one["id"]) for one in models if not one.get("parent")))
     if len(names) == 1:
         return names[0]

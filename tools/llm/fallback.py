@@ -27,7 +27,7 @@ def build_reader(
     spare: bool,
     forbidden_words: str = "",
 ) -> QuestionReader:
-    """One turn's reader. `spare`: the model is asked only where the extractive reading is in doubt."""
+    """Return one turn's reader. `spare`: the model is asked only where the extractive reading is in doubt."""
     # One for both readers: each of them asks for the extractive reading of the same question.
     once = CachingReader(extractive)
     asking = ModelReader(model, once, glossary.lookup.matcher(principal), forbidden_words)

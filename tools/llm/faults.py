@@ -1,4 +1,4 @@
-"""What went wrong with a call, in one clause for people, and whether asking again is safe and may help.
+"""Faults of calls: each in one clause for people, with whether asking again is safe and may help.
 
 No clause holds anything the server sent: an error of a model server often quotes the prompt.
 """
@@ -106,7 +106,7 @@ class Fault:
 
 
 def build_fault(error: Exception, settings: Settings, address: ModelAddress) -> Fault:
-    """The fault behind an exception of a call."""
+    """Return the fault behind an exception of a call."""
     if isinstance(error, StatusError):
         return _read_status(error.status, error.said)
     if isinstance(error, ServerFailed):
@@ -152,7 +152,7 @@ def _read_status(status: int, said: str) -> Fault:
 
 
 def _read_transport_error(error: Exception, address: ModelAddress) -> Fault | None:
-    """The fault of an exception of httpx's, which is imported only where one can have come."""
+    """Return the fault of an exception of httpx's, which is imported only where one can have come."""
     import httpx
 
     # Before the other failures to connect: this one is mended by a setting, and asking again is no use.
@@ -172,14 +172,14 @@ def _read_transport_error(error: Exception, address: ModelAddress) -> Fault | No
 
 
 def _is_distrust(error: BaseException | None) -> bool:
-    """Whether a certificate was refused: httpx tells it from other failures to connect only by the cause."""
+    """Return whether a certificate was refused: httpx tells it from other failures to connect only by the cause."""
     while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
         error = error.__cause__ or error.__context__
     return error is not None
 
 
 def _describe_unreadable(error: Exception) -> str:
-    """What the unreadable reply was, in words for people."""
+    """Return what the unreadable reply was, in words for people."""
     for kind, words in UNREADABLE_CLAUSES.items():
         if isinstance(error, kind):
             return words
@@ -195,7 +195,7 @@ def describe_unserved(model: str, served: Sequence[str]) -> str:
 
 
 def named(models: Sequence[str]) -> str:
-    """Some of the models in one line, none so long that the sentence around it could not be read."""
+    """Return some of the models in one line, none so long that the sentence around it could not be read."""
     shown = [" ".join(name.split()) for name in models[:MAX_NAMED_MODELS]]
     more = [f"{len(models) - MAX_NAMED_MODELS} more"] if len(models) > MAX_NAMED_MODELS else []
     return ", ".join([name if len(name) <= MAX_SHOWN_CHARS else f"{name[:MAX_SHOWN_CHARS]}…" for name in shown] + more)

@@ -60,13 +60,15 @@ class GatedReader:
         self._asked = False
 
     async def stand_alone(self, question: str, history: Sequence[Turn]) -> str:
-        """Asked only if the question leans on the conversation."""
+        """Ask the model only if the question leans on the conversation."""
         read = await self._extractive.stand_alone(question, history)
         leans = bool(history) and (read != question or await self._has_no_subject(question))
         return await self._asking.stand_alone(question, history) if leans else read
 
     async def identify_jargon(self, question: str) -> list[Mention]:
-        """Asked only if a word that is no ordinary one may be a term. Terms read without the model stay in any case."""
+        """Ask the model only if a word that is no ordinary one may be a term. Terms read without the model stay in any
+        case.
+        """
         read = await self._extractive.identify_jargon(question)
         if not await asyncio.to_thread(self._has_strange_words, question, read):
             return read
@@ -75,7 +77,7 @@ class GatedReader:
         return merge_mentions(read, await self._asking.identify_jargon(question))
 
     async def identify_context(self, question: str, contexts: Sequence[Context]) -> list[ContextScore]:
-        """Asked only if a term has senses in several contexts, and the scores do not tell them apart."""
+        """Ask the model only if a term has senses in several contexts, and the scores do not tell them apart."""
         scores = await self._extractive.identify_context(question, contexts)
         read = await self._extractive.identify_jargon(question)
         if not await asyncio.to_thread(self._is_open, question, read, scores, contexts):
@@ -92,21 +94,21 @@ class GatedReader:
         return await reader.enhance_query(question, triples)
 
     async def reformulate(self, question: str, triples: Sequence[Triple]) -> tuple[list[Triple], str]:
-        """Asked only if triples are near, the question does not name all they hold, and no other step asked."""
+        """Ask the model only if triples are near, the question does not name all they hold, and no other step asked."""
         relevant, enhanced = await self._extractive.reformulate(question, triples)
         if self._asked or not relevant or enhanced == question:
             return relevant, enhanced
         return await self._asking.reformulate(question, triples)
 
     async def _has_no_subject(self, question: str) -> bool:
-        """Whether the question names no subject: "any exceptions?", "is there another one?"."""
+        """Return whether the question names no subject: "any exceptions?", "is there another one?"."""
         if _POINTS_BACK.search(question):
             return True
         few = len(set(content_stems(question[:MAX_QUESTION_CHARS]))) <= _MAX_FEW_STEMS
         return few and bool(question.strip()) and not await self._extractive.identify_jargon(question)
 
     def _has_strange_words(self, question: str, read: Sequence[Mention]) -> bool:
-        """Words neither read as terms, nor ordinary, nor used by the documents."""
+        """Return whether the question has words neither read as terms, nor ordinary, nor used by the documents."""
         return any(
             all(word.end <= mention.start or mention.end <= word.start for mention in read)
             and not (self._store and is_known_to_documents(self._store, self._principal, word.surface))
@@ -116,7 +118,7 @@ class GatedReader:
     def _is_open(
         self, question: str, read: Sequence[Mention], scores: Sequence[ContextScore], contexts: Sequence[Context]
     ) -> bool:
-        """Whether the contexts of some term's senses score about alike, and the question says enough to tell."""
+        """Return whether the contexts of some term's senses score about alike, and the question says enough to tell."""
         terms = list(dict.fromkeys(mention.term for mention in read if mention.term and not mention.explained))
         # "What is ECC?" holds nothing that a model could tell the context by either.
         if not terms or not find_subject_stems(remove_terms(question, read)[:MAX_QUESTION_CHARS]):
@@ -128,7 +130,9 @@ class GatedReader:
 
 
 class CachingReader:
-    """Another reader's results; each question is read once, although several steps ask for it (`QuestionReader`)."""
+    """Reader that remembers another reader's results; each question is read once, although several steps ask for it
+    (`QuestionReader`).
+    """
 
     def __init__(self, reader: QuestionReader) -> None:
         self._reader = reader
@@ -167,7 +171,7 @@ def _is_close(contexts: set[str], score: defaultdict[str, float]) -> bool:
 
 
 def _combine_scores(said: Sequence[ContextScore], scores: Sequence[ContextScore]) -> list[ContextScore]:
-    """The model's choice and the extractive scores as one distribution; best first."""
+    """Return the model's choice and the extractive scores as one distribution; best first."""
     # The model said "none": the extractive scores are all there is.
     if not said:
         return list(scores)

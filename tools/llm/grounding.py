@@ -79,7 +79,8 @@ _INFORMAL = frozenset(
 
 
 def match_terms(question: str, said: Sequence[str], read: Sequence[Mention], matcher: TermMatcher) -> list[Mention]:
-    """The mentions a model's list of terms points at, and those that need no model; in order, without overlaps.
+    """Return the mentions that a model's list of terms points at, and those that need no model; in order, without
+    overlaps.
 
     Args:
         said: the model's list, in whatever state.
@@ -96,7 +97,7 @@ def match_terms(question: str, said: Sequence[str], read: Sequence[Mention], mat
 
 
 def find_strange_words(text: str) -> list[Mention]:
-    """The single words that are neither ordinary English nor widely known, whatever their shape.
+    """Return the single words that are neither ordinary English nor widely known, whatever their shape.
 
     None in a text that is hardly English: there every word would be strange. Nor what a term is explained by.
     """
@@ -112,7 +113,7 @@ def find_strange_words(text: str) -> list[Mention]:
 
 @lru_cache(maxsize=4096)
 def is_strange(word: str) -> bool:
-    """Whether a word as it stands in a text (no number before it, no possessive) may be jargon at all."""
+    """Return whether a word as it stands in a text (no number before it, no possessive) may be jargon at all."""
     folded = fold_characters(word)
     letters = sum(char.isalpha() for char in word)
     if letters < 2 or len(word) > _MAX_WORD_CHARS or _CONTRACTION.search(folded) or _NO_SPACES.search(word):
@@ -129,7 +130,7 @@ def is_strange(word: str) -> bool:
 
 
 def is_english(word: str) -> bool:
-    """Whether a lower-case word is English rather than jargon, by the word list or by how it is made.
+    """Return whether a lower-case word is English rather than jargon, by the word list or by how it is built.
 
     Listed, inflected, with a prefix, made of two listed words, or long and with an ending English words have.
     """
@@ -144,7 +145,7 @@ def is_english(word: str) -> bool:
 
 
 def _is_misspelt_english(word: str) -> bool:
-    """Whether a lower-case word is a common one with a typing error: "bufffer", "tempreture"."""
+    """Return whether a lower-case word is a common one with a typing error: "bufffer", "tempreture"."""
     slips = 2 if len(word) >= _LONG_WORD_CHARS else 1
     alike = _group_common_words().get(word[:1], ())
     return process.extractOne(word, alike, scorer=OSA.distance, score_cutoff=slips) is not None
@@ -159,7 +160,7 @@ def _group_common_words() -> dict[str, tuple[str, ...]]:
 
 
 def match_context(said: str, contexts: Sequence[Context]) -> list[ContextScore]:
-    """The context a model names, if it is one of those given; nothing for "none" or anything else."""
+    """Return the context a model names, if it is one of those given; nothing for "none" or anything else."""
     if said == NO_CONTEXT:
         return []
     wanted = fold_characters(said).strip()
@@ -170,7 +171,9 @@ def match_context(said: str, contexts: Sequence[Context]) -> list[ContextScore]:
 
 
 def select_triples(said: Sequence[object], triples: Sequence[Triple]) -> list[Triple]:
-    """The triples whose numbers (from 1) a model gives, in its order; what is no number of the list is dropped."""
+    """Return the triples whose numbers (from 1) a model gives, in its order; what is no number of the list is
+    dropped.
+    """
     places = [n for n in said if isinstance(n, int) and not isinstance(n, bool) and 0 < n <= len(triples)]
     return list(dict.fromkeys(triples[n - 1] for n in places))
 
@@ -186,7 +189,9 @@ class _Place:
 
 
 def _split_words(text: str) -> Iterator[_Place]:
-    """The words of a text, without numbers glued before them and possessive endings; no addresses and part numbers."""
+    """Yield the words of a text, without numbers glued before them and possessive endings; no addresses and
+    part numbers.
+    """
     for chunk in _CHUNK.finditer(text):
         bare = chunk.group().rstrip(".,;:!?)]}>\"'”“»*`’…").lstrip("([{<\"'“”„«*`‘")
         offset = chunk.start() + chunk.group().find(bare)
@@ -215,7 +220,7 @@ def _split_between(separator: re.Pattern[str], text: str) -> Iterator[tuple[int,
 
 
 def _clean_item(item: object) -> str:
-    """One line, without the marks around it. What is longer than any term is cut, not refused."""
+    """Return one line, without the marks around it. What is longer than any term is cut, not refused."""
     return " ".join(str(item)[:_MAX_ITEM_CHARS].split()).strip("\"'“”„‘’«»`*[]{}.,;:") if isinstance(item, str) else ""
 
 
@@ -223,7 +228,7 @@ def _clean_item(item: object) -> str:
 
 
 def _find_pointed_at(text: str, items: Sequence[str], possible: Sequence[Mention]) -> list[Mention]:
-    """The places that the items cover in the question; for items not found there, those of their words."""
+    """Return the places that the items cover in the question; for items not found there, those of their words."""
     chosen: dict[int, Mention] = {}
     for item in items:
         meant = _find_within(text, item, possible)
@@ -235,7 +240,7 @@ def _find_pointed_at(text: str, items: Sequence[str], possible: Sequence[Mention
 
 
 def _find_within(text: str, item: str, possible: Sequence[Mention]) -> list[Mention]:
-    """The places that the item covers, letter by letter and as whole words."""
+    """Return the places that the item covers, letter by letter and as whole words."""
     # A digit may stand before it: the "MUBO" of "40MUBO".
     spans = [match.span() for match in re.finditer(rf"(?<![^\W\d_]){re.escape(item)}(?![^\W_])", text)]
     return [
@@ -250,7 +255,7 @@ def _find_same(word: str, possible: Sequence[Mention]) -> list[Mention]:
 
 
 def _find_near(word: str, possible: Sequence[Mention]) -> list[Mention]:
-    """The places of the one most similar word, if it is similar enough to be the same misspelt."""
+    """Return the places of the one most similar word, if it is similar enough to be the same misspelt."""
     folded = fold_characters(word)
     if is_english(folded):
         return []
@@ -261,7 +266,7 @@ def _find_near(word: str, possible: Sequence[Mention]) -> list[Mention]:
 
 
 def _count_slips(word: str, other: str, capitals: bool = False) -> int | None:
-    """How many typing errors lie between two folded words; None for more than can be one.
+    """Return how many typing errors lie between two folded words; None for more than can be one.
 
     Digits are never a slip, and in codes only exchanged neighbours are: PUC, PUD and PLC are three terms.
     """
@@ -283,7 +288,7 @@ def _list_forms(word: str) -> set[str]:
 
 
 def _find_corrected(text: str, items: Iterable[str], sure: Sequence[Mention], matcher: TermMatcher) -> list[Mention]:
-    """Places that the model read as a term of the glossary, and that are a typing error away from it.
+    """Return places that the model read as a term of the glossary, and that are a typing error away from it.
 
     At least one word of the place must be strange: "work line" is no misspelt "word line".
     """

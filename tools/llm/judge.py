@@ -56,18 +56,18 @@ class ModelJudge:
         return await self._request_verdict("judge_correct", question, answer, reference)
 
     async def is_accurate(self, question: str, answer: str, reference: str) -> bool:
-        """Whether the answer could replace the true one for this question."""
+        """Return whether the answer could replace the true one for this question."""
         return await self._request_verdict("judge_raidd_accuracy", question, answer, reference)
 
     async def aspects(self, question: str, reference: str, answer_a: str, answer_b: str) -> tuple[Aspects, Aspects]:
-        """The scores of both answers."""
+        """Return the scores of both answers."""
         reply = await self._request_json(
             "judge_aspects", question=question, reference=reference, answer_a=answer_a, answer_b=answer_b
         )
         return Aspects(**reply["a"]), Aspects(**reply["b"])
 
     async def rank(self, question: str, reference: str, answers: Sequence[str]) -> tuple[int, ...] | None:
-        """The rank of each of four answers, 1 being the best; equally good ones share a rank.
+        """Return the rank of each of four answers, 1 being the best; equally good ones share a rank.
 
         None where the reply is no ranking: no order of four gives 1, 3, 3, 3.
         """
@@ -79,8 +79,8 @@ class ModelJudge:
         return ranks if is_ranking(ranks) else None
 
     async def geval(self, question: str, reference: str, answer: str) -> float:
-        """How like the reference the answer is, 1 to 5: the expected score over the probabilities the model gives
-        each, where the server tells them; else the score it wrote.
+        """Return how alike answer and reference are, 1 to 5: the expected score over the model's probabilities, if the
+        server gives them; else the score that the model wrote.
         """
         inputs = {"question": question, "reference": reference, "answer": answer}
         weighted = await self._compute_weighted("judge_geval", inputs) if self._weighs else None
@@ -108,7 +108,7 @@ class ModelJudge:
         return await self.server.session(self.calls).json(name, choices=None, **inputs)
 
     async def _compute_weighted(self, name: str, inputs: Mapping[str, str]) -> float | None:
-        """The expected score, or the one written where no probabilities are told; None without a valid reply.
+        """Return the expected score, or the one written where no probabilities are told; None without a valid reply.
 
         Raises:
             ModelUnavailable: the server does not answer at all.
@@ -169,12 +169,12 @@ class ModelJudge:
 
 
 def is_ranking(ranks: Sequence[int]) -> bool:
-    """Whether each rank is one more than the number of better ones: 1, 2, 2, 4, not 1, 2, 2, 3."""
+    """Return whether each rank is one more than the number of better ones: 1, 2, 2, 4, not 1, 2, 2, 3."""
     return all(rank == 1 + sum(other < rank for other in ranks) for rank in ranks)
 
 
 def compute_expected_score(tokens: Sequence[Mapping[str, Any]]) -> float | None:
-    """The sum of p(score) * score over the five scores, at the token behind `"score":`; None if not given.
+    """Return the sum of p(score) * score over the five scores, at the token behind `"score":`; None if not given.
 
     Args:
         tokens: as in the OpenAI interface: `token` and `top_logprobs`, a list of `token` and `logprob`.
@@ -196,7 +196,7 @@ def compute_expected_score(tokens: Sequence[Mapping[str, Any]]) -> float | None:
 
 
 def _read_digit(token: Mapping[str, Any]) -> str:
-    """The score a token stands for. Some tokenizers join it with the blank before or the brace after."""
+    """Return the score a token stands for. Some tokenizers join it with the blank before or the brace after."""
     bare = str(token["token"]).strip(" \t\n▁}")
     return bare if bare in SCORE_DIGITS else ""
 
@@ -204,7 +204,7 @@ def _read_digit(token: Mapping[str, Any]) -> str:
 async def match_by_model(
     model: Model, question: str, sentences: Sequence[str], passages: Sequence[Passage]
 ) -> list[MatchedSegment]:
-    """As `ModelJudge.match_references`, in one run's use of a server.
+    """Match sentences with passages as `ModelJudge.match_references` does, in one run's use of a server.
 
     Raises:
         ModelUnavailable: the model gave no valid reply.
@@ -219,7 +219,7 @@ async def match_by_model(
 
 
 def build_segments(said: Sequence[Mapping[str, Any]], sentences: int, passages: int) -> list[MatchedSegment]:
-    """The segments a model gave for numbered sentences and passages, counted from 0, as far as these exist.
+    """Return the segments a model gave for numbered sentences and passages, counted from 0, as far as these exist.
 
     A sentence belongs to the first segment that names it; one of passage 0 says that it rests on none.
     """

@@ -64,7 +64,7 @@ class ModelClient:
         )
 
     async def request(self, method: str, url: str, body: Any = None) -> Any:
-        """A request that is answered by JSON as a whole, such as the list of models; the decoded JSON.
+        """Send a request that is answered by JSON as a whole, such as the list of models; return the decoded JSON.
 
         Raises:
             StatusError: the server answered with another status than 200.
@@ -81,7 +81,7 @@ class ModelClient:
             await response.aclose()
 
     async def stream(self, body: dict[str, Any], request_id: str, *, gathers: bool = False) -> ServerSentEvents:
-        """A chat completion as the server writes it. Closing the stream tells the server to stop.
+        """Return a chat completion as the server writes it. Closing the stream tells the server to stop.
 
         Args:
             body: the request, without `stream`.
@@ -98,7 +98,7 @@ class ModelClient:
         return ServerSentEvents(response, gathers=gathers)
 
     async def order(self, url: str, body: Any) -> None:
-        """A request whose answer says nothing but that it was done, in whatever form.
+        """Send a request whose answer says nothing but that it was done, in whatever form.
 
         Raises:
             StatusError: the server answered with another status than 200.
@@ -108,7 +108,7 @@ class ModelClient:
         await response.aclose()
 
     async def _send(self, method: str, url: str, body: Any, wanted: str, request_id: str = "") -> httpx.Response:
-        """The response, once its status, compression and content type are checked to be a model server's."""
+        """Return the response, once its status, compression and content type are checked to be a model server's."""
         headers = {"accept": wanted, **({REQUEST_ID: request_id} if request_id else {})}
         content = None
         if body is not None:
@@ -152,7 +152,9 @@ class ServerSentEvents:
         return event
 
     async def _read(self) -> bytes:
-        """The next bytes. Behind a read that had to wait it sleeps first, so that the next brings several tokens."""
+        """Return the next bytes. Behind a read that had to wait it sleeps first, so that the next brings
+        several tokens.
+        """
         self._ungathered -= 1
         if self._gathers and self._waited and self._ungathered < 0:
             await asyncio.sleep(GATHER_SECONDS)
@@ -163,12 +165,12 @@ class ServerSentEvents:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the next event must be waited for: none is left of what has been read."""
+        """True if the next event must be waited for: none is left of what has been read."""
         return not self._events
 
     @property
     def holds_more(self) -> bool:
-        """Whether the next event has been read already, and is not the end."""
+        """True if the next event has been read already, and is not the end."""
         return bool(self._events) and not self._events[0].startswith(DONE_EVENT)
 
     async def aclose(self) -> None:
@@ -203,7 +205,7 @@ async def _check(response: httpx.Response, wanted: str) -> None:
 
 
 async def _decompress(response: httpx.Response) -> AsyncIterator[bytes]:
-    """The body as it comes, decompressed and bounded. httpx's own decoding would inflate a bomb first."""
+    """Yield the body as it comes, decompressed and bounded. httpx's own decoding would inflate a bomb first."""
     inflate = Inflater(_read_coding(response))
     async for data in response.aiter_raw():
         try:
@@ -236,7 +238,8 @@ def _read_coding(response: httpx.Response) -> str:
 
 
 def _load_certificates() -> ssl.SSLContext:
-    """The system's certificates, or those of SSL_CERT_FILE and SSL_CERT_DIR: an organisation's own are among them.
+    """Return the system's certificates, or those of SSL_CERT_FILE and SSL_CERT_DIR: an organisation's own are among
+    them.
 
     httpx by itself trusts only the list it brings along, which stands in where the system has none.
     """

@@ -29,7 +29,7 @@ class ModelServer(Endpoint):
 
     @classmethod
     def from_settings(cls, settings: Settings) -> ModelServer | None:
-        """The process's one server of these settings; None where no model is to be used.
+        """Return the process's one server of these settings; None where no model is to be used.
 
         Raises:
             InvalidSettings: the URL is none.
@@ -37,11 +37,11 @@ class ModelServer(Endpoint):
         return _get_server(_ServerSettings(settings)) if settings.model_url.strip() else None
 
     def session(self, calls: list[ModelCall]) -> Model:
-        """One run's use of the server; each call is appended to `calls`."""
+        """Return one run's use of the server; each call is appended to `calls`."""
         return Model(self, calls)
 
     async def describe(self) -> ServerInfo:
-        """What the server can do, found out by small requests; kept as long as what it serves is.
+        """Return the server's abilities, found out by small requests; kept as long as the list of its models is.
 
         Raises:
             ModelUnavailable: it does not answer them within the bounds of a call.

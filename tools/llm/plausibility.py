@@ -1,4 +1,4 @@
-"""What a model derives from a passage is kept only as far as the passage supports it.
+"""Filter for texts that a model derives from a passage: they are kept only as far as the passage supports them.
 
 A triple must stand in the passage word for word. A summary or a question need not, since other words are its purpose
 (RAIDD 2.2); but it has to share content words with its passage, be short enough, not repeat itself, and hold no
@@ -40,7 +40,7 @@ _MIN_STEMS_TO_VARY = 12  # stems: a short text may repeat its subject
 
 
 def filter_triples(said: Iterable[Mapping[str, Any]], passage: Passage) -> list[Triple]:
-    """Those of a model's triples whose parts stand in the passage or its headings, in the passage's own spelling.
+    """Return the model's triples whose parts stand in the passage or its headings, in the passage's own spelling.
 
     Ids are left empty: the store gives them.
     """
@@ -58,7 +58,9 @@ def _match_triple(said: Mapping[str, Any], texts: Sequence[str]) -> tuple[str, s
 
 
 def _match_thing(part: str, texts: Sequence[str]) -> str | None:
-    """The part in the spelling of the first text that has it; None where none does, or where it names nothing."""
+    """Return the part in the spelling of the first text that has it; None where none does, or where it names
+    nothing.
+    """
     bare = _DETERMINER.sub("", extract_prose(part).text.strip(_MARKS))
     standing = _find_standing(bare, texts) if len(bare) <= _MAX_PART_CHARS else None
     if standing is None or not re.search(r"[^\W\d_]{2}", standing):
@@ -67,7 +69,7 @@ def _match_thing(part: str, texts: Sequence[str]) -> str | None:
 
 
 def _match_action(part: str, texts: Sequence[str]) -> str | None:
-    """The action as far as the texts have it: whole, or its verb in any form."""
+    """Return the action as far as the texts have it: whole, or its verb in any form."""
     bare = extract_prose(part).text.strip(_MARKS).casefold()
     if not bare or len(bare) > _MAX_PART_CHARS or set(bare.split()) <= STOP_WORDS:
         return None
@@ -82,7 +84,7 @@ def _match_action(part: str, texts: Sequence[str]) -> str | None:
 
 
 def _find_standing(part: str, texts: Sequence[str]) -> str | None:
-    """The first place in the texts that reads like the part, in any capitals and blanks."""
+    """Return the first place in the texts that reads like the part, in any capitals and blanks."""
     words_of_it = r"\s+".join(map(re.escape, part.split()))
     pattern = re.compile(rf"(?<!\w){words_of_it}(?!\w)", re.IGNORECASE)
     places = (pattern.search(text) for text in texts if words_of_it)
@@ -93,7 +95,7 @@ def _find_standing(part: str, texts: Sequence[str]) -> str | None:
 
 
 def filter_text(said: str, kind: str, passage: Passage) -> str | None:
-    """The text without labels and needless blanks; None where it is not plausible."""
+    """Return the text without labels and needless blanks; None where it is not plausible."""
     text = said.strip() if kind == "description" else " ".join(said.split())
     text = _LABEL.sub("", text, count=1) if _LABEL.match(text) else text
     stems = content_stems(text)
@@ -108,7 +110,7 @@ def filter_text(said: str, kind: str, passage: Passage) -> str | None:
 
 
 def filter_questions(said: Iterable[str], passage: Passage) -> Iterator[str]:
-    """Each question once, without its number; what does not end as a question is none."""
+    """Yield each question once, without its number; what does not end as a question is none."""
     seen: set[str] = set()
     for one in said:
         text = filter_text(re.sub(rf"^{_NUMBERING}", "", one.strip()), "question", passage)

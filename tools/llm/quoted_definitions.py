@@ -38,7 +38,7 @@ class QuotedDefinition:
 async def quote_definition(
     model: Model, term: str, found: Sequence[tuple[Passage, Document]]
 ) -> QuotedDefinition | None:
-    """The definition that these passages (best first) give; None if the model fails or quotes what is not there.
+    """Return the definition that these passages (best first) give; None if the model fails or quotes what is not there.
 
     Passages that speak to their reader ("ignore all ...") are not shown.
     """
@@ -64,7 +64,7 @@ async def quote_definition(
 
 
 def _find_quote(quote: str, text: str) -> str:
-    """The quotation as the text spells it; empty if the text does not have it.
+    """Return the quotation as the text spells it; empty if the text does not have it.
 
     White space and case may differ, words may not.
     """

@@ -78,7 +78,7 @@ class ModelReader:
         return match_context(said["context"], listed)
 
     async def _select_likeliest(self, question: str, contexts: Sequence[Context]) -> Sequence[Context]:
-        """The contexts, or as many as a prompt may list: those with the best scores of the extractive reader."""
+        """Return the contexts, or as many as a prompt may list: those with the best scores of the extractive reader."""
         if len(contexts) <= _MAX_CONTEXTS:
             return contexts
         scores = await self._extractive.identify_context(question, contexts)

@@ -67,12 +67,12 @@ class ReasoningFilter:
         self._wrapped = False
 
     def feed(self, piece: str) -> list[str]:
-        """What can be shown now, of which `TAKEN_BACK` may be one."""
+        """Return the pieces that can be shown now; `TAKEN_BACK` may be one of them."""
         return self._filter_text(self._held + piece, last=False)
 
     def rest(self, *, cut_short: bool = False) -> list[str]:
-        """What was held back, at the end of the reply. A thought that was not finished is dropped, and what may be
-        one where the reply was `cut_short`.
+        """Return the text still held back at the end of the reply. An unfinished thought is dropped, and so is a
+        possible one if the reply was `cut_short`.
         """
         out = self._filter_text(self._held, last=True)
         if self._state == "doubt" and not cut_short:
@@ -101,7 +101,9 @@ class ReasoningFilter:
         return out + self._speak(text[:cut])
 
     def _find_certain_end(self, text: str) -> int:
-        """How much of the text can be part of no mark any more; of a thought, all but its end, as nobody waits."""
+        """Return the end of the text that can be part of no mark any more; of a thought, all but its last
+        characters.
+        """
         # Only the end can hold an unfinished mark; the rest of a long text is not searched again.
         near_end = max(0, len(text) - _MAX_MARK_CHARS)
         if self._state in {"thought", "head"}:
@@ -110,7 +112,7 @@ class ReasoningFilter:
         return begun.start() if begun else len(text)
 
     def _apply_mark(self, mark: re.Match[str]) -> list[str]:
-        """A mark changes what the text behind it is. One within code is text, like a wrapper's tag within an answer."""
+        """Change the state by a mark. A mark within code is text, and so is a wrapper's tag within an answer."""
         speaks = self._state == "speech"
         # "Write `<think>` around it." speaks of the mark.
         if self._state != "thought" and is_in_code(self._said):
@@ -149,7 +151,7 @@ class ReasoningFilter:
         return taken_back
 
     def _handle_wrapper(self, tag: str) -> list[str]:
-        """The tags around a whole answer are no part of it."""
+        """Drop the tags around a whole answer, which are no part of it."""
         closes = tag.startswith("</")
         # Only around the whole: within an answer "<answer>" is text.
         if self._wrapped if closes else not self._said:

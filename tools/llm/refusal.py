@@ -23,7 +23,9 @@ _REFUSING = (
 
 
 def is_refusal(reply: str) -> bool:
-    """Whether a whole reply refuses, also in words that many an answer begins with: "This is not in the passages"."""
+    """Return whether a whole reply refuses, also in words that many an answer begins with: "This is not in the
+    passages".
+    """
     letters = _extract_letters(reply)
     return letters in _list_refusals() or letters in _list_wordy_refusals()
 
@@ -40,7 +42,9 @@ class RefusalGate:
         self._held = ""
 
     def feed(self, piece: str) -> str:
-        """What can be passed on now; nothing while the reply may still be a refusal, nor once it is one."""
+        """Return the text that can be passed on now; nothing while the reply may still be a refusal, nor once it is
+        one.
+        """
         if self._open:
             return piece
         self._held += piece
@@ -55,14 +59,16 @@ class RefusalGate:
         return held
 
     def rest(self) -> str:
-        """What was held back when the reply ended: the whole of it, if that is no refusal."""
+        """Return the text held back when the reply ended: all of it, if that is no refusal."""
         held, self._held = self._held, ""
         self.refused = self.refused or _extract_letters(held) in _list_refusals()
         return "" if self.refused else held
 
 
 def _is_refusal_with_more(text: str) -> bool:
-    """A refusal as a sentence of its own, with something behind it: an excuse, a repetition, an answer from memory."""
+    """Return whether a refusal stands as a sentence of its own, with an excuse, a repetition or an answer from memory
+    behind it.
+    """
     # The prompt's own words in capitals are a refusal whatever follows, even without a full stop.
     if text.lstrip(" \n\t\"'*#>-“").startswith(NOT_IN_PASSAGES):
         return True
@@ -88,5 +94,5 @@ def _list_wordy_refusals() -> frozenset[str]:
 
 @cache
 def _list_beginnings() -> frozenset[str]:
-    """The beginnings of all refusals, in letters alone; the empty one and the whole ones among them."""
+    """Return the beginnings of all refusals, in letters alone; the empty one and the whole ones among them."""
     return frozenset(text[:end] for text in _list_refusals() for end in range(len(text) + 1))

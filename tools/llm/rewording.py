@@ -40,7 +40,7 @@ _ASKS = re.compile(
 
 
 def check_stand_alone(said: str, question: str, history: Sequence[Turn]) -> str | None:
-    """The model's stand-alone form of a question, tidied; None where it is not faithful to it."""
+    """Return the model's stand-alone form of a question, tidied; None where it is not faithful to it."""
     text = clean_rewording(said)
     longest = max((len(turn.question) for turn in history), default=0)
     if not text or len(text) > min(MAX_REWORDED_CHARS, len(question) + longest + _ROOM_CHARS) or not _is_question(text):
@@ -51,7 +51,7 @@ def check_stand_alone(said: str, question: str, history: Sequence[Turn]) -> str 
 
 
 def check_query(said: str, question: str, triples: Sequence[Triple]) -> str | None:
-    """The model's search query for a question, tidied; None where it is not faithful to it.
+    """Return the model's search query for a question, tidied; None where it is not faithful to it.
 
     At most about twice as long as the question, with most of its words and all of its names and numbers.
     """
@@ -80,7 +80,7 @@ def _is_question(text: str) -> bool:
 
 
 def _has_kept(text: str, question: str, share: float) -> bool:
-    """All names and numbers of the question, and this share of its other content words."""
+    """Return whether a text has all names and numbers of the question, and this share of its other content words."""
     stems, wanted = set(content_stems(text)), set(content_stems(question))
     # 1e-9: rounding may leave a product a little above a whole number, as 0.07 * 100.
     kept = len(wanted & stems) >= math.ceil(share * len(wanted) - 1e-9)
@@ -88,7 +88,9 @@ def _has_kept(text: str, question: str, share: float) -> bool:
 
 
 def _has_foreign(text: str, sources: Sequence[str], share: float) -> bool:
-    """Names, numbers or strange words that stand in no source; or more than a few plain words that do not."""
+    """Return whether a text has names, numbers or strange words that stand in no source, or more than a few plain words
+    that do not.
+    """
     known = {stem for source in sources for stem in content_stems(source)}
     said = set(content_stems(text))
     # One new word is always allowed: a pronoun is replaced by something.

@@ -40,25 +40,25 @@ class Model:
 
     @property
     def quirks(self) -> ServerQuirks:
-        """What was learnt of the server."""
+        """Features that the server was found not to accept."""
         return self._server.quirks
 
     @property
     def name(self) -> str:
-        """As the server calls it; empty before it is known."""
+        """Name of the model as the server has it; empty before it is known."""
         known = self._server.known
         return known.model if known else self._server.settings.model
 
     @property
     def context_tokens(self) -> int:
-        """0 before it is known."""
+        """Length of the model's context; 0 before it is known."""
         known = self._server.known
         return known.context_tokens if known else self._server.settings.model_context
 
     async def json(
         self, prompt: str, *, choices: Mapping[str, Sequence[str]] | None = None, **inputs: str
     ) -> dict[str, Any]:
-        """The reply to a prompt whose output is JSON, checked against its schema.
+        """Return the reply to a prompt whose output is JSON, checked against its schema.
 
         Raises:
             ModelUnavailable: there is none within the bounds; ContextOverflow where less input may help.
@@ -74,7 +74,8 @@ class Model:
         return call.value
 
     async def text(self, prompt: str, **inputs: str) -> AsyncGenerator[str, None]:
-        """The reply to a prompt whose output is text, in pieces as they come; closing this stops the server's work.
+        """Yield the reply to a prompt whose output is text, in pieces as they come; closing this stops the server's
+        work.
 
         A text that goes round in circles ends where that is noticed, with a word in its `ModelCall`. One that reached
         its longest length ends in "…": its last sentence may be half of one. `TAKEN_BACK` takes back what came before.
@@ -99,7 +100,7 @@ class Model:
             yield CUT_SHORT
 
     async def whole_text(self, prompt: str, **inputs: str) -> str:
-        """The reply to a prompt whose output is text, once it is whole.
+        """Return the reply to a prompt whose output is text, once it is whole.
 
         Raises:
             ModelUnavailable: there is none.
@@ -111,7 +112,8 @@ class Model:
         return said
 
     async def fit(self, prompt: str, data: str, pieces: Sequence[str], **inputs: str) -> str:
-        """As many of the pieces, best first, as the context holds beside everything else; blank lines between them.
+        """Return as many pieces, best first, as the context holds beside everything else, with blank lines between
+        them.
 
         Raises:
             ModelUnavailable: the server does not say how long its context is.

@@ -25,7 +25,7 @@ class EventParser:
         self._after_cr = False
 
     def feed(self, piece: bytes) -> list[bytes]:
-        """The data of the events that end in this piece, each without its last line end.
+        """Return the data of the events that end in this piece, each without its last line end.
 
         Raises:
             BodyTooLarge: an event is longer than MAX_EVENT_BYTES.

@@ -60,8 +60,9 @@ class InvalidReply(Exception):
 
 
 def strip_unprintable(text: str) -> str:
-    """The text without control characters (a terminal's included), marks that change the direction of writing, half
-    characters, and invisible ones, which can hide a whole sentence. Joiners stay: Persian, Hindi and emoji need them.
+    """Return the text without control characters (a terminal's included), marks that change the direction of writing,
+    half characters, and invisible ones, which can hide a whole sentence. Joiners stay: Persian, Hindi and emoji need
+    them.
 
     A half character (lone surrogate) can be neither stored nor sent, and a NUL not be searched for.
     """
@@ -69,7 +70,7 @@ def strip_unprintable(text: str) -> str:
 
 
 def parse_object(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The first JSON object in the text, which may stand in a code fence or between other words.
+    """Return the first JSON object in the text, which may stand in a code fence or between other words.
 
     Raises:
         InvalidReply: there is none, or it does not fit the schema.
@@ -80,7 +81,7 @@ def parse_object(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_whole(text: str) -> bool:
-    """Whether the text holds a JSON object that is complete."""
+    """Return whether the text holds a JSON object that is complete."""
     try:
         _find_first_object(text)
     except InvalidReply:
@@ -136,7 +137,7 @@ def check_schema(value: Any, schema: Mapping[str, Any], place: str = "it") -> No
 
 
 def _is_of_type(value: Any, names: list[str]) -> bool:
-    """Whether a value is of one of these types; a whole float is an integer, as in JSON Schema."""
+    """Return whether a value is of one of these types; a whole float is an integer, as in JSON Schema."""
     # Before the numbers: in Python a bool is an int.
     if isinstance(value, bool):
         return "boolean" in names

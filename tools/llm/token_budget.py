@@ -44,7 +44,7 @@ def estimate_tokens(messages: Messages) -> int:
 
 
 async def count_tokens(server: Endpoint, messages: Messages) -> int:
-    """The tokens of the messages with all that the chat template adds: vLLM's POST /tokenize, or an estimate."""
+    """Return the tokens of the messages with all that the chat template adds: vLLM's POST /tokenize, or an estimate."""
     key = hashlib.blake2b(json.dumps(messages).encode(), digest_size=16).digest()
     if key in server.counts:
         return server.counts[key]
@@ -58,12 +58,13 @@ async def count_tokens(server: Endpoint, messages: Messages) -> int:
 
 
 def can_count_tokens(server: Endpoint) -> bool:
-    """Whether the server's own tokenizer is asked: it has one, and it did not just fail to answer."""
+    """Return whether the server has a tokenizer of its own, and it did not just fail to answer."""
     return server.quirks.tokenizer and time.monotonic() >= server.counts_again
 
 
 async def _count_bounded(server: Endpoint, messages: Messages) -> int | None:
-    """The server's count; None where it does not come within a small part of a call's time, or the endpoint fails.
+    """Return the server's count; None where it does not come within a small part of a call's time, or the endpoint
+    fails.
 
     Raises:
         Exception: nobody listens there at all.
@@ -83,7 +84,7 @@ async def _count_bounded(server: Endpoint, messages: Messages) -> int | None:
 
 
 async def _ask(server: Endpoint, messages: Messages) -> int | None:
-    """The count of vLLM's /tokenize; None, from then on always, where the server has no such endpoint."""
+    """Return the count of vLLM's /tokenize; None, from then on always, where the server has no such endpoint."""
     served = await server.served_model()
     said = [{"role": role, "content": text} for role, text in messages]
     body = {"model": served.model, "messages": said, "add_generation_prompt": True}
@@ -105,7 +106,8 @@ async def _ask(server: Endpoint, messages: Messages) -> int | None:
 
 
 async def fit_pieces(server: Endpoint, reply: int, pieces: Sequence[str], messages: Callable[[str], Messages]) -> str:
-    """The pieces, best first, that leave room for a reply of `reply` tokens. One count where all fit, mostly two else.
+    """Return the pieces, best first, that leave room for a reply of `reply` tokens. One count where all fit, mostly two
+    else.
 
     Raises:
         TooLong: not even the first fits.
@@ -130,7 +132,7 @@ async def fit_pieces(server: Endpoint, reply: int, pieces: Sequence[str], messag
 
 
 def _guess(pieces: Sequence[str], fits: int, too_many: int, last: int, spare_bytes: float) -> int:
-    """How many pieces may fit: the last try, corrected by its spare or missing bytes."""
+    """Return how many pieces may fit: the last try, corrected by its spare or missing bytes."""
     guess = last
     while spare_bytes < 0 and guess > fits:
         guess -= 1

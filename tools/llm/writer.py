@@ -42,7 +42,7 @@ class ModelWriter:
         self._forbidden_words = forbidden_words
 
     async def write(self, request: AnswerRequest) -> AsyncGenerator[str]:
-        """The answer's pieces; none where the passages do not hold it.
+        """Yield the answer's pieces; none where the passages do not hold it.
 
         A prompt too long for the model, whatever was counted, is tried once more with half the passages.
 
@@ -65,7 +65,7 @@ class ModelWriter:
                 hits = hits[: len(hits) // 2]
 
     async def _write_once(self, request: AnswerRequest, hits: Sequence[Hit]) -> AsyncGenerator[str]:
-        """One attempt; refusals, echoes and marks that point nowhere are filtered while it streams."""
+        """Make one attempt; refusals, echoes and marks that point nowhere are filtered while it streams."""
         question, definitions = _split_question(request)
         inputs = {
             "question": question,
@@ -109,7 +109,7 @@ class _ReplyFilter:
 
     @property
     def echoes(self) -> bool:
-        """Whether it continues with its own prompt; it may also be a thought about it, as only its end tells."""
+        """True if the reply continues with its own prompt; it may also be a thought about it, as only its end tells."""
         return self._echo.found
 
     def feed(self, piece: str) -> str:
@@ -143,27 +143,27 @@ class _ReplyFilter:
 
 
 def wrap_passages(hits: Sequence[Hit]) -> list[str]:
-    """Each passage in its fence, numbered from 1, best first, under the title and headings it stands below."""
+    """Return each passage in its fence, numbered from 1, best first, under the title and headings it stands below."""
     return number_passages((hit.passage.text, hit.passage.header or hit.document.title) for hit in hits)
 
 
 def number_passages(passages: Iterable[tuple[str, str]]) -> list[str]:
-    """Each text in its fence, numbered from 1, with the source it is from."""
+    """Return each text in its fence, numbered from 1, with the source it is from."""
     return [wrap_in_fence("passage", text, n=n, source=source) for n, (text, source) in enumerate(passages, 1)]
 
 
 def build_answer_messages(question: str, passages: Sequence[str]) -> Messages:
-    """What is sent for a question and its passages in their fences: what a tuned model learns to be asked."""
+    """Return the messages for a question and its passages in their fences, as a tuned model learns to be asked."""
     return prompt(PROMPT).messages(passages=PIECE_SEPARATOR.join(passages), question=question)
 
 
 def _split_question(request: AnswerRequest) -> tuple[str, str]:
-    """The question, and what the augmented one (Golden-Retriever 3.5) adds to it: its context and its terms."""
+    """Return the question, and what the augmented one (Golden-Retriever 3.5) adds to it: its context and its terms."""
     if request.augmented.startswith(request.question):
         return request.question, request.augmented[len(request.question) :].strip()
     return request.augmented or request.question, ""
 
 
 def _count_fitted(given: Sequence[str], fitted: str) -> int:
-    """How many of the passages went into the prompt: the first ones, since the weakest are dropped."""
+    """Return how many passages went into the prompt: the first ones, since the weakest are dropped."""
     return sum(f'<passage n="{n}"' in fitted for n in range(1, len(given) + 1))

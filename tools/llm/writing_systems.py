@@ -1,4 +1,4 @@
-"""How many characters a token holds, and how a reply of the longest length fits its tokens in whatever script.
+"""Characters per token, and limits that fit a reply of the longest length into its tokens in any script.
 
 Prompts count three characters to a token, which is safe for Latin, Greek and Cyrillic letters. A Chinese,
 Japanese or Korean character, or a Thai letter, takes up to a token of its own, and says three times as much: the same
@@ -25,7 +25,7 @@ _WIDE_SHARE = 0.2
 
 
 def is_wide(messages: Sequence[tuple[str, str]]) -> bool:
-    """Whether a good part of what the model is given, its constant text apart, is in characters of a token each."""
+    """Return whether a good part of the input, without the constant text, is in characters of a token each."""
     # The system text is English in every prompt.
     given = "".join(text for role, text in messages if role != "system")
     letters = sum(map(str.isalpha, given))
@@ -33,7 +33,7 @@ def is_wide(messages: Sequence[tuple[str, str]]) -> bool:
 
 
 def limit_texts(schema: Any) -> Any:
-    """The schema with every text at most a third as long. Replies are still checked against the original."""
+    """Return the schema with every text at most a third as long. Replies are still checked against the original."""
     if isinstance(schema, list):
         return [limit_texts(one) for one in schema]
     if not isinstance(schema, dict):

@@ -1,4 +1,4 @@
-"""How abbreviations look: the shapes of single words, regardless of the sentence they stand in."""
+"""Shapes of abbreviations: single words, regardless of the sentence they stand in."""
 
 from __future__ import annotations
 
@@ -55,7 +55,9 @@ _SHORTHAND = frozenset(
 
 
 def is_coded(word: str) -> bool:
-    """Whether capitals, small letters and digits are mixed as in codes: tCCS, Vpgm, L2P, qR2Vt; not as in names."""
+    """Return whether capitals, small letters and digits are mixed as in codes: tCCS, Vpgm, L2P, qR2Vt; not as
+    in names.
+    """
     if is_name_with_number(word) or _CHEMICAL.fullmatch(word):
         return False
     if _NO_VOWEL.fullmatch(word):
@@ -64,7 +66,7 @@ def is_coded(word: str) -> bool:
 
 
 def is_name_with_number(word: str) -> bool:
-    """Whether it is a well-known name or a word with its number: iPhone7, Rev2, Fig3."""
+    """Return whether a word is a well-known name or a word with its number: iPhone7, Rev2, Fig3."""
     letters = word.rstrip("0123456789")
     if letters == word or not letters:
         return False
@@ -91,7 +93,7 @@ def _is_mixed(word: str) -> bool:
 
 
 def may_be_small(word: str) -> bool:
-    """Whether it may be an abbreviation in small letters: short, no English word, nor a misspelt one."""
+    """Return whether a word may be an abbreviation in small letters: short, no English word, nor a misspelt one."""
     if not _SMALL.fullmatch(word) or word in _SHORTHAND or is_common_word(word) or is_well_known(word):
         return False
     return not _is_slip(word)
@@ -99,7 +101,7 @@ def may_be_small(word: str) -> bool:
 
 @cache
 def is_unpronounceable(word: str) -> bool:
-    """Whether small letters follow one another as in no English word: slbg, huvc, mtd."""
+    """Return whether small letters follow one another as in no English word: slbg, huvc, mtd."""
     parts = re.fullmatch(rf"([^{_VOWELS}]*)([{_VOWELS}].*?)??([^{_VOWELS}]*)", word)
     # No vowel at all: "mtd". Two such letters are mostly a unit.
     if parts is None or not parts[2]:
@@ -110,7 +112,7 @@ def is_unpronounceable(word: str) -> bool:
 
 @cache
 def _collect_clusters() -> tuple[frozenset[str], frozenset[str]]:
-    """The consonants with which English words begin and end."""
+    """Return the consonants with which English words begin and end."""
     words = [word for word in english_words() if re.search(f"[{_VOWELS}]", word) and word.isalpha()]
     beginnings = frozenset(re.split(f"[{_VOWELS}]", word, maxsplit=1)[0] for word in words)
     ends = frozenset(re.split(f"[{_VOWELS}]", word)[-1] for word in words)
@@ -124,7 +126,7 @@ def _collect_clusters() -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _is_slip(word: str) -> bool:
-    """Whether it looks like a misspelt word.
+    """Return whether a word looks like a misspelt one.
 
     Two letters have changed places ("waht"), one of a very common word is missing ("wht") or too much ("thhe"), or
     there is no apostrophe ("isnt", "youre").

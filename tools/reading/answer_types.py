@@ -1,4 +1,4 @@
-"""What kind of answer a question wants, and whether a sentence has the shape of one."""
+"""Type of the answer that a question wants, and the shape of sentences of that type."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ _ALL_OF = re.compile(
 
 
 def asks_for_all(question: str) -> bool:
-    """Whether a question asks for everything there is of a kind, so that one item alone is no answer."""
+    """Return whether a question asks for everything there is of a kind, so that one item alone is no answer."""
     return _ALL_OF.search(question) is not None
 
 
@@ -108,7 +108,7 @@ _SEVERAL = re.compile(
 
 
 def asks_for_several(question: str) -> bool:
-    """Whether more than one thing may answer, so that a part of a list has to be called one."""
+    """Return whether more than one thing may answer, so that a part of a list has to be called one."""
     return asks_for_all(question) or find_answer_type(question) == "steps" or _SEVERAL.search(question) is not None
 
 
@@ -120,17 +120,17 @@ _SECOND = re.compile(
 
 
 def asks_twice(question: str) -> bool:
-    """Whether a second question hangs on the first: "How often does it leave, and where does it go?"."""
+    """Return whether a second question hangs on the first: "How often does it leave, and where does it go?"."""
     return _SECOND.search(question) is not None
 
 
 def find_answer_type(question: str) -> AnswerType:
-    """The first kind whose pattern the question fits."""
+    """Return the first type whose pattern the question fits."""
     return next((kind for kind, pattern in _PATTERNS if pattern.search(question)), "anything")
 
 
 def has_shape(wanted: AnswerType, sentence: str) -> bool:
-    """Whether the sentence (plain text) looks like an answer of this kind."""
+    """Return whether the sentence (plain text) looks like an answer of this kind."""
     if wanted in ("quantity", "definition") and find_quantities(sentence):
         return True  # "What is the X?" asks for its value as often as for its meaning
     return wanted in _SHAPES and _SHAPES[wanted].search(sentence) is not None

@@ -1,4 +1,4 @@
-"""What kind of value a question asks for ("how much does it cost": money), and whether a text holds one.
+"""Kind of value that a question asks for ("how much does it cost": money), and a check for it in a text.
 
 A passage that holds no amount of money does not answer what something costs, however many words it shares.
 """
@@ -64,14 +64,14 @@ class AskedValue:
     kind: str
 
     def is_in(self, text: str) -> bool:
-        """Whether a text (a sentence, or a table with its header) names such a value, or the unit of one."""
+        """Return whether a text (a sentence, or a table with its header) names such a value, or the unit of one."""
         if self.kind in _NAMED:
             return _NAMED[self.kind].search(text) is not None
         return any(_KIND_OF_UNIT.get(unit) == self.kind for unit in find_units(text))
 
 
 def find_asked_value(question: str) -> AskedValue | None:
-    """The kind of value that the question names; None where it names none that is known.
+    """Return the kind of value that the question names; None where it names none that is known.
 
     What is counted ("how many holidays") is no kind: the documents may well call it by another word.
     """
@@ -86,7 +86,7 @@ def find_asked_value(question: str) -> AskedValue | None:
 
 
 def may_hold_value(question: str, text: str) -> bool:
-    """Whether a text may say how many there are, or when something is, for a question that asks this.
+    """Return whether a text may say how many there are, or when something is, for a question that asks this.
 
     Always, where it asks anything else. A number in words, "each" or a condition ("if the alarm rings") is enough.
     """

@@ -1,4 +1,4 @@
-"""Whether a message asks the documents anything at all, or greets, thanks, or wants to know what Argot is.
+"""Recognition of small talk: greetings, thanks, and questions about Argot, which ask the documents nothing.
 
 A message counts as small talk only where every word of it does: "Hello, what is a PUC?" is a question. The caller looks
 up first whether such a word is a term of the glossary ("HI").
@@ -69,7 +69,7 @@ _POINTS_BACK = re.compile(r"\b(?:this|that|it)\b", re.IGNORECASE)
 
 
 def identify_small_talk(message: str) -> SmallTalk | None:
-    """What kind of small talk the message is, the most telling of several; None: it is none.
+    """Return the kind of small talk that the message is, the most telling of several; None if it is none.
 
     `unasked`: there is nothing but words that join others ("why?", "and?"), so that nothing can be looked for.
     """
@@ -83,7 +83,9 @@ def identify_small_talk(message: str) -> SmallTalk | None:
 
 
 def may_lean(message: str, kind: SmallTalk) -> bool:
-    """Whether, within a conversation, it may refer to what was said before: "why?", "how does this work?"."""
+    """Return whether a message within a conversation may refer to what was said before: "why?", "how does this
+    work?".
+    """
     return kind == "unasked" or (kind == "about" and _POINTS_BACK.search(message) is not None)
 
 
@@ -96,7 +98,7 @@ def _has_only_joining_words(message: str) -> bool:
 
 
 def _find_kinds(said: str) -> set[SmallTalk]:
-    """The kinds of all its phrases; empty unless every word belongs to one. The longest phrase is read first."""
+    """Return the kinds of all its phrases; empty unless every word belongs to one. The longest phrase is read first."""
     words = said.split()
     found: set[SmallTalk] = set()
     first = 0
@@ -111,7 +113,7 @@ def _find_kinds(said: str) -> set[SmallTalk]:
 
 
 def _match_phrase(words: list[str], first: int) -> tuple[int, SmallTalk | None]:
-    """Where the longest phrase that begins at this word ends, and its kind; the same place where none does."""
+    """Return the end and the kind of the longest phrase that begins at this word; `first` and None if none does."""
     # Longest first: "how do you do" is a greeting, though "how" alone would belong to nothing.
     for last in range(len(words), first, -1):
         text = " ".join(words[first:last])

@@ -77,7 +77,7 @@ class ContextSignatures:
         self._seen_in: dict[str, frozenset[str]] = {}
 
     def measure_shared_words(self, stems: Collection[str], contexts: Sequence[str]) -> dict[str, float]:
-        """Of the question's words, the share each context's senses use, rare words counting more; [0, 1]."""
+        """Return the share of the question's words that each context's senses use, rare words counting more; [0, 1]."""
         spread = {stem: sum(stem in self._words[name] for name in contexts) for stem in set(stems)}
         # A word that all contexts use weighs nearly nothing.
         weight = {stem: math.log((len(contexts) + 1) / max(n, 1)) for stem, n in spread.items()}
@@ -85,12 +85,12 @@ class ContextSignatures:
         return {name: sum(w for s, w in weight.items() if s in self._words[name]) / total for name in contexts}
 
     def count_sole_contexts(self, mentions: Sequence[Mention]) -> Counter[str]:
-        """How many of the mentioned terms have senses in only this context."""
+        """Return, for each context, how many of the mentioned terms have senses there alone."""
         terms = {normalise(mention.term) for mention in mentions if mention.term}
         return Counter(self._sole[term] for term in terms if term in self._sole)
 
     def find_contexts(self, passage: Passage) -> frozenset[str]:
-        """The contexts whose expansions the passage uses."""
+        """Return the contexts whose expansions the passage uses."""
         found = self._seen_in.get(passage.id)
         if found is None:
             if len(self._seen_in) >= _MAX_KEPT_PASSAGES:
@@ -116,7 +116,7 @@ def score_contexts(
     store: CorpusStore | None = None,
     principal: Principal | None = None,
 ) -> list[ContextScore]:
-    """The given contexts, best first, with scores that add up to less than 1; none without any evidence.
+    """Return the given contexts, best first, with scores that add up to less than 1; none without any evidence.
 
     What is missing to 1 is the chance that the question belongs to no context in particular.
     """
@@ -142,7 +142,9 @@ def score_contexts(
 
 
 def find_subject_stems(text: str) -> list[str]:
-    """The content stems of a question, or none if all it asks is what something is called, means or where it stands."""
+    """Return the content stems of a question, or none if all it asks is what something is called, means or
+    where it stands.
+    """
     stems = content_stems(text)
     return stems if set(stems) - _ASKING else []
 
@@ -161,12 +163,12 @@ def find_named_contexts(text: str, names: Sequence[str]) -> set[str]:
 
 
 def select_compared_text(question: str, mentions: Sequence[Mention]) -> str:
-    """The part of the question that is compared with names and descriptions of contexts."""
+    """Return the part of the question that is compared with names and descriptions of contexts."""
     return remove_terms(question, mentions)[:_MAX_QUESTION_CHARS]
 
 
 def remove_terms(question: str, mentions: Sequence[Mention]) -> str:
-    """The question without the glossary's terms, whose spelling says nothing of their meaning here."""
+    """Return the question without the glossary's terms, whose spelling says nothing of their meaning here."""
     text = question
     for mention in sorted(mentions, key=lambda m: -m.start):
         if mention.term:
@@ -175,7 +177,7 @@ def remove_terms(question: str, mentions: Sequence[Mention]) -> str:
 
 
 def _normalize_scores(logits: Mapping[str, float]) -> list[ContextScore]:
-    """A distribution over contexts and "none"; empty when no context stands out."""
+    """Return a distribution over contexts and "none"; empty when no context stands out."""
     # All alike: nothing tells them apart, and a uniform distribution would look like knowledge.
     if max(logits.values()) - min(logits.values()) < 1e-9 and len(logits) > 1:
         return []

@@ -1,4 +1,5 @@
-"""Whether a message asks what a term means: "What does DGD stand for?". English, as the other readings of messages.
+"""Recognition of questions about a term's meaning: "What does DGD stand for?". English, as the other readings of
+messages.
 
 The glossary answers that, whatever the documents say. Conservative where the words may ask for something else: "What is
 the CC for Harstad?" wants a value, "What is a CC?" its meaning.
@@ -69,7 +70,7 @@ _WORD = re.compile(r"\w+")
 
 
 def find_asked_meanings(question: str, mentions: Sequence[Mention], contexts: Collection[str] = ()) -> list[Mention]:
-    """The mentions whose meaning is asked for, in a message of one question or several.
+    """Return the mentions whose meaning is asked for, in a message of one question or several.
 
     Args:
         contexts: names of contexts, which may follow: "What is a CC in Catering?".
@@ -93,7 +94,7 @@ def _find_asked(part: str, mentions: Sequence[Mention], known: Collection[str]) 
 
 
 def _mark_terms(part: str, mentions: Sequence[Mention]) -> tuple[str, list[Mention]]:
-    """The part with a mark for each term in it, and those terms in order."""
+    """Return the part with a mark for each term in it, and those terms in order."""
     pieces, here, end, lower = [], [], 0, part.lower()
     for mention in sorted(mentions, key=lambda one: one.start):
         at = lower.find(mention.surface.lower(), end)
@@ -111,6 +112,6 @@ def _select_within(found: re.Match[str], said: str, here: Sequence[Mention]) -> 
 
 
 def _strip_scope(said: str, known: Collection[str]) -> str:
-    """Without a context's name at the end: "in Catering", "for the IT team"."""
+    """Return the text without a context's name at the end: "in Catering", "for the IT team"."""
     found = _SCOPE.search(said)
     return said[: found.start()] if found and all(word in known for word in found["words"].split()) else said

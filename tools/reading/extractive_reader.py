@@ -78,7 +78,7 @@ class ExtractiveReader:
         )
 
     def _is_slip(self, near: Mention) -> bool:
-        """A word like a term is not misspelt where the documents have that word."""
+        """Return whether a word like a term is misspelt, and not a word of the documents."""
         return self._corpus is None or not is_known_to_documents(self._corpus, self._principal, near.surface)
 
     def _score_contexts(self, question: str, contexts: Sequence[Context]) -> list[ContextScore]:
@@ -94,7 +94,7 @@ class ExtractiveReader:
         )
 
     def _select_relevant(self, question: str, triples: Sequence[Triple]) -> list[Triple]:
-        """The triples whose action and target the question is about, best first.
+        """Return the triples whose action and target the question is about, best first.
 
         A shared word alone is not relevance (KaPQA, appendix: "The presence of a query word in the tuple does not
         make it relevant"): either the meaning is near, or the question names both what is done and what to.
@@ -122,7 +122,7 @@ class ExtractiveReader:
 
 
 def enhance_question(question: str, triples: Sequence[Triple]) -> str:
-    """The question and, in one short sentence, the words of the best triples that it lacks (KaPQA 5, step 4).
+    """Return the question and, in one short sentence, the words of the best triples that it lacks (KaPQA 5, step 4).
 
     A whole question that already names what the best triple does and to what stays as it is: rewriting well-formed
     questions costs (KaPQA 7.3, 7.5). Never more than twice as long.
@@ -158,11 +158,11 @@ _signatures = MatcherCache[ContextSignatures](16)
 
 
 def get_signatures(matcher: TermMatcher, senses: Callable[[], Sequence[Sense]]) -> ContextSignatures:
-    """The signatures that go with a matcher."""
+    """Return the signatures that go with a matcher."""
     return _signatures.get((matcher,), lambda: ContextSignatures(senses()))
 
 
 def _measure_share(stems: set[str], text: str) -> float:
-    """The share of a text's content words that are among the stems; 0 for a text without any."""
+    """Return the share of a text's content words that are among the stems; 0 for a text without any."""
     own = set(content_stems(text))
     return len(own & stems) / len(own) if own else 0.0

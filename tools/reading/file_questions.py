@@ -1,4 +1,4 @@
-"""Whether a message asks something of a file of the conversation: "What does the file say about wages?".
+"""Recognition of questions about a file of the conversation: "What does the file say about wages?".
 
 What is asked is then searched for in that file alone, in words that do not mention the file. Conservative, as in
 `whole_file_questions.py`: "the manual" may be any document, "this document" and "rota.md" are what was attached.
@@ -89,7 +89,7 @@ class FileQuestion:
 
 
 def parse_file_question(message: str, names: Sequence[str]) -> FileQuestion | None:
-    """What the message asks of a file; None where it mentions none.
+    """Return the question that the message asks of a file; None if it mentions none.
 
     Args:
         names: of the files there are; the pointer is the number of one that the message names.
@@ -123,7 +123,7 @@ def _read_pointer(found: re.Match[str]) -> Pointer | int:
 
 
 def _replace_names(said: str, names: Sequence[str]) -> str:
-    """Each file's name replaced by one word. Only with its ending: "puc.md" is a file, "PUC" is a term."""
+    """Return each file's name replaced by one word. Only with its ending: "puc.md" is a file, "PUC" is a term."""
     # The longest first, so that "rota.md" is not found within "old rota.md".
     for number, name in sorted(enumerate(names), key=lambda one: -len(one[1])):
         if PurePosixPath(name).suffix:

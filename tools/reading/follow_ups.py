@@ -70,7 +70,7 @@ _QUESTION_WORDS = re.compile(
 
 
 def stand_alone(question: str, history: Sequence[Turn], terms: TermFinder) -> str:
-    """The question, readable without its history; exactly as given when it is complete or nothing came before.
+    """Return the question, readable without its history; exactly as given when it is complete or nothing came before.
 
     Earlier follow-ups are resolved on the way, so that a chain of them keeps its topic.
     """
@@ -111,7 +111,7 @@ def _join_questions(previous: str, question: str) -> str:
 
 
 def _find_dangling_pronoun(question: str, terms: TermFinder) -> re.Match[str] | None:
-    """The first pronoun, unless something before it in the question can be what it refers to."""
+    """Return the first pronoun, unless something before it in the question can be what it refers to."""
     for match in _PRONOUN.finditer(question):
         if any(e.start() <= match.start() < e.end() for e in _EXPLETIVE.finditer(question)):
             continue
@@ -134,7 +134,7 @@ def _replace_pronoun(question: str, pronoun: re.Match[str], previous: str, terms
 
 
 def _find_topic(previous: str, terms: TermFinder) -> str:
-    """What the question before was about: its one term, else its one noun phrase; nothing when that is unclear."""
+    """Return what the question before was about: its one term, else its one noun phrase; empty if that is unclear."""
     surfaces = list(dict.fromkeys(mention.surface for mention in terms(previous)))
     if surfaces:
         # "its" after "KPU and QMB" may be either.
@@ -145,7 +145,7 @@ def _find_topic(previous: str, terms: TermFinder) -> str:
 
 
 def _trim_phrase(phrase: str) -> str:
-    """The words of a noun phrase up to the first that cannot belong to it: "wafer lot" of "wafer lot stored"."""
+    """Return the words of a noun phrase up to the first that cannot belong to it: "wafer lot" of "wafer lot stored"."""
     kept: list[str] = []
     for word in phrase.split():
         if not content_stems(word) or (kept and re.fullmatch(r"\w+ed|\w+ly", word)):
@@ -155,7 +155,7 @@ def _trim_phrase(phrase: str) -> str:
 
 
 def _replace_counterpart(question: str, fragment: str, previous: str, terms: TermFinder) -> str:
-    """The question before, with the fragment where its counterpart stood; both questions when there is none."""
+    """Return the question before, with the fragment where its counterpart stood; both questions when there is none."""
     body = previous.rstrip().rstrip("?.! ")
     preposition = _PREPOSITION.match(fragment)
     # "And in legal?" replaces "in manufacturing" at the end; with no counterpart it is added: "for suppliers?".
@@ -186,7 +186,7 @@ def _replace_all(text: str, mentions: Sequence[Mention], new: str) -> str:
 
 
 def _is_fragment(question: str, terms: TermFinder) -> bool:
-    """Whether it is a few words with a question mark that ask nothing by themselves: "at 85 °C?", "in days?"."""
+    """Return whether a question is a few words that ask nothing by themselves: "at 85 °C?", "in days?"."""
     text = question.strip()
     return (
         text.endswith("?")

@@ -1,4 +1,4 @@
-"""Whether a message asks what was asked in this conversation: "What did I ask first?". English, as small talk is.
+"""Recognition of requests for earlier questions: "What did I ask first?". English, as small talk is.
 
 No document says that. Conservative: every word has to belong to such a request.
 """
@@ -33,7 +33,7 @@ _BREAKS = re.compile(r"[^\w']+")
 
 
 def find_recalled(message: str) -> RecallRequest | None:
-    """Which questions of the conversation the message asks for; None: it asks something else."""
+    """Return which questions of the conversation the message asks for; None if it asks something else."""
     if len(message) > MAX_CHARS:
         return None
     said = " ".join(_BREAKS.sub(" ", message.casefold().replace("’", "'")).split())

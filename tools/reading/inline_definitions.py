@@ -36,7 +36,7 @@ _ASKS = re.compile(r"^(?:what|which|who|how|why|where|when|something|anything|it
 
 
 def find_explanations(question: str) -> list[Explanation]:
-    """Every meaning the question gives, by position; of several for one place the first rule's."""
+    """Return every meaning the question gives, by position; of several for one place the first rule's."""
     found: dict[int, Explanation] = {}
     for rule in (_from_brackets_after, _from_brackets_before, _from_words):
         for explanation in rule(question):
@@ -45,7 +45,7 @@ def find_explanations(question: str) -> list[Explanation]:
 
 
 def find_long_form(short: str, text: str) -> str:
-    """The end of `text` that spells `short`, or nothing (Schwartz and Hearst 2003, figure 1)."""
+    """Return the end of `text` that spells `short`, or nothing (Schwartz and Hearst 2003, figure 1)."""
     letters = [c for c in short.lower() if c.isalnum()]
     low = text.lower()
     at = len(low) - 1
@@ -85,7 +85,9 @@ def _from_brackets_before(question: str) -> list[Explanation]:
 
 
 def _from_words(question: str) -> list[Explanation]:
-    """What words say a term means, unless they ask for it: "what does PUC mean in firmware, and who decides?"."""
+    """Return the meanings that words give to a term, unless they ask for it: "what does PUC mean in firmware, and who
+    decides?".
+    """
     found = []
     for match in _SAID.finditer(question):
         if match["verb"] and _ASKED_ABOUT.search(question[: match.start("short")]):
@@ -97,7 +99,7 @@ def _from_words(question: str) -> list[Explanation]:
 
 
 def _is_short_form(word: str) -> bool:
-    """Whether it is like LLC, tCCS or L2P, and no capitalised word such as the first of a sentence."""
+    """Return whether a word is like LLC, tCCS or L2P, and no capitalised word such as the first of a sentence."""
     return sum(c.isupper() or c.isdigit() for c in word) >= 2 or (word[0].islower() and not word.islower())
 
 

@@ -34,7 +34,9 @@ _JOINING = STOP_WORDS | {"many", "much"}
 def replace_lay_words(
     text: str, matcher: TermMatcher, meanings: Callable[[], TermMeanings], store: CorpusStore, principal: Principal
 ) -> str:
-    """The text with terms of the documents in the place of words that no document has and whose meaning they are."""
+    """Return the text with terms of the documents in the place of words that no document has and whose meaning
+    they are.
+    """
     # From the end, so that the places of those before stay right.
     for word in reversed(_find_unknown_words(text, matcher, store, principal)):
         term = meanings().nearest(word[0], lambda term: bool(store.phrase_count(principal, term)))
@@ -69,7 +71,9 @@ class TermMeanings:
     embedder: Embedder
 
     def nearest(self, word: str, is_used: Callable[[str], bool]) -> str:
-        """The term that the word most likely stands for, of those that are used; empty where none is near enough."""
+        """Return the term that the word most likely stands for, of those that are used; empty where none is
+        near enough.
+        """
         if not self.senses:
             return ""
         likeness = self._vectors @ self.embedder.embed_queries([word])[0]
@@ -92,7 +96,7 @@ _meanings = MatcherCache[TermMeanings](8)
 
 
 def get_meanings(matcher: TermMatcher, senses: Callable[[], Sequence[Sense]], embedder: Embedder) -> TermMeanings:
-    """The meanings that go with a matcher; none of a glossary with more than `MAX_SENSES`."""
+    """Return the meanings that go with a matcher; none of a glossary with more than `MAX_SENSES`."""
 
     def make() -> TermMeanings:
         found = [sense for sense in senses() if sense.expansion]

@@ -1,4 +1,4 @@
-"""Whether a message asks which documents there are: "What documents do you have?". English, as small talk is.
+"""Recognition of questions about the documents there are: "What documents do you have?". English, as small talk is.
 
 No document says that. Conservative: every word has to belong to such a request, so that "Which documents do I need for
 a visa?" is a question like any other.
@@ -65,7 +65,7 @@ _BREAKS = re.compile(r"[^\w']+")
 
 
 def is_library_question(message: str) -> bool:
-    """Whether the message asks which documents there are, or how many."""
+    """Return whether the message asks which documents there are, or how many."""
     if len(message) > MAX_CHARS:
         return False
     said = " ".join(_BREAKS.sub(" ", message.casefold().replace("’", "'")).split())

@@ -1,4 +1,4 @@
-"""What is made once for a matcher of the glossary, which makes a new one whenever its senses change."""
+"""Cache of values made for a matcher of the glossary, which makes a new one whenever its senses change."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Value = TypeVar("Value")
 
 
 class MatcherCache(Generic[Value]):
-    """The latest of what was made, by the objects it was made for. Any thread may ask."""
+    """The latest values, by the objects they were made for. Any thread may ask."""
 
     def __init__(self, most: int) -> None:
         self._most = most

@@ -1,4 +1,4 @@
-"""Where a message names people: in its greeting and in how it is signed. English.
+"""Names of people in a message: in its greeting and in how it is signed. English.
 
 "Hi Priya, how much is the allowance? Best, Ann" asks about an allowance, whatever "Ann" looks like.
 """
@@ -25,7 +25,9 @@ _LAST = re.compile(
 
 
 def find_name_spans(message: str) -> list[tuple[int, int]]:
-    """Where names of people stand, start and end, in a message's greeting, behind its thanks and at its very end."""
+    """Return where names of people stand, start and end, in a message's greeting, behind its thanks and at its very
+    end.
+    """
     found = [match.span("names") for match in (_GREETING.match(message), _SIGNED.search(message)) if match]
     last = _LAST.search(message)
     if last and not _is_continued(last):
@@ -34,7 +36,7 @@ def find_name_spans(message: str) -> list[tuple[int, int]]:
 
 
 def _is_continued(last: re.Match[str]) -> bool:
-    """Whether the last word is one more of a list ("Vpgm, Vrd") or a question of its own ("Vrd? Vpp?")."""
+    """Return whether the last word is one more of a list ("Vpgm, Vrd") or a question of its own ("Vrd? Vpp?")."""
     if last["before"] is None:
         return "?" in last["end"]
     return last["before"].istitle()

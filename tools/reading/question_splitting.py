@@ -35,7 +35,9 @@ _EMBEDS = re.compile(
 
 
 def split_questions(question: str) -> list[str]:
-    """The questions in a message, each as one; a single one, exactly as it is, where it is not clearly several."""
+    """Return the questions in a message, each as one; a single one, exactly as it is, where it is not clearly
+    several.
+    """
     # Several lines are a list or something pasted, and belong together.
     if len(question) > MAX_CHARS or "\n" in question.strip():
         return [question]
@@ -56,7 +58,7 @@ def _make_question(text: str) -> str:
 
 
 def _is_leaning(part: str) -> bool:
-    """Whether it has a pronoun or the like that nothing before it in the same part can stand for."""
+    """Return whether a part has a pronoun or the like that nothing before it in the same part can stand for."""
     found = _LEANS.search(part)
     before = part[: found.start()] if found else ""
     return found is not None and not (_NAMED.search(before) or len(content_stems(before)) > 1)

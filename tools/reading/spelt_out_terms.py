@@ -1,4 +1,4 @@
-"""What an abbreviation that no glossary has may mean: words of the documents that begin with its letters.
+"""Meanings of abbreviations that no glossary has: words of the documents that begin with their letters.
 
 "MTBF" is no jargon to whoever may read a table with the column "Mean time between failures". Only passages that the
 question itself brings up are looked at, for among enough text any letters come together.
@@ -19,12 +19,12 @@ _SHAPE = re.compile(r"[A-Z]{3,6}s?|[a-z]{3,6}")
 
 
 def may_be_spelt_out(term: str) -> bool:
-    """Whether it is written as an abbreviation, of letters enough."""
+    """Return whether a term is written as an abbreviation, of letters enough."""
     return _SHAPE.fullmatch(term) is not None
 
 
 def find_spelt_out(term: str, texts: Sequence[str]) -> str:
-    """The words that spell the term out, as most of the texts have them; empty if none do."""
+    """Return the words that spell the term out, as most of the texts have them; empty if none do."""
     letters = letters_of(term)
     found = Counter(phrase for text in texts for phrase in set(_find_phrases(letters, text)))
     return max(found, key=lambda phrase: (found[phrase], -len(phrase)), default="")
@@ -40,7 +40,7 @@ def _find_phrases(letters: str, text: str) -> Iterator[str]:
 
 
 def _split_runs(tokens: Sequence[Token]) -> Iterator[list[Token]]:
-    """Words that nothing but blanks and hyphens part."""
+    """Yield words that nothing but blanks and hyphens part."""
     run: list[Token] = []
     for token in tokens:
         if token.is_word and token.text.isalpha():
@@ -52,7 +52,7 @@ def _split_runs(tokens: Sequence[Token]) -> Iterator[list[Token]]:
 
 
 def _match_spelling(letters: str, run: Sequence[Token]) -> Iterator[tuple[int, int]]:
-    """Where the words spell the letters, each by its first one; small words between them may give none."""
+    """Yield the first and last word of each run that spells the letters; small words between them may give none."""
     words = [without_accents(token.text) for token in run]
     for first, word in enumerate(words):
         if run[first].is_small_word or not starts(letters, word):

@@ -103,7 +103,8 @@ _MAX_CHUNK_CHARS = 80  # characters without a space: what is longer is no term
 
 
 def identify_terms(question: str, known: Sequence[Mention], misspelt: Sequence[Mention] = ()) -> list[Mention]:
-    """Every term of the question: those the glossary knows, near misses of them, and what is jargon by its shape.
+    """Return every term of the question: those the glossary knows, near misses of them, and what is jargon by its
+    shape.
 
     Known terms win over near misses, these over shapes; among equals the longer wins. In order, without overlaps.
     What the question itself explains carries that meaning as `explained`. Whoever is greeted, or signs, is no term.
@@ -127,7 +128,9 @@ def _is_within(mention: Mention, spans: Iterable[_Span]) -> bool:
 
 
 def merge_mentions(*ranks: Iterable[Mention]) -> list[Mention]:
-    """The mentions of all ranks, an earlier rank beating a later one and a longer mention a shorter, by position."""
+    """Return the mentions of all ranks, an earlier rank beating a later one and a longer mention a shorter, by
+    position.
+    """
     kept: list[Mention] = []
     ordered = [sorted(rank, key=lambda m: (m.start - m.end, m.start)) for rank in ranks]
     mask = SpanMask(max((mention.end for rank in ordered for mention in rank), default=0))
@@ -139,7 +142,7 @@ def merge_mentions(*ranks: Iterable[Mention]) -> list[Mention]:
 
 
 def find_unknown_terms(question: str) -> list[Mention]:
-    """What is jargon by its shape, without glossary or documents."""
+    """Return the words that are jargon by their shape, without glossary or documents."""
     text = question[:_MAX_QUESTION_CHARS]
     shouted, english = _is_shouted(text), _is_english(text)
     spans = list(_split_pieces(text))
@@ -151,7 +154,7 @@ def find_unknown_terms(question: str) -> list[Mention]:
 
 
 def _add_neighbours(text: str, spans: Sequence[_Span], found: Sequence[_Span]) -> list[_Span]:
-    """The terms, and short words in small letters joined to one: "kpu and rek", "slbg/mubo". In order."""
+    """Return the terms, and short words in small letters joined to one: "kpu and rek", "slbg/mubo". In order."""
     terms = set(found)
     words = [span for span in spans if text[slice(*span)] not in ("and", "or")]
     # Both ways: the one that its shape shows may come first ("KPU and rek") or last.
@@ -165,12 +168,14 @@ def _add_neighbours(text: str, spans: Sequence[_Span], found: Sequence[_Span]) -
 
 
 def is_known_to_documents(store: CorpusStore, principal: Principal, term: str) -> bool:
-    """Whether the documents this person may read use the term; then a missing definition is no miss."""
+    """Return whether the documents this person may read use the term; then a missing definition is no miss."""
     return store.phrase_count(principal, term) > 0
 
 
 def _split_pieces(text: str) -> Iterable[tuple[int, int]]:
-    """Spans that could each be one term: words, freed of punctuation, numbers before them and endings after them."""
+    """Return spans that could each be one term: words, freed of punctuation, numbers before them and endings
+    after them.
+    """
     for chunk in _CHUNK.finditer(text):
         start, bare = _strip_punctuation(chunk)
         if len(bare) > _MAX_CHUNK_CHARS or (_IDENTIFIER.fullmatch(bare) and not _has_only_codes(bare)):
@@ -186,7 +191,7 @@ def _split_pieces(text: str) -> Iterable[tuple[int, int]]:
 
 
 def _has_only_codes(chunk: str) -> bool:
-    """Whether what looks like a path is a row of terms: "tCCS/tADL"."""
+    """Return whether a chunk that looks like a path is a row of terms: "tCCS/tADL"."""
     parts = chunk.split("/")
     return len(parts) > 1 and (
         all(ALL_CAPITALS.fullmatch(part) or is_coded(part) for part in parts) or all(map(may_be_small, parts))
@@ -194,7 +199,7 @@ def _has_only_codes(chunk: str) -> bool:
 
 
 def _strip_punctuation(chunk: re.Match[str]) -> tuple[int, str]:
-    """A chunk without the punctuation around it, and where it starts."""
+    """Return a chunk without the punctuation around it, and where it starts."""
     word = chunk.group()
     left = len(word) - len(word.lstrip("([{<\"'“”„«*`‘"))
     return chunk.start() + left, word[left:].rstrip(".,;:!?)]}>\"'”“»*`’…")
@@ -232,7 +237,9 @@ def _is_jargon(text: str, start: int, end: int, *, shouted: bool, english: bool)
 
 
 def _is_used_as_term(text: str, start: int, end: int) -> bool:
-    """Whether a small-letter word is asked the meaning of, has a value, or is unpronounceable; and is no unit."""
+    """Return whether the meaning of a small-letter word is asked for, or it has a value or is unpronounceable; and it
+    is no unit.
+    """
     if _is_behind_digit(text, start) or _ROMAN.fullmatch(text[start:end].upper()):
         return False
     asked = _ASKED_BEFORE.search(text[max(0, start - _NEAR_CHARS) : start]) or _ASKED_BEHIND.match(
@@ -243,7 +250,9 @@ def _is_used_as_term(text: str, start: int, end: int) -> bool:
 
 
 def _has_initials(text: str, start: int, end: int) -> bool:
-    """Whether it stands in brackets behind words that begin with its letters, in whatever order: "Clock Tree (tc)"."""
+    """Return whether a word stands in brackets behind words that begin with its letters, in any order: "Clock Tree
+    (tc)".
+    """
     if text[start - 1 : start] != "(" or text[end : end + 1] != ")":
         return False
     # As many words as the short form has letters.
@@ -252,7 +261,9 @@ def _has_initials(text: str, start: int, end: int) -> bool:
 
 
 def _is_well_known(word: str) -> bool:
-    """Whether it is well known as it is written: `um` is a unit, UM may be jargon. Longer names also in capitals."""
+    """Return whether a word is well known as it is written: `um` is a unit, UM may be jargon. Longer names also in
+    capitals.
+    """
     return word in well_known() or word in _list_capital_names()
 
 
@@ -262,7 +273,9 @@ def _list_capital_names() -> frozenset[str]:
 
 
 def _is_ordinary_number(text: str, start: int, word: str) -> bool:
-    """Whether this counts something, or ends a name: "Type II", "section B2", "FY 2022", "EN 13727", "Heron E4"."""
+    """Return whether a word counts something, or ends a name: "Type II", "section B2", "FY 2022", "EN 13727", "Heron
+    E4".
+    """
     behind = text[start + len(word) : start + len(word) + _NEAR_CHARS]
     if _QUARTER.fullmatch(word) or (word in _YEARS and _YEAR_BEHIND.match(behind)) or _STANDARD_BEHIND.match(behind):
         return True
@@ -280,18 +293,18 @@ def _is_ordinary_number(text: str, start: int, word: str) -> bool:
 
 
 def _is_behind_digit(text: str, start: int) -> bool:
-    """Whether it is a unit with the number it counts ("10 mV"), known to the list of units or not."""
+    """Return whether a word is a unit with the number it counts ("10 mV"), known to the list of units or not."""
     return bool(re.search(r"\d\s?$", text[max(0, start - 3) : start]))
 
 
 def _is_english(text: str) -> bool:
-    """Whether enough words are English for others to stand out."""
+    """Return whether enough words are English for others to stand out."""
     words = [word for word in re.findall(r"[^\W\d_]+", text) if len(word) > 1]
     return sum(is_ordinary_word(word.lower()) for word in words) >= _ENGLISH_SHARE * len(words)
 
 
 def _is_shouted(text: str) -> bool:
-    """Whether the question is in capitals throughout: then capitals tell nothing, and the word list decides."""
+    """Return whether the question is in capitals throughout: then capitals tell nothing, and the word list decides."""
     words = [word for word in re.findall(r"[^\W\d_]+", text) if len(word) > 1]
     capitals = [word for word in words if word.isupper()]
     if len(capitals) < max(2, _SHOUTED_SHARE * len(words)):

@@ -1,4 +1,4 @@
-"""Whether a message asks what a file of the conversation is about as a whole: "Summarise this", "What's in the PDF?".
+"""Recognition of questions about a whole file of the conversation: "Summarise this", "What's in the PDF?".
 
 No passage answers that by its words, and nothing could be searched for. Conservative: every word has to belong to such
 a request, so that "What does the file say about costs?" is a question like any other. English, as small talk is.
@@ -92,7 +92,7 @@ _BREAKS = re.compile(r"[^\w']+")
 
 
 def find_asked_file(message: str, names: Sequence[str]) -> Pointer | int | None:
-    """The file or files whose gist the message asks for; None where it asks for something else.
+    """Return the file or files whose gist the message asks for; None where it asks for something else.
 
     Args:
         names: of the files there are; the number of one comes back where the message names it.
@@ -110,7 +110,7 @@ def find_asked_file(message: str, names: Sequence[str]) -> Pointer | int | None:
 
 
 def is_missing_file_asked(message: str) -> bool:
-    """Whether a message that no file came with asks what "this file", or one that was attached, is about.
+    """Return whether a message without any file asks about "this file", or one that was attached.
 
     "The manual" or "the report" may well be one of the documents.
     """
@@ -124,7 +124,7 @@ def _normalize(text: str) -> str:
 
 
 def _replace_names(said: str, names: Sequence[str]) -> str:
-    """Each file's name replaced by one word. Only with its ending: "puc.md" is a file, "PUC" is a term."""
+    """Return each file's name replaced by one word. Only with its ending: "puc.md" is a file, "PUC" is a term."""
     spelt = {_normalize(name): number for number, name in enumerate(names) if PurePosixPath(name).suffix}
     # The longest first, so that "rota.md" is not found within "old rota.md".
     for spelling, number in sorted(spelt.items(), key=lambda one: -len(one[0])):

@@ -1,4 +1,4 @@
-"""How likely does a passage bear a statement out? Words, what speaks against it, and how alike the two are.
+"""Likelihood that a passage bears a statement out: by shared words, by objections, and by likeness.
 
 The weights are a logistic regression on the validation half of AttributionBench (`bench/attribution.py --fit`), which
 is cut in two by a hash of the question. Words alone overlook a paraphrase, likeness alone a changed number.
@@ -18,7 +18,7 @@ from argot.tools.retrieval.reader_scorer import ReaderScorer
 
 
 class Weights(NamedTuple):
-    """Of the share of words, of an objection (0 or 1), of the likeness (a cosine), and what is added."""
+    """Weights of the share of words, of an objection (0 or 1) and of the likeness (a cosine), and a constant."""
 
     words: float
     opposed: float
@@ -31,7 +31,7 @@ BY_WORDS = Weights(4.46, -0.63, 0.0, -2.11)
 
 
 def score_claim(statement: str, texts: Sequence[str], scorer: Scorer) -> list[float]:
-    """The chance, in [0, 1], that each text bears the statement out; all Markdown.
+    """Return the chance, in [0, 1], that each text bears the statement out; all Markdown.
 
     An objection lowers it and no more: `find_objection` itself says what must not differ at all. `scorer`: if it is the
     reader, it also says how alike the two are.
@@ -44,7 +44,7 @@ def score_claim(statement: str, texts: Sequence[str], scorer: Scorer) -> list[fl
 def measure_claim_features(
     statement: str, texts: Sequence[str], scorer: Scorer
 ) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """Of each text the share of words, whether it opposes the statement, and the likeness; (texts, 3)."""
+    """Return, for each text, the share of words, whether it opposes the statement, and the likeness; (texts, 3)."""
     words = [support(statement, text) for text in texts]
     opposed = [bool(find_objection(statement, text)) for text in texts]
     alike = scorer.likeness(statement, texts) if isinstance(scorer, ReaderScorer) else [0.0] * len(texts)

@@ -41,7 +41,7 @@ class CrossEncoderScorer:
         return [float(score) for score in scores]
 
     def load(self) -> Any:
-        """The model, loaded at the first use.
+        """Return the model, loaded at the first use.
 
         Raises:
             InvalidSettings: there is no such model, or it gives a pair more than one score.

@@ -44,7 +44,7 @@ class WeightedQuery:
 
 @dataclass(frozen=True, slots=True)
 class RankedList:
-    """What one search found for one query. `length` is how many it could have found, `floor` the score of the rest."""
+    """Result of one search for one query. `length` is how many it could have found, `floor` the score of the rest."""
 
     name: str
     weight: float
@@ -68,7 +68,8 @@ def hybrid_search(  # noqa: PLR0917
     scope: QuestionScope = ALL_DOCUMENTS,
     documents: Sequence[str] = (),
 ) -> list[Hit]:
-    """The passages this principal may read that fit the queries, best first; at most `profile.candidates` per list.
+    """Return the passages this principal may read that fit the queries, best first; at most `profile.candidates` per
+    list.
 
     Whatever the indexes say, a passage comes back only if the store hands it out to this principal.
 
@@ -116,14 +117,14 @@ def _trace_search(  # noqa: PLR0917
 def _select_documents(
     corpus: Corpus, principal: Principal, scope: QuestionScope, documents: Sequence[str]
 ) -> frozenset[str] | None:
-    """The documents that alone are searched; None: all."""
+    """Return the only documents to search; None for all."""
     if documents:
         return frozenset(documents)
     return corpus.store.documents_within(principal, scope) if scope else None
 
 
 def _merge_queries(queries: Iterable[WeightedQuery]) -> list[WeightedQuery]:
-    """Each wording once, with the sum of its weights, so that repeating a query cannot outvote the lists."""
+    """Return each wording once, with the sum of its weights, so that repeating a query cannot outvote the lists."""
     weights: dict[str, float] = {}
     for query in queries:
         text = query.text.strip()
@@ -140,7 +141,7 @@ def search_lists(  # noqa: PLR0917
     profile: Profile,
     documents: frozenset[str] | None,
 ) -> Iterator[RankedList]:
-    """All lists for one query; by meaning only if there is a vector, of shape (dimensions,)."""
+    """Yield all lists for one query; by meaning only if there is a vector, of shape (dimensions,)."""
     if vector is None:
         yield from _search_by_words(corpus, principal, query, profile, documents)
         return
@@ -203,7 +204,7 @@ def _search_by_meaning(  # noqa: PLR0917
 def _find_kinds(
     corpus: Corpus, principal: Principal, profile: Profile, find: Callable[[int], ScoredIds]
 ) -> list[tuple[DerivedText, float]]:
-    """The best derived texts of the kinds the profile wants.
+    """Return the best derived texts of the kinds the profile wants.
 
     The indexes know no kinds: they are asked for more until enough are of them.
     """
@@ -220,7 +221,7 @@ def _find_kinds(
 
 
 def _fold_derived(found: Iterable[tuple[DerivedText, float]]) -> list[tuple[str, float]]:
-    """The passages of the derived texts found (RAIDD 3), each at the place of its best derived text."""
+    """Return the passages of the derived texts found (RAIDD 3), each at the place of its best derived text."""
     passages: dict[str, float] = {}
     for text, score in found:
         for passage in text.passage_ids:
@@ -233,8 +234,8 @@ def _fold_derived(found: Iterable[tuple[DerivedText, float]]) -> list[tuple[str,
 
 
 def fuse(lists: Sequence[RankedList], k: int) -> dict[str, FusedScore]:
-    """The sum over lists of weight * standing * (k + 1) / (k + rank), divided by the weights of the lists that
-    found anything; so 1 is first and far ahead everywhere.
+    """Return each passage's sum over lists of weight * standing * (k + 1) / (k + rank), divided by the weights of the
+    lists that found anything; so 1 is first and far ahead everywhere.
     """
     filled = [found for found in lists if found.found]
     # A list that found nothing must not lower all scores: `Profile.abstain_below` is one threshold for all questions.
@@ -272,7 +273,7 @@ def measure_standing(one: RankedList) -> Mapping[str, float]:
 
 
 def search_triples(corpus: Corpus, principal: Principal, query: str, profile: Profile, limit: int = 10) -> list[Triple]:
-    """The triples nearest to the query by meaning and by words, best first (KaPQA 5, step 2)."""
+    """Return the triples nearest to the query by meaning and by words, best first (KaPQA 5, step 2)."""
     lists = []
     if profile.search_keyword:
         found = corpus.store.keyword_search_triples(principal, query, profile.candidates)

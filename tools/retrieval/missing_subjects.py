@@ -29,7 +29,7 @@ _SERIES = re.compile(r"^([^\W\d_]+)(?=\d)")
 
 
 def has_only_numbers(query: str) -> bool:
-    """Whether it has only stop words and numbers: several, or one of at most two digits. "what's 2+2?"."""
+    """Return whether a query has only stop words and numbers: several, or one of at most two digits. "what's 2+2?"."""
     content = _list_content(query)
     numbers = [word for word in content if word.replace(".", "").isdigit()]
     return bool(content) and len(numbers) == len(content) and (len(numbers) > 1 or len(numbers[0]) <= _DIGITS)
@@ -38,7 +38,7 @@ def has_only_numbers(query: str) -> bool:
 def lacks_half(
     query: str, hits: Sequence[Hit], store: CorpusStore, principal: Principal, terms: Sequence[ReadTerm] = ()
 ) -> bool:
-    """Whether the best passages hold less than half of a short question, by the rarity of its words.
+    """Return whether the best passages hold less than half of a short question, by the rarity of its words.
 
     Two or three words leave no room for a paraphrase: where the rarer half is not there, the question is about
     something else ("who wrote Hamlet?"). Only for what is worded as a question: "brief me on ..." has more words of
@@ -58,7 +58,7 @@ def lacks_half(
 def find_unspoken_terms(
     terms: Sequence[ReadTerm], hits: Sequence[Hit], store: CorpusStore, principal: Principal
 ) -> list[str]:
-    """Terms that only the glossary knows: whatever the passages say, they say it of something else.
+    """Return terms that only the glossary knows: whatever the passages say, they say it of something else.
 
     The documents speak of a term where any of them has one of its names or its meaning, or where the best passages
     hold half of the meaning's words, by their rarity: "the assembly was expedited" for "expedited lot".
@@ -92,13 +92,15 @@ class _BestPassages:
         )
 
     def share(self, content: Sequence[str], given: Collection[str] = ()) -> float:
-        """The share of the words, by their rarity, that the passages hold; they hold the given ones in any case."""
+        """Return the share of the words, by their rarity, that the passages hold; they hold the given ones in
+        any case.
+        """
         rarity = {word: self.rarity(word) for word in content}
         there = sum(weight for word, weight in rarity.items() if word in given or self._holds(word))
         return there / sum(rarity.values()) if rarity else 0.0
 
     def speaks_of(self, term: ReadTerm) -> bool:
-        """Whether they name the term, or hold half of its meaning, or most of what describes it."""
+        """Return whether the passages name the term, or hold half of its meaning, or most of its description."""
         if any(f" {bare(name)} " in self.text for name in _list_names(term)):
             return True
         description = _list_content(term.sense.description)
@@ -131,7 +133,9 @@ def _is_specific(name: str) -> bool:
 
 
 def _write_variants(name: str) -> Iterator[str]:
-    """As it stands, in one word, and parted wherever letters meet digits; then the part that it is a variant of."""
+    """Yield the name as it stands, in one word, and parted wherever letters meet digits; then the part that it is a
+    variant of.
+    """
     yield name
     yield name.replace("-", "")
     yield " ".join(_LETTERS_OR_DIGITS.findall(name))
@@ -143,6 +147,6 @@ def _write_variants(name: str) -> Iterator[str]:
 
 
 def _list_content(query: str) -> list[str]:
-    """The words that carry the subject; "many" of "how many" says only what kind of answer is wanted."""
+    """Return the words that carry the subject; "many" of "how many" says only what kind of answer is wanted."""
     asked = {match.group(1).casefold() for match in _HOW.finditer(query)}
     return [word for word in fold_words(query) if word not in STOP_WORDS and word not in asked]

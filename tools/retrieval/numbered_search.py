@@ -117,7 +117,9 @@ class NumberedSearch:
         return _Source(document, markdown, find_numbered_parts(markdown)) if len(markdown) <= _MAX_TEXT_CHARS else None
 
     def _is_mentioned(self, reference: NumberedReference, sources: Sequence[_Source]) -> bool:
-        """Whether a document speaks of the part, or has a table with its number: it may answer without bearing it."""
+        """Return whether a document speaks of the part, or has a table with its number: it may answer without
+        bearing it.
+        """
         phrases = set(_list_phrases(reference))
         if not reference.kind or any(self.store.phrase_count(self.principal, phrase) for phrase in phrases):
             return True
@@ -187,7 +189,9 @@ def _measure_place(wanted: frozenset[str], text: str) -> float:
 
 
 def _has_number(part: NumberedPart, reference: NumberedReference) -> bool:
-    """Whether the part has the number itself, or together with the part it stands in: "(b)" below "4" is "4(b)"."""
+    """Return whether the part has the number itself, or together with the part it stands in: "(b)" below "4" is
+    "4(b)".
+    """
     if is_same_label(part.label, reference.label):
         return True
     tail = len(part.label)
@@ -208,7 +212,7 @@ def _join_words(one: _Candidate) -> str:
 
 
 def _is_place_known(reference: NumberedReference, sources: Sequence[_Source]) -> bool:
-    """Whether the documents have a place as the question names it, where no part with the number stands."""
+    """Return whether the documents have a place as the question names it, where no part with the number stands."""
     wanted = frozenset(stem(word) for word in reference.container)
     places = (
         text

@@ -48,7 +48,7 @@ class OnnxCrossEncoderScorer:
             return self._loaded
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        """The chance that each text answers the query, in [0, 1]."""
+        """Return the chance that each text answers the query, in [0, 1]."""
         session, tokenizer = self.load()
         read = tokenizer.encode_batch([(query, text) for text in texts])
         # Of like length together, so that little is padded.
@@ -63,7 +63,7 @@ class OnnxCrossEncoderScorer:
 
 
 def _build_inputs(read: Sequence[tokenizers.Encoding]) -> dict[str, Any]:
-    """Each (texts, tokens), filled with zeros at the end."""
+    """Return each (texts, tokens), filled with zeros at the end."""
     shape = len(read), max(len(one.ids) for one in read)
     ids, mask, parts = (np.zeros(shape, dtype=np.int64) for _ in range(3))
     for row, one in enumerate(read):

@@ -48,7 +48,9 @@ def export_reader(exported: Path, target: Path, name: str) -> None:
 
 
 def _build_token_graph(path: Path) -> Any:
-    """The embedder's graph without what comes after its last layer: the pooling of the tokens into one vector."""
+    """Return the embedder's graph without what comes after its last layer: the pooling of the tokens into one
+    vector.
+    """
     import onnx
 
     model = onnx.load(path)
@@ -65,7 +67,7 @@ def _build_token_graph(path: Path) -> Any:
 
 
 def build_card(folder: Path, name: str, readings: Readings) -> dict[str, Any]:
-    """What the card of an untrained reader says; a training adds to it."""
+    """Return the card of an untrained reader; a training adds to it."""
     with (folder / MODEL_FILE).open("rb") as file:
         fingerprint = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
     return {

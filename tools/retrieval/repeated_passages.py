@@ -9,7 +9,7 @@ from argot.types import Hit
 
 
 def drop_repeats(hits: Iterable[Hit], most: int) -> list[Hit]:
-    """The first so many hits in their order, each wording once.
+    """Return the first so many hits in their order, each wording once.
 
     What differs in a single number is kept: that may be the point.
     """

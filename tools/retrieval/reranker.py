@@ -107,7 +107,7 @@ def _read(text: str) -> _TextStems:
 
 @lru_cache(maxsize=1_000)
 def find_query_stems(query: str) -> tuple[str, ...]:
-    """The question's content: stems of its words without stop words, in order, and its identifiers whole."""
+    """Return the question's content: stems of its words without stop words, in order, and its identifiers whole."""
     stems = [stem(word) for word in fold_words(query) if word not in STOP_WORDS]
     # Sorted: a set has no order that holds from one process to the next.
     return tuple(dict.fromkeys([*stems, *sorted(find_identifiers(query) - set(stems))]))
@@ -128,7 +128,7 @@ def _measure_share(rarity: dict[str, float], held: dict[str, tuple[int, ...]] | 
 
 
 def _find_best_window(rarity: dict[str, float], text: _TextStems, total: float) -> float:
-    """The largest share of the question's words that stand within `WINDOW_WORDS` words of each other."""
+    """Return the largest share of the question's words that stand within `WINDOW_WORDS` words of each other."""
     hits = sorted((place, item) for item in rarity for place in text.places.get(item, ()))
     best = current = 0.0
     inside: dict[str, int] = {}
@@ -149,7 +149,9 @@ def _find_best_window(rarity: dict[str, float], text: _TextStems, total: float) 
 
 
 def _score_adjacency(text: _TextStems, one: str, other: str) -> float:
-    """1 where the two stand next to each other in this order (up to two words between), as in the question."""
+    """Return 1 if the two stand next to each other in this order (up to two words between), as in the question;
+    else 0.
+    """
     before, after = text.places.get(one), text.places.get(other)
     if not before or not after:
         return 0.0
@@ -169,7 +171,8 @@ READ_PASSAGES_FOR_MODEL = 30
 def rerank(
     queries: Sequence[WeightedQuery], hits: Sequence[Hit], scorer: Scorer, profile: Profile, read: int = READ_PASSAGES
 ) -> list[Hit]:
-    """The hits in their new order; their scores are `rerank_weight` parts the scorer's and the rest the search's.
+    """Return the hits in their new order; their scores are `rerank_weight` parts the scorer's and the rest the
+    search's.
 
     Of several wordings of the question the one a passage answers best counts, by its weight. Where the scorer is the
     reader, words judge all passages first, and it reads the best `read` of them.
@@ -199,7 +202,7 @@ _EVEN_EVIDENCE = 0.03
 
 
 def _read_again(queries: Sequence[WeightedQuery], hits: Sequence[Hit], reader: ReaderScorer, read: int) -> list[Hit]:
-    """The best hits in the order that words, search and the reader together give, the others behind them.
+    """Return the best hits in the order that words, search and the reader together give, the others behind them.
 
     The best one's score is the evidence that the passages answer; between two of them stands what parts them.
     """
@@ -220,7 +223,9 @@ def _read_again(queries: Sequence[WeightedQuery], hits: Sequence[Hit], reader: R
 
 
 def _compute_evidence(fit: float, matches: Sequence[float], chance: float) -> float:
-    """Of passages in their order: how far the best match exceeds the others', with how well the best one fits."""
+    """Return how far the best match exceeds the others', with how well the best passage fits; passages in their
+    order.
+    """
     others = [*matches[_MAX_CONTENDERS:], *[_EVEN_MATCH] * (READ_PASSAGES - len(matches))][
         : READ_PASSAGES - _MAX_CONTENDERS
     ]
@@ -239,7 +244,7 @@ BEST_PASSAGES = 3
 
 
 def measure_evidence(query: str, hits: Sequence[Hit], scorer: Scorer) -> float:
-    """How likely the best passages answer the question, in [0, 1]. Below `Profile.abstain_below`: abstain.
+    """Return how likely the best passages answer the question, in [0, 1]. Below `Profile.abstain_below`: abstain.
 
     `hits` come re-ranked by the scorer. The reader's best score is its evidence. Of another scorer one part is the best
     hit's score, which has the search's and the scorer's judgement in it. The other is the share of the question's
@@ -260,7 +265,7 @@ def measure_evidence(query: str, hits: Sequence[Hit], scorer: Scorer) -> float:
 def is_quotable(  # noqa: PLR0917
     query: str, hits: Sequence[Hit], evidence: float, scorer: Scorer, profile: Profile, embedder: Embedder
 ) -> bool:
-    """Whether the evidence of re-ranked hits is enough to quote from them; without re-ranking any hit is."""
+    """Return whether the evidence of re-ranked hits is enough to quote from them; without re-ranking any hit is."""
     if not hits or not profile.rerank or evidence >= profile.abstain_below:
         return bool(hits)
     # The reader has compared them by meaning already: on the validation questions a second look changed nothing.
@@ -268,12 +273,12 @@ def is_quotable(  # noqa: PLR0917
 
 
 def is_clear(evidence: float, scorer: Scorer) -> bool:
-    """Whether the reader finds the question in the passages, whatever words they lack."""
+    """Return whether the reader finds the question in the passages, whatever words they lack."""
     return isinstance(scorer, ReaderScorer) and evidence >= MIN_CLEAR_EVIDENCE
 
 
 def has_near_sentence(query: str, hits: Sequence[Hit], embedder: Embedder, least: float) -> bool:
-    """Whether a sentence of the best passages has this cosine with the question: a second look at weak evidence.
+    """Return whether a sentence of the best passages has this cosine with the question: a second look at weak evidence.
 
     Words alone call a paraphrase weak, and the more so the larger the base: among many passages few stand out.
     Sentences that share words with the question are looked at first, since embedding takes nearly all of the time.
@@ -297,7 +302,7 @@ def _find_nearest(query: str, sentences: Sequence[str], embedder: Embedder) -> f
 
 
 def _measure_held_together(rarity: dict[str, float], text: _TextStems) -> float:
-    """As `_find_best_window`, but words of the headings count as standing beside everything."""
+    """Return `_find_best_window`, with words of the headings counted as standing beside everything."""
     total = sum(rarity.values())
     in_heading = {item: weight for item, weight in rarity.items() if item in text.heading}
     others = {item: weight for item, weight in rarity.items() if item not in text.heading}

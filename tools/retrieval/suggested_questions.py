@@ -40,18 +40,22 @@ _GENERAL = frozenset(
 
 
 def find_telling_heading(passage: Passage, document: Document) -> str:
-    """The passage's own heading, without its number; empty where it says no more than the document's title does."""
+    """Return the passage's own heading, without its number; empty where it says no more than the document's
+    title does.
+    """
     heading = _NUMBERING.sub("", passage.heading_path[-1] if passage.heading_path else "").strip(" .:#*_`")
     return heading if _is_telling(heading) and bare(heading) != bare(document.title) else ""
 
 
 def write_heading_question(heading: str, document: Document) -> str:
-    """A heading as a question about its document."""
+    """Return a heading as a question about its document."""
     return heading if heading.endswith("?") else f"What does “{document.title or document.name}” say about “{heading}”?"
 
 
 def write_question(passage: Passage, document: Document, store: CorpusStore, principal: Principal) -> str:
-    """A question a model derived from the passage (RAIDD 3.2), else one made of its heading; empty: neither fits."""
+    """Return a question a model derived from the passage (RAIDD 3.2), else one made of its heading; empty:
+    neither fits.
+    """
     derived = [" ".join(text.text.split()) for text in store.questions_of(principal, [passage.id])]
     heading = find_telling_heading(passage, document)
     made = [
@@ -63,7 +67,7 @@ def write_question(passage: Passage, document: Document, store: CorpusStore, pri
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What suggestions are tried out on: one principal's documents, and how they are searched."""
+    """Setting for trying suggestions out: one principal's documents, and how they are searched."""
 
     corpus: Corpus
     principal: Principal
@@ -72,7 +76,7 @@ class Trial:
     scope: QuestionScope = ALL_DOCUMENTS
 
     def finds(self, question: str, passage: str) -> bool:
-        """Whether a search for the question finds the passage (an id) on top, and enough to answer from."""
+        """Return whether a search for the question finds the passage (an id) on top, and enough to answer from."""
         queries = [WeightedQuery(question)]
         # Fewer candidates than for a question: the passage has to be at the top anyway.
         profile = self.profile.model_copy(update={"candidates": 20})
@@ -83,7 +87,9 @@ class Trial:
 
 
 def choose_examples(trial: Trial) -> list[str]:
-    """Ids of up to three passages of different documents, each with a question (`write_question`) that finds it."""
+    """Return ids of up to three passages of different documents, each with a question (`write_question`) that
+    finds it.
+    """
     store, principal = trial.corpus.store, trial.principal
     chosen: list[str] = []
     for passage, document in _sample_passages(store, principal, trial.scope):
@@ -98,7 +104,9 @@ def choose_examples(trial: Trial) -> list[str]:
 def _sample_passages(
     store: CorpusStore, principal: Principal, scope: QuestionScope
 ) -> Iterator[tuple[Passage, Document]]:
-    """One passage with something to ask about from each of some documents, evenly taken from all that may be read."""
+    """Yield one passage with something to ask about from each of some documents, evenly taken from all that may
+    be read.
+    """
     inside = store.documents_within(principal, scope) if scope else None
     documents = [one for one in store.documents(principal) if inside is None or one.id in inside]
     step = max(1, len(documents) // MAX_TRIALS)

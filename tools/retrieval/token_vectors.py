@@ -43,7 +43,7 @@ class TokenVectors:
 
     @classmethod
     def of(cls, vectors: Floats, weights: Floats, spans: Any, ids: Any) -> TokenVectors:
-        """A quarter of the memory, and cosines differ by some thousandths."""
+        """Build the vectors in 8 bits: they take a quarter of the memory, and cosines differ by some thousandths."""
         scales = np.abs(vectors).max(1, initial=1e-9) / 127
         levels = np.rint(vectors / scales[:, None]).astype(np.int8)
         return cls(levels, scales, weights.copy(), spans.astype(np.int32), ids.astype(np.int32), _compute_mean(vectors))
@@ -60,14 +60,14 @@ def _compute_mean(vectors: Floats) -> Floats:
 
 
 class RecentlyUsedCache(Generic[Value]):
-    """What was made of texts; those used longest ago are forgotten first. Safe to use from several threads."""
+    """Cache of values made of texts; those used longest ago are forgotten first. Safe to use from several threads."""
 
     def __init__(self, most: int) -> None:
         self._kept: LRUCache[str, Value] = LRUCache(most)
         self._lock = threading.Lock()
 
     def all_of(self, texts: Sequence[str], make: Callable[[Sequence[str]], Sequence[Value]]) -> list[Value]:
-        """What is kept of each text; `make` makes what is missing, in the order of the texts it is given."""
+        """Return the value of each text; `make` makes what is missing, in the order of the texts it is given."""
         with self._lock:
             found = {text: self._kept[text] for text in texts if text in self._kept}
         missing = [text for text in dict.fromkeys(texts) if text not in found]
@@ -102,18 +102,18 @@ class TokenReader:
         self._means: RecentlyUsedCache[Floats] = RecentlyUsedCache(MAX_REMEMBERED_MEANS)
 
     def read(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Each text as vectors, those read before from memory."""
+        """Return each text as vectors, those read before from memory."""
         return self._remembered.all_of(texts, self._read_vectors)
 
     def means(self, texts: Sequence[str]) -> list[Floats]:
-        """The mean of each text's vectors, (dimensions,), of length 1; those known from memory, which is another one:
-        many statements do not drive out the passages that `read` remembers.
+        """Return the mean of each text's vectors, (dimensions,), of length 1; those known from memory, which is another
+        one: many statements do not drive out the passages that `read` remembers.
         """
         return self._means.all_of(texts, lambda missing: [read.mean for read in self._read_vectors(missing)])
 
     def _read_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Each text by itself: in 8 bits, texts that are read together share a scale, and each would come out otherwise
-        beside another one.
+        """Return each text by itself: in 8 bits, texts that are read together share a scale, and each would come out
+        otherwise beside another one.
         """
         return [self._read_alone(encoding) for encoding in self._tokenizer.encode_batch(list(texts))]
 

@@ -152,7 +152,9 @@ def _find_parts(passage: Passage) -> Iterator[_Parts]:
 
 
 def _split_statements(text: str) -> Iterator[str]:
-    """Sentences in which an instruction may stand. Cut coarsely, for speed: an abbreviation costs at most a triple."""
+    """Yield sentences in which an instruction may stand. Cut coarsely, for speed: an abbreviation costs at most
+    a triple.
+    """
     for statement in re.split(r"(?<=[.!?]) (?=[A-Z*\"“])", text):
         if len(statement) <= _MAX_SENTENCE_CHARS and _CUE.search(statement):
             yield statement
@@ -173,7 +175,7 @@ def _match_step(text: str, aim: tuple[str, str]) -> Iterator[_Parts]:
 
 
 def _find_aim(heading: str) -> tuple[str, str] | None:
-    """The purpose in a heading: (action, target) of "Rotate a text box", "How to rotate a text box"."""
+    """Return the purpose in a heading: (action, target) of "Rotate a text box", "How to rotate a text box"."""
     match = _PURPOSE.match(heading.strip().rstrip("?.:"))
     if match is None or match["action"].split()[0].lower() not in _IMPERATIVES:
         return None
@@ -185,13 +187,13 @@ def _strip_marker(text: str) -> str:
 
 
 def _strip_determiner(part: str) -> str:
-    """A part without quotation marks around it and without a determiner in front."""
+    """Return a part without quotation marks around it and without a determiner in front."""
     part = part.strip(" \"“”'‘’`*.,")
     return re.sub(rf"^{_DETERMINER} ", "", part, flags=re.IGNORECASE)
 
 
 def _is_sound(parts: _Parts) -> bool:
-    """Whether source and target name something: no pronouns, numbers, bare "command", and not the same."""
+    """Return whether source and target name something: no pronouns, numbers, bare "command", and not the same."""
     things = (parts.source.casefold(), parts.target.casefold())
     if _VAGUE.fullmatch(things[0]) or _VAGUE.fullmatch(things[1]):
         return False

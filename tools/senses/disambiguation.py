@@ -121,7 +121,8 @@ class SenseChooser:
         remembered: Mapping[str, int] | None = None,
         thread: Mapping[str, float] | None = None,
     ) -> list[SenseRanking]:
-        """One ranking for each mention whose term has senses, in order. All mentions of a term get the same sense.
+        """Return one ranking for each mention whose term has senses, in order. All mentions of a term get the same
+        sense.
 
         Args:
             senses_by_term: by `mention.term`, or by its surface where the glossary has no spelling of its own.
@@ -149,7 +150,7 @@ class SenseChooser:
         senses_by_term: Mapping[str, Sequence[Sense]],
         contexts: Sequence[ContextScore],
     ) -> dict[str, list[SenseEvidence]]:
-        """The evidence for terms with several senses; for fitting the weights."""
+        """Return the evidence for terms with several senses; for fitting the weights."""
         known = [mention for mention in mentions if senses_by_term.get(_get_term(mention))]
         settled = _find_settled(known, senses_by_term, {})
         undecided = {_get_term(m): senses_by_term[_get_term(m)] for m in known if _get_term(m) not in settled}
@@ -164,7 +165,7 @@ class SenseChooser:
         undecided: Mapping[str, Sequence[Sense]],
         leaning: _ContextEvidence,
     ) -> dict[str, list[SenseEvidence]]:
-        """All evidence but that of the other terms, for the senses of each undecided term, in their order."""
+        """Return all evidence but that of the other terms, for the senses of each undecided term, in their order."""
         meanings = {term: ranking.ranked[0][0].expansion for term, ranking in settled.items()}
         blank = dict.fromkeys(undecided, " ")
         rest = _remove_terms(question, mentions, settled, undecided)
@@ -199,7 +200,9 @@ class SenseChooser:
         stems: set[str],
         leaning: _ContextEvidence,
     ) -> SenseEvidence:
-        """All but the keyword score. `used`: passages with the bare term, and how far each means this sense by it."""
+        """Return all evidence for a sense but the keyword score. `used`: passages with the bare term, and how far each
+        means this sense by it.
+        """
         documents = dict.fromkeys(find_sense_passages(self._corpus.store, self._principal, sense), 1.0)
         shares = {**documents, **{id_: share for id_, share in used.items() if id_ not in documents}}
         weights = [
@@ -234,7 +237,8 @@ class _ContextEvidence:
 def _build_unwitnessed(
     senses: Sequence[Sense], similarities: Sequence[float], leaning: _ContextEvidence
 ) -> list[SenseEvidence]:
-    """For "What is GR?": the asker must say. Meanwhile the sense that some passage explains best comes first.
+    """Return the evidence for a question such as "What is GR?": the asker must choose. Until then the sense that some
+    passage explains best comes first.
 
     Similarity stands in for `mass`, whose small weight lets it break ties and no more.
     """
@@ -254,13 +258,13 @@ def _add_likeness(
 def _remove_terms(
     question: str, mentions: Sequence[Mention], settled: Mapping[str, SenseRanking], undecided: Iterable[str]
 ) -> str:
-    """The question with its settled terms spelt out and without the others, whose letters are used in any sense."""
+    """Return the question with its settled terms spelt out and without the undecided ones."""
     meanings = {term: ranking.ranked[0][0].expansion for term, ranking in settled.items()}
     return replace_mentions(question, mentions, {**meanings, **dict.fromkeys(undecided, " ")})
 
 
 def replace_mentions(question: str, mentions: Iterable[Mention], by: Mapping[str, str]) -> str:
-    """The question with each mention whose term is in `by` replaced; mentions must not overlap."""
+    """Return the question with each mention whose term is in `by` replaced; mentions must not overlap."""
     text = question
     # From the end, so that the offsets of those before stay true.
     for mention in sorted(mentions, key=lambda m: -m.start):
@@ -270,7 +274,7 @@ def replace_mentions(question: str, mentions: Iterable[Mention], by: Mapping[str
 
 
 def score(evidence: SenseEvidence, weights: SenseEvidence = WEIGHTS) -> float:
-    """The log-linear score, before it is normalised over the senses of a term."""
+    """Return the log-linear score, before it is normalised over the senses of a term."""
     return float(sum(getattr(evidence, f.name) * getattr(weights, f.name) for f in fields(SenseEvidence)))
 
 
@@ -281,7 +285,7 @@ def _get_term(mention: Mention) -> str:
 def _find_settled(
     mentions: Sequence[Mention], senses_by_term: Mapping[str, Sequence[Sense]], remembered: Mapping[str, int]
 ) -> dict[str, SenseRanking]:
-    """Terms that need no weighing: chosen earlier in the thread, or with only one sense."""
+    """Return the rankings of terms that need no weighing: chosen earlier in the thread, or with only one sense."""
     settled: dict[str, SenseRanking] = {}
     for mention in mentions:
         term = _get_term(mention)
@@ -303,7 +307,9 @@ def _rank_together(
     *,
     thin: bool,
 ) -> dict[str, SenseRanking]:
-    """Rankings of all undecided terms together: each term's likely contexts support the others' senses there."""
+    """Return the rankings of all undecided terms together: each term's likely contexts support the others' senses
+    there.
+    """
     chances = {term: _compute_distribution(found) for term, found in evidence.items()}
     # A term alone has no others to agree with.
     for _ in range(_DISCOURSE_ROUNDS if len(undecided) + len(settled) > 1 else 0):
@@ -371,7 +377,7 @@ def _build_ranking(
 
 
 def _describe_reason(sense: Sense, best: SenseEvidence, rival: SenseEvidence) -> str:
-    """In plain words, the evidence in which the best sense leads its rival most."""
+    """Return, in plain words, the evidence in which the best sense leads its rival most."""
 
     def lead(names: Sequence[str]) -> float:
         return float(sum((getattr(best, name) - getattr(rival, name)) * getattr(WEIGHTS, name) for name in names))

@@ -35,7 +35,7 @@ _caches: WeakKeyDictionary[CorpusStore, tuple[int, SizedCache]] = WeakKeyDiction
 
 
 def cache_evidence(store: CorpusStore, principal: Principal, what: Hashable, work: Callable[[], T]) -> T:
-    """What `work` computes about senses from the documents, by ids of passages; cached for all who may read the same.
+    """Return the result of `work` about senses in documents, by ids of passages; cached for all who may read the same.
 
     A result is kept until the next change of a document; while documents are added, that is a few seconds.
 
@@ -61,7 +61,7 @@ def _get_cache(store: CorpusStore, version: int) -> SizedCache:
 
 
 def find_sense_passages(store: CorpusStore, principal: Principal, sense: Sense) -> tuple[str, ...]:
-    """Ids of the passages this principal may read that hold the expansion or a longer alias; densest first.
+    """Return ids of the passages this principal may read that hold the expansion or a longer alias; densest first.
 
     All passages near the top of a keyword search for it count too if it stands in their document's title: a section
     called "Metal fill" need not say so again.
@@ -77,7 +77,7 @@ def find_sense_passages(store: CorpusStore, principal: Principal, sense: Sense) 
 
 
 def _find_titled(store: CorpusStore, principal: Principal, phrase: str) -> list[str]:
-    """Passages of documents with the phrase in their title, as far as a keyword search for it brings them up."""
+    """Return passages of documents with the phrase in their title, as far as a keyword search for it brings them up."""
     stems = content_stems(phrase)
     near = [passage_id for passage_id, _ in store.keyword_search(principal, phrase, _TITLED_PASSAGES)]
     found = store.passages(principal, near).items() if stems else ()
@@ -91,13 +91,13 @@ def _has_phrase(stems: Sequence[str], phrase: Sequence[str]) -> bool:
 def measure_meaning_similarities(
     corpus: Corpus, principal: Principal, senses: Sequence[Sense]
 ) -> list[dict[str, float]]:
-    """For each sense the cosines of its meaning with the passages nearest it that this principal may read."""
+    """Return, for each sense, the cosines of its meaning with the nearest passages that this principal may read."""
     found = corpus.semantic_searches(principal, "passage", np.array(embed_meanings(corpus, senses)), _NEAREST_PASSAGES)
     return [dict(ranked) for ranked in found]
 
 
 def embed_meanings(corpus: Corpus, senses: Sequence[Sense]) -> list[Any]:
-    """One vector a sense, of its expansion and description. The embedder remembers those it has met."""
+    """Return one vector a sense, of its expansion and description. The embedder remembers those it has met."""
     return list(corpus.embedder.embed_queries([_join_meaning(sense) for sense in senses]))
 
 
@@ -127,18 +127,18 @@ class QuestionProximity:
         }
 
     def measure_passages(self, ids: Sequence[str]) -> list[float]:
-        """The nearness of each passage, in [0, 2]: 2 is first both by meaning and by words."""
+        """Return the nearness of each passage, in [0, 2]: 2 is first both by meaning and by words."""
         far = 2 * _compute_closeness(_FAR_RANK) if self._rest else 0.0
         return [self._near.get(passage_id, far) for passage_id in ids]
 
     def measure_meanings(self, senses: Sequence[Sense]) -> list[float]:
-        """Cosine of the question with each sense's meaning."""
+        """Return the cosine of the question with each sense's meaning."""
         if not self._rest:
             return [0.0] * len(senses)
         return [float(np.dot(self._vector, vector)) for vector in embed_meanings(self._corpus, senses)]
 
     def measure_similarities(self, queries: Sequence[str]) -> list[float]:
-        """How near the nearest passage is to each query by meaning; all 0 without any document."""
+        """Return each query's similarity in meaning to its nearest passage; all 0 without any document."""
         vectors = self._corpus.embedder.embed_queries(list(queries))
         found = self._corpus.semantic_searches(self._principal, "passage", vectors, 1)
         return [ranked[0][1] if ranked else 0.0 for ranked in found]
@@ -146,7 +146,7 @@ class QuestionProximity:
     def measure_keyword_shares(
         self, queries: Sequence[str], typed: str = "", used: Mapping[str, Sequence[float]] | None = None
     ) -> list[float]:
-        """The best keyword score of each query over the best of all, in [0, 1].
+        """Return the best keyword score of each query over the best of all, in [0, 1].
 
         Args:
             queries: one a sense.

@@ -22,7 +22,8 @@ def find_rival_passages(
     senses: Sequence[Sense],
     signatures: ContextSignatures | None = None,
 ) -> frozenset[str]:
-    """Ids of the passages that spell a rival sense out, or use the bare term clearly in one, and not as it was meant.
+    """Return ids of the passages that spell a rival sense out, or use the bare term clearly in one, and not as it was
+    meant.
 
     Args:
         meant: the sense the asker chose.

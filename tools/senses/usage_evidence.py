@@ -1,4 +1,4 @@
-"""What documents mean by a short form: for each passage that uses it bare, the probability of each of its senses.
+"""Meaning of a short form in documents: for each passage that uses it bare, the probability of each of its senses.
 
 Many documents never spell a term out: the export handbook says "the ECC" throughout, and only the glossary knows that
 it means export control classification. Such a passage still is evidence once it is clear for which sense. It is read as
@@ -38,7 +38,7 @@ Shares = Mapping[str, tuple[float, ...]]
 def find_usages(
     corpus: Corpus, principal: Principal, term: str, senses: Sequence[Sense], signatures: ContextSignatures | None
 ) -> Shares:
-    """The passages this principal may read that use the term itself. Computed once per corpus and glossary."""
+    """Return the passages this principal may read that use the term itself. Computed once per corpus and glossary."""
     # Part of the key: after a change of the glossary the same senses may have other shares.
     number = signatures.number if signatures else 0
     what = ("usages", number, term, tuple(senses))
@@ -75,7 +75,7 @@ def _compute_usages(
 
 
 def _find_passages(corpus: Corpus, principal: Principal, term: str) -> list[Passage]:
-    """The passages that hold the term as a word of its own, or its plural."""
+    """Return the passages that hold the term as a word of its own, or its plural."""
     if len(term) > _MAX_TERM_CHARS:
         return []
     ids = corpus.store.passages_with(principal, term, _MAX_PASSAGES)
@@ -104,7 +104,7 @@ def _measure_contexts(
     own: Sequence[Passage],
     signatures: ContextSignatures | None,
 ) -> dict[str, float]:
-    """For each context, the share of the document's passages around `own` that use one of its expansions."""
+    """Return, for each context, the share of the document's passages around `own` that use one of its expansions."""
     if signatures is None:
         return {}
     places = [passage.ordinal for passage in own]

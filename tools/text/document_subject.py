@@ -1,4 +1,4 @@
-"""What a document is about, whatever its revision: by this, two of them are known to speak of the same thing."""
+"""Subject of a document, whatever its revision: it shows that two documents speak of the same thing."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _FIELDS = (*SCOPE_FIELDS, "product", "model", "audience", "language", "departmen
 
 
 def has_same_subject(one: PassageInDocument, other: PassageInDocument) -> bool:
-    """Whether two passages stand under the same headings of documents with the same subject."""
+    """Return whether two passages stand under the same headings of documents with the same subject."""
     return _read_subject(*one) == _read_subject(*other) and not list_unlike_fields(one[1], other[1], _FIELDS)
 
 
 def has_same_part(one: PassageInDocument, other: PassageInDocument) -> bool:
-    """As `has_same_subject`, also where one of the two is cut more finely: it stands under more headings."""
+    """Return whether two passages have the same subject, also if one of them stands under more headings."""
     (title, headings, models), (theirs, others, named) = _read_subject(*one), _read_subject(*other)
     if (title, models) != (theirs, named) or list_unlike_fields(one[1], other[1], _FIELDS):
         return False
@@ -41,13 +41,15 @@ def has_same_part(one: PassageInDocument, other: PassageInDocument) -> bool:
 
 
 def list_unlike_fields(one: Document, other: Document, names: tuple[str, ...] = SCOPE_FIELDS) -> list[str]:
-    """Those of these fields of which both documents have values, and not the same ones."""
+    """Return the fields for which both documents have values, and different ones."""
     pairs = ((name, _fold_values(one, name), _fold_values(other, name)) for name in names)
     return [name for name, mine, theirs in pairs if mine and theirs and mine != theirs]
 
 
 def find_revisions(text: str) -> frozenset[str]:
-    """The years, numbers and letters of revisions that a text names: "2024", "rev a". The kind of number counts not."""
+    """Return the years, numbers and letters of revisions that a text names: "2024", "rev a". The kind of number
+    counts not.
+    """
     found = _REVISION.findall(re.sub(r"[_\W]+", " ", text.casefold()))
     return frozenset(
         last for one in found if len(last := re.split(r"[a-z]+(?=\d)|\W", one.strip())[-1]) == 1 or last.isdigit()
@@ -55,7 +57,7 @@ def find_revisions(text: str) -> frozenset[str]:
 
 
 def strip_revision(title: str) -> str:
-    """The words of a title or heading but for its year, revision or status."""
+    """Return the words of a title or heading but for its year, revision or status."""
     return bare(_REVISION.sub(" ", _COPY.sub("", title.casefold())))
 
 

@@ -54,7 +54,7 @@ class PlainProse:
     origins: tuple[int, ...]
 
     def source_span(self, start: int, end: int) -> tuple[int, int]:
-        """The [start, end) of the source that holds text[start:end]."""
+        """Return the [start, end) of the source that holds text[start:end]."""
         # The end by its last character: the one behind it may begin a piece that stands much later in the source.
         return self._origin(start), self._origin(end - 1) + 1
 
@@ -65,7 +65,9 @@ class PlainProse:
 
 @lru_cache(maxsize=8_000)
 def extract_prose(source: str) -> PlainProse:
-    """The prose of `source`: links, images, emphasis, code ticks, heading marks, escapes and tags of HTML gone."""
+    """Return the prose of `source`: links, images, emphasis, code ticks, heading marks, escapes and tags of
+    HTML gone.
+    """
     building = _ProseBuilder(source)
     position = 0
     for match in _MARKUP.finditer(source):

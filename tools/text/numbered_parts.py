@@ -158,7 +158,7 @@ def _count_item(part: NumberedPart, before: NumberedPart | None) -> None:
 
 
 def _has_inside(outer: NumberedPart, part: NumberedPart) -> bool:
-    """Whether a numbered line stands in an open part."""
+    """Return whether a numbered line stands in an open part."""
     if outer.line_kind == "heading":
         # Plain paragraphs "2.2" and "2.3" below a heading "2.2": the second is none of its parts.
         return not (len(outer.label) > 1 and len(part.label) > 1 and not is_label_below(part.label, outer.label))
@@ -170,7 +170,7 @@ def _has_inside(outer: NumberedPart, part: NumberedPart) -> bool:
 
 
 def _is_ended(part: NumberedPart, indent: int, *, is_bullet: bool) -> bool:
-    """Whether a paragraph or a bullet without a number ends an open part."""
+    """Return whether a paragraph or a bullet without a number ends an open part."""
     if part.line_kind == "heading" or indent > part.indent + 1:
         return False
     leads = part.words.rstrip("*_ ").endswith(":")
@@ -219,5 +219,5 @@ def _read_bare_part(said: str, text: str, at: int, line_kind: LineKind) -> Numbe
 
 
 def _is_title(rest: str) -> bool:
-    """Whether what follows the number is a title and no sentence."""
+    """Return whether the text after the number is a title and not a sentence."""
     return len(rest) <= _MAX_TITLE_CHARS and not _END.search(rest) and (not rest or not rest[:1].islower())

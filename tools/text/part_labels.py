@@ -45,7 +45,7 @@ def parse_label(text: str) -> PartLabel:
 
 
 def is_same_label(one: PartLabel, other: PartLabel) -> bool:
-    """Whether both number the same part; "IV" and "4" do."""
+    """Return whether both labels number the same part; "IV" and "4" do."""
     return len(one) == len(other) and all(
         a == b or (a.isdigit() != b.isdigit() and read_level(a) == read_level(b) != 0)
         for a, b in zip(one, other, strict=True)
@@ -53,7 +53,7 @@ def is_same_label(one: PartLabel, other: PartLabel) -> bool:
 
 
 def is_label_below(inner: PartLabel, outer: PartLabel) -> bool:
-    """Whether a number continues another one, as "2.2.1" continues "2.2"."""
+    """Return whether a label continues another one, as "2.2.1" continues "2.2"."""
     return len(inner) > len(outer) and is_same_label(inner[: len(outer)], outer)
 
 

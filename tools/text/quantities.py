@@ -200,12 +200,14 @@ class _NumberReading(NamedTuple):
 
 @lru_cache(maxsize=4_000)
 def find_quantities(text: str) -> frozenset[Quantity]:
-    """The numbers of the text, each with its unit. "2 million" is 2000000, "2 pm" is 14, "3 May" is 3 and May."""
+    """Return the numbers of the text, each with its unit. "2 million" is 2000000, "2 pm" is 14, "3 May" is 3
+    and May.
+    """
     return frozenset((one.number, one.unit) for one in _read(text))
 
 
 def find_missing_quantity(said: str, source: str) -> str:
-    """A number of `said` that `source` does not give, or gives in another unit; empty when none is missing."""
+    """Return a number of `said` that `source` does not give, or gives in another unit; empty when none is missing."""
     wanted = _read(said) | _find_articles(said)
     if not wanted:
         return ""
@@ -226,7 +228,7 @@ def find_missing_quantity(said: str, source: str) -> str:
 
 
 def _measure(one: _NumberReading) -> tuple[Decimal, str] | None:
-    """The quantity in the smallest unit of its kind; None where it has no unit."""
+    """Return the quantity in the smallest unit of its kind; None where it has no unit."""
     if not one.unit or not re.fullmatch(r"-?\d+(?:\.\d+)?", one.number):
         return None
     smaller, times = _IN_SMALLER.get(one.unit, (one.unit, Decimal(1)))
@@ -234,7 +236,7 @@ def _measure(one: _NumberReading) -> tuple[Decimal, str] | None:
 
 
 def find_other_noun(said: str, source: str) -> str:
-    """A number of `said` with its noun where `source` has another noun for it: "300 robots" for "300 people"."""
+    """Return a number of `said` with its noun if `source` has another noun for it: "300 robots" for "300 people"."""
     theirs = {number for number, _ in _find_counted(source)}
     mine = [(number, words) for number, words in _find_counted(said) if number in theirs]
     if not mine:  # as of most sentences: the words of the source are not looked at
@@ -245,7 +247,7 @@ def find_other_noun(said: str, source: str) -> str:
 
 @lru_cache(maxsize=4_000)
 def _find_counted(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Each number and the one or two words behind it, stop words and units left out."""
+    """Return each number and the one or two words behind it, stop words and units left out."""
     found = []
     for match in _COUNTED.finditer(text):
         words = tuple(word.casefold() for word in match["words"].split() if word.casefold() not in STOP_WORDS)
@@ -259,7 +261,7 @@ _COUNTED = re.compile(r"(?<![\w.,-])(?P<number>\d[\d.,]*)(?P<words>(?: [a-z]{3,}
 
 
 def _has_number_apart(one: _NumberReading, there: frozenset[_NumberReading], source: str) -> bool:
-    """Whether the source has the number without its scale, which a table's header names, or without its sign."""
+    """Return whether the source has the number without its scale, which a table's header names, or without its sign."""
     if one.scale and one.scale in fold_words(source):
         return any(one.bare == other.number for other in there)
     # The minus may be a dash: "– 5 °C" in a list.
@@ -282,7 +284,7 @@ def _make_reading(number: str, unit: str = "") -> _NumberReading:
 
 
 def _find_dates(text: str) -> tuple[list[_NumberReading], str]:
-    """The dates and hours of a text, and what is left of it without them."""
+    """Return the dates and hours of a text, and what is left of it without them."""
     found = [_make_reading(_WEEKDAYS[match.group().lower()], "weekday") for match in _WEEKDAY.finditer(text)]
 
     def take_date(match: re.Match[str]) -> str:
@@ -345,14 +347,14 @@ def _find_unit(spelling: str) -> str:
 
 
 def normalize_number(number: str) -> str:
-    """One spelling of a number: without separators of thousands and needless zeros."""
+    """Return one spelling of a number: without separators of thousands and needless zeros."""
     number = fold(re.sub(r"[ \u00a0\u202f]", "", number.rstrip(".,")))
     return number.rstrip("0").rstrip(".") if "." in number else number.lstrip("0") or "0"
 
 
 @lru_cache(maxsize=4_000)
 def _find_articles(text: str) -> frozenset[_NumberReading]:
-    """One of a unit of time by its article: "within a week", but not "twice a week"."""
+    """Return one of a unit of time by its article: "within a week", but not "twice a week"."""
     if not _ARTICLE.search(text):
         return frozenset()
     return frozenset(_make_reading("1", _find_unit(match["unit"])) for match in _ARTICLE.finditer(_RATE.sub(" ", text)))
@@ -366,7 +368,7 @@ def _apply_scale(number: str, scale: str) -> str:
 
 @lru_cache(maxsize=2_000)
 def find_units(source: str) -> frozenset[str]:
-    """The units that a text names, with a number or without, as in the head of a table."""
+    """Return the units that a text names, with a number or without, as in the head of a table."""
     named = {unit for _, unit in find_quantities(source)} | {_find_unit(word) for word in fold_words(source)}
     return frozenset(named | {_UNITS[sign] for sign in re.findall(r"[%°€$£¥₹]", source)})
 
@@ -376,7 +378,7 @@ def find_units(source: str) -> frozenset[str]:
 
 @lru_cache(maxsize=8_000)
 def find_rates(text: str) -> frozenset[str]:
-    """What the text counts by: "41 euros a day", "41 €/day", "daily" and "per diem" all give "day"."""
+    """Return the units that the text counts by: "41 euros a day", "41 €/day", "daily" and "per diem" all give "day"."""
     found = set()
     for match in _RATE.finditer(text):
         word = (match["per"] or match["each"] or match["a"] or match["slash"] or match["adverb"]).split()[-1].casefold()
@@ -385,13 +387,13 @@ def find_rates(text: str) -> frozenset[str]:
 
 
 def is_rate(name: str) -> bool:
-    """Whether a word with a slash is a rate: "MB/s", "/h"."""
+    """Return whether a word with a slash is a rate: "MB/s", "/h"."""
     unit, stroke, per = name.partition("/")
     return bool(stroke and _find_unit(per) and (not unit or _find_unit(unit)))
 
 
 def find_other_rate(said: str, nearest: str, source: str) -> str:
-    """The rate of `said` that neither `source` nor its unit `nearest` has; empty when nothing contradicts it."""
+    """Return the rate of `said` that neither `source` nor its unit `nearest` has; empty when nothing contradicts it."""
     mine = find_rates(said)
     if not mine:
         return ""

@@ -43,13 +43,13 @@ _MAX_LIST_MARKS = 25
 
 
 def split_sentences(text: str) -> list[Span]:
-    """The units of `text` in order, without surrounding white space; never empty ones, never overlapping."""
+    """Return the units of `text` in order, without surrounding white space; never empty ones, never overlapping."""
     return [(start, end) for start, end, _ in split_units(text)]
 
 
 @lru_cache(maxsize=1_000)
 def split_units(text: str) -> tuple[tuple[int, int, UnitKind], ...]:
-    """As `split_sentences`, with the kind of each unit."""
+    """Return the units of `split_sentences`, each with its kind."""
     units: list[tuple[int, int, UnitKind]] = []
     for start, end, kind in split_blocks(text):
         if kind == "prose" or (kind == "item" and end - start > _MAX_ITEM_CHARS):
@@ -65,7 +65,7 @@ def split_units(text: str) -> tuple[tuple[int, int, UnitKind], ...]:
 
 
 def split_blocks(text: str) -> Iterator[tuple[int, int, UnitKind]]:
-    """Runs of lines of one kind. Blank lines and table dividers belong to none."""
+    """Yield runs of lines of one kind. Blank lines and table dividers belong to none."""
     open_start, open_end, open_kind = 0, 0, ""  # "": no block is open
     fence = _find_fence_above(text)
     for start, end in _split_lines(text):
@@ -101,7 +101,7 @@ def split_blocks(text: str) -> Iterator[tuple[int, int, UnitKind]]:
 
 
 def _find_fence_above(text: str) -> str:
-    """The fence that was opened before the text, which is cut out of a long block of code: or nothing.
+    """Return the fence that was opened before the text, which is cut out of a long block of code: or nothing.
 
     A fence that stands right below a line and above a blank one can only close.
     """
@@ -111,7 +111,7 @@ def _find_fence_above(text: str) -> str:
 
 
 def _find_fence_after(line: str, fence: str) -> str:
-    """The fence that is open after this line: its three ticks or tildes, or nothing."""
+    """Return the fence that is open after this line: its three ticks or tildes, or nothing."""
     found = _FENCE.match(line)
     if not found:
         return fence
@@ -162,7 +162,7 @@ def _split_prose(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _cut_pieces(text: str, start: int, end: int) -> Iterator[Span]:
-    """Spans of at most `_MAX_PIECE_CHARS` characters, cut at plain sentence ends where there are any."""
+    """Yield spans of at most `_MAX_PIECE_CHARS` characters, cut at plain sentence ends where there are any."""
     while end - start > _MAX_PIECE_CHARS:
         window = text[start : start + _MAX_PIECE_CHARS]
         # Else at the last blank, else in the middle of a word: a megabyte without a space must end as well.
@@ -195,7 +195,7 @@ def _split_piece(text: str, start: int, end: int) -> Iterator[Span]:
 
 @lru_cache(maxsize=4_000)
 def _cut(piece: str) -> tuple[str, ...]:
-    """The sentences of one piece of prose. pysbd is asked only where a full stop might not end a sentence.
+    """Return the sentences of one piece of prose. pysbd is asked only where a full stop might not end a sentence.
 
     Remembered by the piece, not by the text around it: reference matching joins the same sentences in many ways.
     """
@@ -215,7 +215,7 @@ def _cut(piece: str) -> tuple[str, ...]:
 
 
 def _find_unchanged(piece: str, sentences: Iterable[str]) -> Iterator[str]:
-    """The sentences of pysbd that stand unchanged in the piece, in order, each with the blanks behind it.
+    """Yield the sentences of pysbd that stand unchanged in the piece, in order, each with the blanks behind it.
 
     Does what `Segmenter.segment` does, which spends half of its time on compiling a pattern for each sentence.
     """

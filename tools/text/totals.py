@@ -19,7 +19,9 @@ _MAX_ADDENDS = 6
 
 
 def strip_totals(said: str) -> str:
-    """The text without numbers that it calls a total, where they are the sum of others in it: anybody can add."""
+    """Return the text without numbers that it calls a total, where they are the sum of others in it: anybody
+    can add.
+    """
     found = _TOTAL.search(said)
     if found is None:
         return said

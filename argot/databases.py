@@ -64,19 +64,19 @@ class Connection(Protocol):
     def executemany(self, sql: str, parameters: Iterable[Any], /) -> Cursor: ...
 
 
-def without_nul(text: str) -> str:
+def replace_nul(text: str) -> str:
     """The text as every engine keeps it, and as long as before: PostgreSQL has no U+0000."""
     return text.replace("\0", "\ufffd")
 
 
-def bytes_read(connection: Connection, sql: str, parameters: Parameters = ()) -> Cursor:
+def read_binary(connection: Connection, sql: str, parameters: Parameters = ()) -> Cursor:
     """The rows of a statement that reads large values of bytes; as they are, also where bytes are else sent as text."""
     execute = getattr(connection, "execute_binary", connection.execute)
     found: Cursor = execute(sql, parameters)
     return found
 
 
-class Fetched:
+class FetchedRows:
     """What a statement found, when its transaction may be over."""
 
     def __init__(self, rows: list[Any], description: Any, rowcount: int) -> None:
@@ -104,12 +104,12 @@ class SingleStatements:
     def __init__(self, reading: Callable[[], AbstractContextManager[Connection]]) -> None:
         self._reading = reading
 
-    def execute(self, sql: str, parameters: Any = (), /) -> Fetched:
+    def execute(self, sql: str, parameters: Any = (), /) -> FetchedRows:
         with self._reading() as connection:
             cursor = connection.execute(sql, parameters)
-            return Fetched(cursor.fetchall(), cursor.description, cursor.rowcount)
+            return FetchedRows(cursor.fetchall(), cursor.description, cursor.rowcount)
 
-    def executemany(self, sql: str, parameters: Iterable[Any], /) -> Fetched:
+    def executemany(self, sql: str, parameters: Iterable[Any], /) -> FetchedRows:
         raise NotImplementedError("Rows are written within `writing`.")
 
 
@@ -137,7 +137,7 @@ class Dialect:
             return f"group_concat({expression}, char(31))"
         return f"string_agg({expression}, chr(31))"
 
-    def lowered(self, expression: str) -> str:
+    def lower_ascii(self, expression: str) -> str:
         """A text with small letters for A to Z, and all others as they are, as both engines can."""
         return f"lower({expression})" if self.engine == "sqlite" else f'lower({expression} COLLATE "C")'
 
@@ -189,23 +189,23 @@ class PerEngine:
 
 
 @dataclass(frozen=True, slots=True)
-class AsWritten:
+class PostgresqlMigration:
     """A migration of a store that is on PostgreSQL alone: its script is run as it stands."""
 
     postgresql: str
 
 
 @dataclass(frozen=True, slots=True)
-class Additive:
+class AdditiveMigration:
     """A migration that an Argot which does not know it can live with on PostgreSQL: it adds, and demands nothing.
 
     So that several processes can be brought up to date one after the other.
     """
 
-    script: str | PerEngine | AsWritten
+    script: str | PerEngine | PostgresqlMigration
 
 
-StoreMigration: TypeAlias = str | PerEngine | AsWritten | Additive | Callable[[Any], None]
+StoreMigration: TypeAlias = str | PerEngine | PostgresqlMigration | AdditiveMigration | Callable[[Any], None]
 """One step of a store's schema. A script is for both engines, translated for PostgreSQL; a function is for SQLite."""
 
 

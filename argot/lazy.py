@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 
-def lazily(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+def build_lazy_getattr(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     """A package's `__getattr__` (PEP 562): it imports a public name from its home when it is first asked for.
 
     Args:

@@ -14,12 +14,12 @@ import psycopg
 
 from argot.databases import Connection
 from argot.postgresql import PostgresqlStores
-from argot.postgresql_errors import postgresql_named
-from argot.postgresql_presence import HOLDS
+from argot.postgresql_errors import convert_postgresql_errors
+from argot.postgresql_presence import ADVISORY_LOCK_SQL
 
-_WAIT = "5s"
+_LOCK_TIMEOUT = "5s"
 """So long one statement waits for the lock, before another one goes on waiting."""
-_HELD = f"SELECT 1 FROM pg_locks AS l WHERE l.pid = ? AND {HOLDS} CAST(? AS bigint)"  # noqa: S608
+_HELD = f"SELECT 1 FROM pg_locks AS l WHERE l.pid = ? AND {ADVISORY_LOCK_SQL} CAST(? AS bigint)"  # noqa: S608
 
 
 class SessionLock:
@@ -46,8 +46,8 @@ class SessionLock:
         Raises:
             StoreUnavailable
         """
-        with postgresql_named(self._stores.name), self._guard:
-            connection = self._usable()
+        with convert_postgresql_errors(self._stores.name), self._guard:
+            connection = self._connect()
             if not wait:
                 sql = f"SELECT pg_try_advisory_lock{self._kind}($1::bigint) AS taken"
                 return bool(connection.execute(sql, (self._number,)).fetchall()[0]["taken"])
@@ -90,7 +90,7 @@ class SessionLock:
                 self._connection.close()
                 self._connection = None
 
-    def _usable(self) -> psycopg.Connection[Any]:
+    def _connect(self) -> psycopg.Connection[Any]:
         if self._connection is not None:
             try:
                 self._connection.execute("SELECT 1")
@@ -98,6 +98,6 @@ class SessionLock:
                 self._connection = None
         if self._connection is None:
             connection = psycopg.connect(self._stores.conninfo, **self._stores.options)
-            connection.execute(f"SET lock_timeout = '{_WAIT}'")
+            connection.execute(f"SET lock_timeout = '{_LOCK_TIMEOUT}'")
             self._connection = connection
         return self._connection

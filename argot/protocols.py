@@ -67,11 +67,11 @@ class AnswerRequest:
 
 
 # A `str`, so that whoever only joins pieces may ignore it.
-class TakenBack(str):
+class Retraction(str):
     """A piece without text: those before it turned out to be no part of the answer, such as thoughts of a model."""
 
 
-TAKEN_BACK = TakenBack()
+RETRACTION = Retraction()
 
 
 @runtime_checkable
@@ -81,7 +81,7 @@ class AnswerWriter(Protocol):
     def write(self, request: AnswerRequest) -> AsyncIterator[str]:
         """Pieces of the answer, to be joined without separators. No piece at all: nothing supports an answer.
 
-        `TAKEN_BACK` among them takes back all pieces before it.
+        `RETRACTION` among them takes back all pieces before it.
         """
         ...
 

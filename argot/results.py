@@ -14,10 +14,10 @@ Status = Literal["answered", "abstained", "query_miss", "needs_choice", "small_t
 
 AnsweredBy = Literal["model", "extractive"]
 
-STOPPED = "This question was stopped before it was answered. Ask it again to have it answered."
+STOPPED_MESSAGE = "This question was stopped before it was answered. Ask it again to have it answered."
 """The answer of a turn that never came to its end. Its status is "abstained"."""
 
-NEAREST = 3
+MAX_NEAREST_TERMS = 3
 """Passages shown where there is no answer."""
 
 

@@ -35,8 +35,8 @@ from argot.corpus.keyword.postgres_index import PostgresIndex
 from argot.corpus.keyword_tables import POSTGRES_TABLES
 from argot.corpus.postgres_schema import postgres_documents
 from argot.evaluate.beir import BeirSet, load_beir
-from argot.postgresql_connection import PostgresqlConnection, connection_options
-from argot.postgresql_translation import translated_schema
+from argot.postgresql_connection import PostgresqlConnection, build_connection_options
+from argot.postgresql_translation import translate_schema
 
 DATASETS = Path(os.environ.get("ARGOT_DATASETS", "../shared/datasets"))
 IN_DOCUMENT = 20
@@ -70,7 +70,7 @@ def main() -> None:
     asked = questions(given.questions)
     with (
         tempfile.TemporaryDirectory() as folder,
-        psycopg.connect(given.postgres, options="-c jit=off", **connection_options()) as connection,
+        psycopg.connect(given.postgres, options="-c jit=off", **build_connection_options()) as connection,
     ):
         database = SqliteCorpusDatabase(Path(folder) / "corpus.db", read_only=False)
         fill_sqlite(database, rows(given.passages))
@@ -140,7 +140,7 @@ def fill_sqlite(database: SqliteCorpusDatabase, coming: Iterable[tuple[Any, ...]
 
 def fill_postgres(connection: psycopg.Connection[Any], database: SqliteCorpusDatabase) -> None:
     connection.execute(ROWS)
-    connection.execute(translated_schema(postgres_documents("") + POSTGRES_TABLES))
+    connection.execute(translate_schema(postgres_documents("") + POSTGRES_TABLES))
     with connection.cursor().copy(f"COPY passages ({', '.join(COLUMNS)}) FROM STDIN") as copy:
         for row in database.connection().execute(f"SELECT {', '.join(COLUMNS)} FROM passages ORDER BY n"):
             copy.write_row(row)
@@ -169,7 +169,7 @@ def sizes(database: SqliteCorpusDatabase, connection: psycopg.Connection[Any]) -
 def parity(data: BeirSet, url: str) -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
-        psycopg.connect(url, options="-c jit=off", **connection_options()) as connection,
+        psycopg.connect(url, options="-c jit=off", **build_connection_options()) as connection,
     ):
         database = SqliteCorpusDatabase(Path(folder) / "corpus.db", read_only=False)
         fill_sqlite(database, beir_rows(data))

@@ -8,7 +8,7 @@ import sqlite3
 from argot.corpus.keyword_tables import BLOCK_TABLES, POSTGRES_TABLES
 from argot.corpus.postgres_schema import ROW_SECURITY, postgres_documents, postgres_fields
 from argot.databases import PerEngine, StoreMigration
-from argot.sqlite import StepNames, run_script
+from argot.sqlite import MigrationNames, run_script
 
 _DOCUMENTS = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -405,7 +405,7 @@ MIGRATIONS: tuple[StoreMigration, ...] = (
     PerEngine(_QUANTISED, _QUANTISED + _QUANTISED_APART),
     _REMOVED_PASSAGES,
 )
-NAMES = StepNames(
+NAMES = MigrationNames(
     "corpus",
     ("m001_documents", "m002_derived", "m003_words", "m004_ingest", "m005_derivations", "m006_sketches"),
 )

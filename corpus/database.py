@@ -15,15 +15,15 @@ from typing import Any, Protocol
 from argot.corpus.change_lock import ChangeLock
 from argot.corpus.corpus_schema import MIGRATIONS, NAMES
 from argot.databases import Connection, Parameters
-from argot.remedies import damaged_store
+from argot.remedies import build_damage_error
 from argot.sqlite import (
     CACHE_KIB,
     PerThread,
     check_header,
+    convert_open_errors,
     migrate,
     one_state,
     open_connection,
-    opening,
     transaction,
 )
 from argot.types import Principal
@@ -87,7 +87,7 @@ class SqliteCorpusDatabase:
         self.changes = ChangeLock()
         check_header(path)
         try:
-            with opening(path):
+            with convert_open_errors(path):
                 self._prepare()
         except BaseException:
             self.close()
@@ -101,7 +101,7 @@ class SqliteCorpusDatabase:
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         # A file of another program, or one that was emptied, opens without any complaint.
         if missing := EXPECTED_TABLES - tables:
-            raise damaged_store(self.path, f"tables are missing ({', '.join(sorted(missing))})")
+            raise build_damage_error(self.path, f"tables are missing ({', '.join(sorted(missing))})")
 
     def connection(self) -> sqlite3.Connection:
         """This thread's own connection, in auto-commit mode."""

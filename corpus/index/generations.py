@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from argot.disk_space import no_room_error
+from argot.disk_space import build_no_room_error
 from argot.errors import ArgotError, DamagedStore, StoreUnavailable
 from argot.files import write_atomically
-from argot.remedies import reindex_command, remedy_for
+from argot.remedies import find_remedy, reindex_command
 from argot.sqlite import check_header, open_connection
 
 CURRENT = "CURRENT"
@@ -173,12 +173,12 @@ def vectors_error(root: Path, error: BaseException) -> ArgotError:
     """What an error of Chroma, or of the SQLite it uses, means: damage, or that the system does not let us."""
     code = getattr(error, "sqlite_errorcode", None)
     if "disk is full" in str(error) or code == sqlite3.SQLITE_FULL:
-        return no_room_error(f"The vector index in {root}", "the disk is full")
+        return build_no_room_error(f"The vector index in {root}", "the disk is full")
     told = sqlite3.DatabaseError(str(error))
     found = _CODE.search(str(error))
     # Without a code it is no refusal of the system, which leaves damage.
     told.sqlite_errorcode = code or (int(found[1]) if found else sqlite3.SQLITE_CORRUPT)
-    remedy = remedy_for(told)
+    remedy = find_remedy(told)
     if remedy is not None:
         return StoreUnavailable(f"The vector index in {root} cannot be used: {error}. {remedy}, and try again.")
     return damaged_vectors(root, str(error))

@@ -22,7 +22,7 @@ from argot.corpus.index.soundness import sketches
 from argot.corpus.store.row_mapping import stored_audience
 from argot.corpus.store.upserts import upsert
 from argot.corpus.vector_ids import KINDS, VectorKind, item_of, vector_id
-from argot.databases import Connection, bytes_read
+from argot.databases import Connection, read_binary
 from argot.protocols import Vectors
 from argot.types import Audience
 
@@ -195,7 +195,7 @@ def _signs_of(  # noqa: PLR0917
     wanted, width = frozenset(audiences), -(-dimensions // 8)
     every = connection.execute("SELECT n, tokens FROM audiences").fetchall()
     readers = {n for n, tokens in every if stored_audience(tokens) in wanted}
-    rows = bytes_read(
+    rows = read_binary(
         connection,
         """SELECT q.document, q.part, d.audience, q.signs, length(q.numbers)
         FROM quantised_vectors AS q JOIN documents AS d ON d.id = q.document AND d.revision = q.revision
@@ -250,7 +250,7 @@ def _numbers_of(
     connection: Connection, generation: str, kind: VectorKind, parts: Collection[_Part]
 ) -> dict[_Part, tuple[list[str], bytes]]:
     """The ids and numbers of the vectors of these parts."""
-    rows = bytes_read(
+    rows = read_binary(
         connection,
         """SELECT document, part, vectors, numbers FROM quantised_vectors
         WHERE document IN (SELECT value FROM json_each(?)) AND kind = ? AND generation = ?""",

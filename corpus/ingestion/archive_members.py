@@ -10,7 +10,7 @@ from urllib.parse import quote
 from argot.corpus.ingestion.archive_process import UnpackedArchive
 from argot.corpus.ingestion.source import Source
 from argot.corpus.readers import SUFFIXES
-from argot.document_names import ARCHIVE_SUFFIXES, leftover_kind, plain_text
+from argot.document_names import ARCHIVE_SUFFIXES, find_leftover_kind, plain_text
 from argot.files import NotAFile
 
 MOST_BYTES = 500_000_000
@@ -55,7 +55,7 @@ def _place(path: str) -> str:
 
 
 def _is_hidden(path: str) -> bool:
-    return any(part.startswith(".") or part == "__MACOSX" for part in path.split("/")) or bool(leftover_kind(path))
+    return any(part.startswith(".") or part == "__MACOSX" for part in path.split("/")) or bool(find_leftover_kind(path))
 
 
 def _reason(path: str) -> str:

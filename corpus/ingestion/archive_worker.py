@@ -20,7 +20,7 @@ from argot.corpus.ingestion.archive_formats import (
     open_format,
 )
 from argot.corpus.ingestion.archive_protocol import ENTRIES_PER_MESSAGE, MAX_SMALL_BYTES, encode_entries
-from argot.subprocesses import Parent, within_bounds
+from argot.subprocesses import Parent, limit_resources
 
 NICE = 10
 """Whoever asks a question goes first."""
@@ -75,7 +75,7 @@ class _Worker:
     def _list(self) -> None:
         count, problem, refused = 0, "", False
         try:
-            with within_bounds(self._limits.list_seconds, self._limits.memory_bytes):
+            with limit_resources(self._limits.list_seconds, self._limits.memory_bytes):
                 entries = self._open_archive().entries()
                 while some := list(_until_damaged(islice(entries, ENTRIES_PER_MESSAGE))):
                     count += sum(isinstance(one, ArchiveEntry) for one in some)
@@ -114,7 +114,7 @@ class _Worker:
 
     def _unpack_within_bounds(self, unpack: Callable[[], bytes]) -> tuple[str, bytes]:
         try:
-            with within_bounds(self._limits.member_seconds, self._limits.memory_bytes):
+            with limit_resources(self._limits.member_seconds, self._limits.memory_bytes):
                 return "", unpack()
         except (MemberRefused, ArchiveRefused) as error:
             return str(error), b""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from argot.clock import utc_text
+from argot.clock import format_utc
 from argot.corpus.database import CorpusDatabase
 from argot.corpus.ingestion.derivation import Recipe, to_do
 from argot.corpus.store.row_mapping import stored_audience
@@ -102,7 +102,7 @@ class DerivationStates:
                 (excluded.wanted, excluded.state, excluded.tries, excluded.detail, excluded.tried_at)""",
                 (
                     *(document, wanted, "failed" if left else "derived", tries),
-                    *(failures[0] + more if left else "", utc_text(at, "seconds")),
+                    *(failures[0] + more if left else "", format_utc(at, "seconds")),
                 ),
             )
 

@@ -11,8 +11,8 @@ from urllib.parse import quote
 from argot.corpus.ingestion.archive_members import is_archive, members_of
 from argot.corpus.ingestion.source import Source
 from argot.corpus.readers import SUFFIXES, is_readable
-from argot.document_names import leftover_kind
-from argot.files import NotAFile, is_system, read_anywhere, read_below, require_file, resolved, system_reason
+from argot.document_names import find_leftover_kind
+from argot.files import NotAFile, explain_system_path, is_system, read_anywhere, read_below, require_file, resolve_links
 
 _HEAD_BYTES = 4096
 FOLLOW = "name what it leads to, or give --follow-links"
@@ -55,17 +55,17 @@ class FolderWalk:
 
     def __init__(self, folder: Path, base_uri: str | None, follow_links: bool) -> None:
         self._folder = folder
-        self._real = resolved(folder)
+        self._real = resolve_links(folder)
         self._base_uri = base_uri
         self._follow = follow_links
         self._walked: set[tuple[int, int]] = set()
 
     def refusal(self, named: Path) -> str:
         """Why what was named itself must not be added; empty: it may be."""
-        found = resolved(named)
+        found = resolve_links(named)
         if is_system(found):
-            return system_reason(found)
-        if named.is_symlink() and not self._follow and not found.is_relative_to(resolved(named.parent)):
+            return explain_system_path(found)
+        if named.is_symlink() and not self._follow and not found.is_relative_to(resolve_links(named.parent)):
             return f"a link that leaves its folder, to {found}; {FOLLOW}"
         return ""
 
@@ -81,7 +81,7 @@ class FolderWalk:
         for parent, folders, files in os.walk(self._folder, onerror=unopened.append, followlinks=self._follow):
             below = Path(parent)
             for name in sorted(files):
-                if not name.startswith(".") and not leftover_kind(name):
+                if not name.startswith(".") and not find_leftover_kind(name):
                     yield below / name, None
             reasons = {name: self._folder_reason(below / name) for name in sorted(folders) if not name.startswith(".")}
             # os.walk goes into the folders that are left in this list.
@@ -109,9 +109,9 @@ class FolderWalk:
         if file.suffix and file.suffix.lower() not in SUFFIXES and not is_archive(file.name):
             return f"unknown kind of file ({file.suffix})"
         try:
-            found = resolved(file, strict=True)
+            found = resolve_links(file, strict=True)
             if is_system(found):
-                return system_reason(found)
+                return explain_system_path(found)
             if not self._follow and not found.is_relative_to(self._real):
                 return f"a link that leaves the folder, to {found}; {FOLLOW}"
             require_file(found.stat().st_mode)
@@ -124,9 +124,9 @@ class FolderWalk:
 
     def _folder_reason(self, folder: Path) -> str:
         """Why a subfolder is not walked; empty: it is."""
-        found = resolved(folder)
+        found = resolve_links(folder)
         if is_system(found):
-            return system_reason(found)
+            return explain_system_path(found)
         if folder.is_symlink():
             if not self._follow:
                 return f"a link to a folder; {FOLLOW}"

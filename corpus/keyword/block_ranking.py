@@ -29,7 +29,7 @@ from argot.corpus.keyword.posting_blocks import (
     identifier_of,
 )
 from argot.corpus.keyword.word_tokens import phrase_tokens
-from argot.databases import Connection, bytes_read
+from argot.databases import Connection, read_binary
 
 K1 = 1.2
 B = 0.75
@@ -368,7 +368,7 @@ def read_postings(
     if not words or blocks == []:
         return found
     some = "" if blocks is None else f" AND b.block IN ({', '.join(map(str, blocks))})"
-    for block, word, postings in bytes_read(
+    for block, word, postings in read_binary(
         connection,
         f"SELECT p.block, p.word, p.postings FROM {index.name}_readers AS b CROSS JOIN {index.name}_blocks AS p "
         f"WHERE p.block = b.block AND p.word IN ({', '.join(map(str, sorted(words)))}){some}",
@@ -419,7 +419,7 @@ class BlockRows:
         return allowed
 
     def _readable(self, connection: Connection, index: RowIndex, audiences: Sequence[int]) -> NDArray[np.bool_]:
-        found = bytes_read(connection, f"SELECT audiences FROM {index.name}_readers ORDER BY block")
+        found = read_binary(connection, f"SELECT audiences FROM {index.name}_readers ORDER BY block")
         numbers = np.frombuffer(b"".join(row for (row,) in found), AUDIENCE)
         known = np.zeros(max([*audiences, int(numbers.max(initial=0))]) + 1, np.bool_)
         known[list(audiences)] = True

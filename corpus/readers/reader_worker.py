@@ -6,7 +6,7 @@ from argot.corpus.chunking.passages import cuts_of
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers import read_document, reader_protocol
 from argot.errors import UnreadableDocument
-from argot.subprocesses import Parent, within_bounds
+from argot.subprocesses import Parent, limit_resources
 
 NICE = 10
 """Whoever asks a question goes first."""
@@ -22,7 +22,7 @@ def main() -> None:
 def _answer(data: bytes, name: str, limits: ReadLimits, max_chars: int) -> tuple[bytes, bytes]:
     try:
         # Cutting as well: what is read may be many times as long as the file.
-        with within_bounds(limits.seconds, limits.memory_mb * _MEGABYTE):
+        with limit_resources(limits.seconds, limits.memory_mb * _MEGABYTE):
             parsed = read_document(data, name, limits)
             cuts = cuts_of(parsed, max_chars=max_chars, limits=limits, name=name)
             # Found here, so that a file without text never reaches the stores.

@@ -30,7 +30,7 @@ from argot.corpus.store.row_mapping import (
 from argot.corpus.vector_ids import KINDS, TABLES, VectorKind
 from argot.databases import Connection
 from argot.errors import InvalidInput, NotFound
-from argot.remedies import damaged_store, init_command
+from argot.remedies import build_damage_error, init_command
 from argot.types import Audience, DerivedText, Document, Passage, Principal, QuestionScope, Triple, is_of_thread
 
 _FETCHED = 50
@@ -66,7 +66,7 @@ class CorpusStore:
         exists = path.exists() and path.stat().st_size > 0
         # A new, empty database would hide that the old one was lost.
         if not exists and (path.parent / "vectors" / "CURRENT").exists():
-            raise damaged_store(path, "the file is missing or empty")
+            raise build_damage_error(path, "the file is missing or empty")
         if not exists and read_only:
             raise NotFound(f"There is no knowledge base in {path.parent}. Make one with: {init_command(path.parent)}")
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -43,8 +43,8 @@ from argot.graph.state_records import EXPLAINED, agreed_context, read_terms, sen
 from argot.graph.subjects import offered_in, subject_notes
 from argot.graph.thread_files import scope_notes
 from argot.results import (
-    NEAREST,
-    STOPPED,
+    MAX_NEAREST_TERMS,
+    STOPPED_MESSAGE,
     AskResult,
     Choice,
     FoundPassage,
@@ -109,7 +109,7 @@ def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: 
     status = _status(reading.turn, waiting)
     passages = passages_found(reading.turn, reading.passages)
     if status == "abstained":
-        passages = [*_with_excerpts(passages[:NEAREST], reading), *passages[NEAREST:]]
+        passages = [*_with_excerpts(passages[:MAX_NEAREST_TERMS], reading), *passages[MAX_NEAREST_TERMS:]]
     sentences = _sentences(reading)
     misses = _misses(reading, run, waiting=waiting or _was_asked(turn))
     examples, scope = _examples(reading, run), scope_of(turn)
@@ -209,7 +209,7 @@ def _answer(
         case "abstained":
             # No status of its own: the turn never came to its end.
             unwritten = reading.turn.get("unwritten", False)
-            return abstained_answer(passages, unwritten=unwritten) if reading.turn["status"] else STOPPED
+            return abstained_answer(passages, unwritten=unwritten) if reading.turn["status"] else STOPPED_MESSAGE
         case "small_talk":
             return ""
 

@@ -10,7 +10,7 @@ from argot.errors import InvalidGlossary, RowProblem
 from argot.jargon_db.formats.format_registry import read_file
 from argot.jargon_db.formats.glossary_file import GlossaryFile, ReadOptions
 from argot.jargon_db.formats.isolated_reader import list_of_sense
-from argot.subprocesses import Parent, within_bounds
+from argot.subprocesses import Parent, limit_resources
 
 # Small enough that the parent parses one in a moment.
 _BATCH = 500
@@ -28,7 +28,7 @@ def main() -> None:
         # Bounded: here the readers that may take any time and memory can be used.
         options = ReadOptions(**{**job["options"], "bounded": True})
         try:
-            with within_bounds(options.seconds, options.memory_mb * _MEGABYTE):
+            with limit_resources(options.seconds, options.memory_mb * _MEGABYTE):
                 for line in _lines(data, job["name"], job["format"], options):
                     tell(**line)
         except MemoryError:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from argot.databases import POSTGRESQL, Connection, Cursor, Fetched, SingleStatements
+from argot.databases import POSTGRESQL, Connection, Cursor, FetchedRows, SingleStatements
 from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.nul_texts import escaped, unescaped
 from argot.jargon_db.store.postgres_copy import copy_to_sqlite
@@ -85,10 +85,10 @@ class GlossaryConnection:
         self._connection = connection
         self._added: Counter[str] = Counter()
 
-    def execute(self, sql: str, parameters: Any = (), /) -> Fetched:
+    def execute(self, sql: str, parameters: Any = (), /) -> FetchedRows:
         cursor = self._connection.execute(in_postgresql(sql), _kept(parameters))
         rows = [_given(row) for row in cursor] if cursor.description else []
-        return Fetched(rows, cursor.description, cursor.rowcount)
+        return FetchedRows(rows, cursor.description, cursor.rowcount)
 
     def stream(self, sql: str, values: Mapping[str, Any]) -> Iterator[Row]:
         """The rows of a statement, a thousand at a time."""

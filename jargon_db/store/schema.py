@@ -10,7 +10,7 @@ import sqlite3
 from argot.databases import PerEngine, StoreMigration
 from argot.jargon_db.store.baseline import record_baseline
 from argot.jargon_db.store.postgres_tables import POSTGRES_TABLES
-from argot.sqlite import StepNames, run_script
+from argot.sqlite import MigrationNames, run_script
 
 _TABLES = """
 -- A term is one spelling ("PUC"); `key` is its normalised form, shared by spellings that only differ in case, hyphens
@@ -236,7 +236,7 @@ MIGRATIONS: tuple[StoreMigration, ...] = (
     PerEngine(_TABLES, POSTGRES_TABLES),
     *(PerEngine(step, "") for step in (_govern, _MINING, _CONTEXT_VERSIONS, _ACCEPTED_CONFLICTS)),
 )
-NAMES = StepNames(
+NAMES = MigrationNames(
     "argot.jargon_db",
     ("m001_glossary", "m002_governance", "m003_mining", "m004_context_versions", "m005_accepted_conflicts"),
 )

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from argot.clock import timestamp, utc_now, utc_text
+from argot.clock import format_utc, timestamp, utc_now
 from argot.corpus.document_ids import content_hash
 from argot.errors import Conflict
 from argot.service.jobs.job_kinds import KINDS, busy_words
@@ -162,7 +162,7 @@ class LocalJobs:
             self._end(one, found.state, **said)
             return False
         one.put_off = 0 if found.counts else one.put_off + 1
-        next_at = utc_text(utc_now() + found.delay)
+        next_at = format_utc(utc_now() + found.delay)
         one.changes(state="waiting", next_at=next_at, tries=one.job.tries - (not found.counts), **said)
         await asyncio.sleep(found.seconds)
         return True

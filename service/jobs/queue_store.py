@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from argot.clock import utc_now, utc_text
+from argot.clock import format_utc, utc_now
 from argot.corpus.document_ids import content_hash
 from argot.errors import Conflict
 from argot.service.jobs.job_kinds import busy_words
@@ -395,7 +395,7 @@ _AS_THEY_ARE = ("kind", "label", "key", "asked_by", "tries", "done", "total", "d
 
 
 def _text(moment: datetime | None) -> str:
-    return "" if moment is None else utc_text(moment.astimezone(UTC))
+    return "" if moment is None else format_utc(moment.astimezone(UTC))
 
 
 def _plain(text: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
-from argot.databases import Connection, without_nul
+from argot.databases import Connection, replace_nul
 from argot.errors import DamagedStore
 from argot.jargon_db.store.nul_texts import escaped, unescaped
 from argot.service.moving.moved_stores import MovedTable
@@ -146,7 +146,7 @@ class RowsOfTable:
         if self._changes(connection):
             rows = (_each_text(row, unescaped) for row in rows)
         elif not self.escaped:
-            rows = (_each_text(row, without_nul) for row in rows)
+            rows = (_each_text(row, replace_nul) for row in rows)
         if self.own:
             place = self.table.columns.index(self.table.key[0])
             rows = filter(lambda row: row[place] not in self.own, rows)

@@ -146,7 +146,7 @@ class SharedService:
             pause: the longest between two tries, in seconds.
         """
         loop = asyncio.get_running_loop()
-        hold = Hold(lambda: self.run(self.locks.still_held, held))
+        hold = Hold(lambda: self.run(self.locks.check_held, held))
 
         def told() -> None:
             call_in(loop, lambda: hold.end(lost))

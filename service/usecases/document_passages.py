@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from argot.clock import utc_now, utc_text
+from argot.clock import format_utc, utc_now
 from argot.errors import NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents import PDF, PagePicture, drawn_page
@@ -87,7 +87,7 @@ async def document_use(kb: KnowledgeBase, principal: Principal, *, document: Tex
 
     found = await kb.blocking(kb.document_store.document, principal, document)
     days = await kb.blocking(cited_by_day, kb.document_store, found)
-    since = utc_text(utc_now() - timedelta(days=30), "seconds")[:10]
+    since = format_utc(utc_now() - timedelta(days=30), "seconds")[:10]
     lately = sum(answers for day, answers in days.items() if day >= since)
     shared = await _shared_questions(kb, principal, found)
     return DocumentUse(found, sum(days.values()), lately, next(iter(days), ""), shared)

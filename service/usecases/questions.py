@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from argot.errors import AnswerLost, Conflict, InvalidInput, NotFound
-from argot.profile import PROFILES, Profile, changed_profile
+from argot.profile import PROFILES, Profile, change_profile
 from argot.results import AskEvent, AskResult, Jargon
 from argot.service.glossary_review.miss_loop import after_answer
 from argot.service.knowledge_base import KnowledgeBase
@@ -232,7 +232,7 @@ async def run_context(
     from argot.graph.run_context import run_context_for
 
     kept, manner = (thread.settings if thread else AnswerSettings()), manner or AnswerSettings()
-    chosen = changed_profile(await _profile(kb, manner.profile, kept.profile), switches or {})
+    chosen = change_profile(await _profile(kb, manner.profile, kept.profile), switches or {})
     corpus = await kb.load()
     context = await _own_context(kb, principal, manner.context, kept.context)
     if thread is not None:

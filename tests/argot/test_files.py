@@ -18,7 +18,7 @@ from argot.corpus.ingestion.source import Source
 from argot.corpus.ingestion.sources import sources_in
 from argot.corpus.store.blobs import FolderBlobs
 from argot.errors import DamagedStore
-from argot.files import NotAFile, flush_folder, read_below, read_bytes, replacing, write_atomically
+from argot.files import NotAFile, flush_folder, read_below, read_bytes, replace_atomically, write_atomically
 
 HANGS = 300
 """Seconds after which a command is taken to hang; no measure of anything."""
@@ -250,7 +250,7 @@ def test_what_fails_half_way_leaves_the_old_file_and_no_draft(tmp_path: Path) ->
     write_atomically(target, b"old")
 
     def half() -> None:
-        with replacing(target) as file:
+        with replace_atomically(target) as file:
             file.write(b"ne")
             file.flush()
             (draft,) = tmp_path.glob(".marker.*")

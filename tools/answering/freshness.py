@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argot.document_status import is_telling
+from argot.document_status import is_notable
 from argot.tools.answering.succession import successors_named
 from argot.types import Document
 
@@ -23,5 +23,5 @@ def freshness(document: Document) -> str:
 
 def validity(document: Document) -> list[str]:
     """Why it is not simply in force, as in ["draft"] or ["superseded by Travel policy 2025"]; empty where it is."""
-    said = [value[:1].lower() + value[1:_LONGEST] for value in document.values("status") if is_telling(value)]
+    said = [value[:1].lower() + value[1:_LONGEST] for value in document.values("status") if is_notable(value)]
     return said + [f"superseded by {value[:_LONGEST]}" for value in successors_named(document)]

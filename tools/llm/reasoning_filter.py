@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from argot.protocols import TAKEN_BACK
+from argot.protocols import RETRACTION
 from argot.tools.answering.citation_marks import in_code
 
 # Also with a prefix, "<seed:think>". Marks are compared in any case: "<Thinking>", "<|START_THINKING|>".
@@ -67,7 +67,7 @@ class ReasoningFilter:
         self._wrapped = False
 
     def feed(self, piece: str) -> list[str]:
-        """What can be shown now, of which `TAKEN_BACK` may be one."""
+        """What can be shown now, of which `RETRACTION` may be one."""
         return self._heard(self._held + piece, last=False)
 
     def rest(self, *, cut_short: bool = False) -> list[str]:
@@ -141,7 +141,7 @@ class ReasoningFilter:
         return doubted
 
     def _thought_ended(self) -> list[str]:
-        taken_back: list[str] = [TAKEN_BACK] if self._state == "speech" and self._said else []
+        taken_back: list[str] = [RETRACTION] if self._state == "speech" and self._said else []
         # It ended without a beginning: all that was said so far was the thought.
         if self._state != "thought":
             self.unannounced, self._said = True, ""

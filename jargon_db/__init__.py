@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from argot.jargon_db.formats.import_preview import ImportPreview
     from argot.jargon_db.glossary import Glossary
     from argot.jargon_db.lookup.matcher import TermMatcher
-    from argot.jargon_db.lookup.normalise import normalise, variants
+    from argot.jargon_db.lookup.normalise import list_variants, normalise
     from argot.jargon_db.store.conflict_rules import SenseWarning
     from argot.jargon_db.store.history_entries import ChangeSet, HistoryEntry
     from argot.jargon_db.store.inputs import SenseInput
@@ -32,8 +32,8 @@ __all__ = [
     "SenseInput",
     "SenseWarning",
     "TermMatcher",
+    "list_variants",
     "normalise",
-    "variants",
 ]
 
 # Type checkers read the imports above; a `__getattr__` would tell them that every name is there.
@@ -53,6 +53,6 @@ if not TYPE_CHECKING:
             "SenseWarning": "store.conflict_rules",
             "TermMatcher": "lookup.matcher",
             "normalise": "lookup.normalise",
-            "variants": "lookup.normalise",
+            "list_variants": "lookup.normalise",
         },
     )

@@ -39,14 +39,14 @@ class TokenRun:
     sure: bool = True
 
 
-def short_forms(text: str, tokens: Sequence[Token]) -> list[TokenRun]:
+def find_short_forms(text: str, tokens: Sequence[Token]) -> list[TokenRun]:
     """The short forms of a text, in order."""
     shouted = _is_shouted(tokens)
     found: list[TokenRun] = []
     index = 0
     while index < len(tokens):
-        last = _joined_until(tokens, index)
-        found += _of_group(text, tokens, index, last, shouted=shouted)
+        last = _find_group_end(tokens, index)
+        found += _read_group(text, tokens, index, last, shouted=shouted)
         index = last + 1
     return found
 
@@ -70,7 +70,7 @@ def may_be_short(text: str) -> bool:
     )
 
 
-def _joined_until(tokens: Sequence[Token], index: int) -> int:
+def _find_group_end(tokens: Sequence[Token], index: int) -> int:
     """The last token of the group of words joined by hyphens, slashes or & that begins here."""
     last = index
     if not tokens[index].is_word:
@@ -83,7 +83,7 @@ def _joined_until(tokens: Sequence[Token], index: int) -> int:
     return last
 
 
-def _of_group(text: str, tokens: Sequence[Token], first: int, last: int, *, shouted: bool) -> list[TokenRun]:
+def _read_group(text: str, tokens: Sequence[Token], first: int, last: int, *, shouted: bool) -> list[TokenRun]:
     if first == last:
         return [TokenRun(first, last, tokens[first].text)] if _is_short(tokens, first, shouted=shouted) else []
     parts = range(first, last + 1, 2)

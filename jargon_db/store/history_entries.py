@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from argot.jargon_db.store.rows import Row, may_read
-from argot.jargon_db.store.snapshots import Snapshot, loaded
+from argot.jargon_db.store.snapshots import Snapshot, load_snapshot
 from argot.types import Principal
 
 GUARDS = (
@@ -65,8 +65,8 @@ def may_read_entry(principal: Principal, row: Row) -> bool:
     return may_read(principal, *(row[name] for name in GUARDS if row[name] is not None))
 
 
-def entry_of(row: Row) -> HistoryEntry:
-    before, after = loaded(row["before"]), loaded(row["after"])
+def build_entry(row: Row) -> HistoryEntry:
+    before, after = load_snapshot(row["before"]), load_snapshot(row["after"])
     # By its present name: a term that was renamed is listed under the new one.
     told: dict[str, Any] = after or before or {}
     return HistoryEntry(

@@ -12,7 +12,7 @@ from argot.clock import timestamp
 from argot.jargon_db.store.rows import next_number, store_audience
 from argot.jargon_db.store.search_index import forget_words, index_words
 from argot.jargon_db.store.search_words import SearchRow
-from argot.jargon_db.store.snapshots import Snapshot, stored
+from argot.jargon_db.store.snapshots import Snapshot, dump_snapshot
 from argot.jargon_db.store.writing_connection import WritingConnection
 
 ChangeKind = Literal[
@@ -86,8 +86,8 @@ class Journal:
                 audience,
                 # Null where nothing changed: whether something was hidden is found by looking for the others.
                 audience_was if audience_was != audience else None,
-                stored(was[1] if was else None),
-                stored(now[1] if now else None),
+                dump_snapshot(was[1] if was else None),
+                dump_snapshot(now[1] if now else None),
             )
         )
         self.rows += 1

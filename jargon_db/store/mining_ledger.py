@@ -19,7 +19,7 @@ class MiningLedger:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
-    def unmined(self, sources: Iterable[str]) -> list[str]:
+    def list_unmined(self, sources: Iterable[str]) -> list[str]:
         """Those that were not mined yet, in their order."""
         # All of them at once: there are as many as documents, and asking for each would take longer.
         read = {row[0] for row in self._connections.reader().execute(_READ, (MINER,))}

@@ -16,6 +16,6 @@ def escaped(text: str) -> str:
     return text.replace(_ESCAPE, _ITSELF).replace("\0", _NUL)
 
 
-def unescaped(text: str) -> str:
+def unescape(text: str) -> str:
     """The text as it was given."""
     return text if _ESCAPE not in text else text.replace(_NUL, "\0").replace(_ITSELF, _ESCAPE)

@@ -48,7 +48,7 @@ class SenseUsage:
 
     def record(self, sense_ids: Iterable[int], moment: datetime | None = None) -> None:
         """Counts each of these senses once more, all in one transaction. What is no sense is not counted."""
-        week = week_of(moment or utc_now())
+        week = format_week(moment or utc_now())
         counts = Counter(sense_ids)
         if not counts:
             return
@@ -63,7 +63,7 @@ class SenseUsage:
         return [WeekOfUse(row["week"], row["spelling"], row["context_name"], row["id"], row["count"]) for row in rows]
 
 
-def week_of(moment: datetime) -> str:
+def format_week(moment: datetime) -> str:
     """The ISO week of a moment; one without a time zone is taken to be in UTC."""
     at = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     # The ISO year: 1 January may lie in the last week of the year before.

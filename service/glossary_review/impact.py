@@ -174,7 +174,7 @@ async def _rows(
 
 
 def _changed(present: Glossary, path: Path, change: Change) -> Glossary:
-    glossary = present.copied(path)
+    glossary = present.copy(path)
     try:
         change.apply(glossary)
     except BaseException:

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeAlias
 
 from argot.databases import Connection, replace_nul
 from argot.errors import DamagedStore
-from argot.jargon_db.store.nul_texts import escaped, unescaped
+from argot.jargon_db.store.nul_texts import escaped, unescape
 from argot.service.moving.moved_stores import MovedTable
 
 Row: TypeAlias = tuple[Any, ...]
@@ -144,7 +144,7 @@ class RowsOfTable:
         sql = f"SELECT {_listed(self.table.columns)} FROM {table} ORDER BY {key}"
         rows: Iterator[Row] = map(plain, fetched(connection, sql))
         if self._changes(connection):
-            rows = (_each_text(row, unescaped) for row in rows)
+            rows = (_each_text(row, unescape) for row in rows)
         elif not self.escaped:
             rows = (_each_text(row, replace_nul) for row in rows)
         if self.own:

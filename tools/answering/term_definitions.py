@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from argot.jargon_db.lookup.normalise import variants
-from argot.jargon_db.mining import Defined, DefinitionKind, definitions_in
+from argot.jargon_db.lookup.normalise import list_variants
+from argot.jargon_db.mining import DefinitionKind, FoundDefinition, find_definitions
 from argot.tools.answering.quoting import Unit, cells_of, needed_with, units_of
 from argot.tools.reading.abbreviation_shapes import ALL_CAPITALS
 from argot.tools.reading.definition_questions import meanings_asked
@@ -47,7 +47,7 @@ def spelling_out(term: str, passage: Passage) -> list[int]:
 
 def is_about(term: str, passage: Passage) -> bool:
     """Whether a passage is headed by the term, or a sentence, item or row of it begins with it and says what it is."""
-    names = set(variants(term))
+    names = set(list_variants(term))
     if any(_is_name(heading, names) for heading in passage.heading_path):
         return True
     text = passage.with_columns
@@ -56,13 +56,13 @@ def is_about(term: str, passage: Passage) -> bool:
     )
 
 
-def _of(term: str, text: str, heading: str) -> Iterator[Defined]:
-    names = set(variants(term))
-    return (one for one in definitions_in(text, heading) if names & set(variants(one.term)))
+def _of(term: str, text: str, heading: str) -> Iterator[FoundDefinition]:
+    names = set(list_variants(term))
+    return (one for one in find_definitions(text, heading) if names & set(list_variants(one.term)))
 
 
 def _is_name(text: str, names: set[str]) -> bool:
-    return bool(names & set(variants(_LEAD.sub("", text).strip(" ?.!:"))))
+    return bool(names & set(list_variants(_LEAD.sub("", text).strip(" ?.!:"))))
 
 
 def _tells(unit: Unit, names: set[str]) -> bool:

@@ -30,10 +30,10 @@ import psycopg
 
 from argot.corpus.database import SqliteCorpusDatabase
 from argot.corpus.keyword.fts5_index import Fts5Index
-from argot.corpus.keyword.index_terms import passage_words
+from argot.corpus.keyword.index_terms import build_passage_words
 from argot.corpus.keyword.postgres_index import PostgresIndex
 from argot.corpus.keyword_tables import POSTGRES_TABLES
-from argot.corpus.postgres_schema import postgres_documents
+from argot.corpus.postgres_schema import translate_documents
 from argot.evaluate.beir import BeirSet, load_beir
 from argot.postgresql_connection import PostgresqlConnection, build_connection_options
 from argot.postgresql_translation import translate_schema
@@ -109,7 +109,7 @@ def rows(count: int) -> Iterator[tuple[Any, ...]]:
         if (n - 1) % IN_DOCUMENT == 0:
             title = " ".join(dice.choice(drawn).split()[:5])
         text = " ".join(dice.choices(drawn, k=SENTENCES))
-        words = passage_words(title, dice.choice(drawn).split()[:4], text)
+        words = build_passage_words(title, dice.choice(drawn).split()[:4], text)
         audience = 1 if document % 2 else 2 + document % GROUPS
         values = {"n": n, "id": f"p{n}", "document": f"d{document}", "audience": audience, "text": text, **words}
         yield tuple(values[column] for column in COLUMNS)
@@ -140,7 +140,7 @@ def fill_sqlite(database: SqliteCorpusDatabase, coming: Iterable[tuple[Any, ...]
 
 def fill_postgres(connection: psycopg.Connection[Any], database: SqliteCorpusDatabase) -> None:
     connection.execute(ROWS)
-    connection.execute(translate_schema(postgres_documents("") + POSTGRES_TABLES))
+    connection.execute(translate_schema(translate_documents("") + POSTGRES_TABLES))
     with connection.cursor().copy(f"COPY passages ({', '.join(COLUMNS)}) FROM STDIN") as copy:
         for row in database.connection().execute(f"SELECT {', '.join(COLUMNS)} FROM passages ORDER BY n"):
             copy.write_row(row)
@@ -193,7 +193,14 @@ def parity(data: BeirSet, url: str) -> None:
 
 def beir_rows(data: BeirSet) -> Iterator[tuple[Any, ...]]:
     for n, (id_, (title, text)) in enumerate(data.corpus.items(), start=1):
-        values = {"n": n, "id": id_, "document": id_, "audience": 1, "text": text, **passage_words(title, [], text)}
+        values = {
+            "n": n,
+            "id": id_,
+            "document": id_,
+            "audience": 1,
+            "text": text,
+            **build_passage_words(title, [], text),
+        }
         yield tuple(values[column] for column in COLUMNS)
 
 

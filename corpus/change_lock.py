@@ -14,7 +14,7 @@ _LOOK_SECONDS = 1.0
 """How often whoever waits looks whether waiting still makes sense."""
 
 
-class BetweenProcesses(Protocol):
+class ProcessLock(Protocol):
     """A lock that goes with its connection (`argot.postgresql_session_lock`)."""
 
     def acquire(self, *, wait: bool = True, unless: threading.Event | None = None) -> bool: ...
@@ -34,7 +34,7 @@ class ChangeLock:
         taken: called each time when it was taken from other processes, before anything is changed.
     """
 
-    def __init__(self, between: BetweenProcesses | None = None, taken: Callable[[], None] | None = None) -> None:
+    def __init__(self, between: ProcessLock | None = None, taken: Callable[[], None] | None = None) -> None:
         self.threads = threading.RLock()
         """For what no other process is concerned with."""
         self._between = between
@@ -51,10 +51,14 @@ class ChangeLock:
         Raises:
             StoreUnavailable
         """
-        if not self._acquired_from_threads(blocking, unless):
+        if not self._acquire_from_threads(blocking, unless):
             return False
         try:
-            got = self._depth > 0 or self._between is None or self._acquired(self._between, blocking, unless)
+            got = (
+                self._depth > 0
+                or self._between is None
+                or self._acquire_from_processes(self._between, blocking, unless)
+            )
         except BaseException:
             self.threads.release()
             raise
@@ -64,7 +68,7 @@ class ChangeLock:
         self._depth, self._thread = self._depth + 1, threading.get_ident()
         return True
 
-    def _acquired_from_threads(self, blocking: bool, unless: threading.Event | None) -> bool:
+    def _acquire_from_threads(self, blocking: bool, unless: threading.Event | None) -> bool:
         if not blocking or unless is None:
             return self.threads.acquire(blocking)
         while not unless.is_set():
@@ -72,7 +76,7 @@ class ChangeLock:
                 return True
         return False
 
-    def _acquired(self, between: BetweenProcesses, blocking: bool, unless: threading.Event | None) -> bool:
+    def _acquire_from_processes(self, between: ProcessLock, blocking: bool, unless: threading.Event | None) -> bool:
         if not between.acquire(wait=blocking, unless=unless):
             return False
         self._depth, self._thread = 1, threading.get_ident()
@@ -102,7 +106,7 @@ class ChangeLock:
         self.release()
 
     @contextmanager
-    def waited_for(self, *, unless: threading.Event) -> Iterator[bool]:
+    def wait_for(self, *, unless: threading.Event) -> Iterator[bool]:
         """Whether it is held within; once `unless` is set, waiting ends within some seconds."""
         held = self.acquire(unless=unless)
         try:

@@ -12,9 +12,9 @@ VECTOR_TABLES = ("vectors", "quantised_vectors")
 """What a generation of the index has in the database; each row names the generation and the document."""
 
 
-def vector_id(item: str, window: int) -> str:
+def build_vector_id(item: str, window: int) -> str:
     return f"{item}:{window}"
 
 
-def item_of(vector: str) -> str:
+def parse_item(vector: str) -> str:
     return vector.rpartition(":")[0]

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any, get_args
 
 from argot.corpus.corpus import Corpus
-from argot.corpus.store.revision_reads import underived_kinds
+from argot.corpus.store.revision_reads import list_underived_kinds
 from argot.evaluate.measures import Difference, Measured, Qrels, bootstrap_interval, measure, paired_difference
 from argot.profile import Profile, SwitchValue, change_profile, format_switch
 from argot.tools.retrieval.hybrid_search import RankedList, WeightedQuery, fuse, ranked_lists
@@ -159,7 +159,7 @@ def evaluate_strategies(  # noqa: PLR0917
 
 def derived_kinds_held(corpus: Corpus) -> Kinds:
     """The kinds of derived texts that the documents have."""
-    missing = underived_kinds(corpus.store, get_args(DerivedKind))
+    missing = list_underived_kinds(corpus.store, get_args(DerivedKind))
     return tuple(kind for kind in get_args(DerivedKind) if kind not in missing)
 
 

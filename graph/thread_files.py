@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from argot.corpus.store.revision_reads import documents_with_ids
+from argot.corpus.store.revision_reads import read_documents
 from argot.graph.run_context import RunContext
 from argot.tools.answering.file_outline import overview
 from argot.tools.reading.file_kinds import of_kind_named
@@ -20,8 +20,8 @@ _END = re.compile(r"[\s?.!…]*$")
 
 def files_at_hand(run: RunContext) -> list[Document]:
     """What "this file" can mean: documents that alone are asked, and the files of the conversation, oldest first."""
-    own = run.corpus.store.documents_of_conversation(run.principal)
-    return [*(documents_with_ids(run.corpus.store, run.principal, run.documents) if run.documents else ()), *own]
+    own = run.corpus.store.list_conversation_documents(run.principal)
+    return [*(read_documents(run.corpus.store, run.principal, run.documents) if run.documents else ()), *own]
 
 
 def whole_files(message: str, files: Sequence[Document], before: Mapping[str, Any] | None) -> list[Document]:
@@ -109,7 +109,7 @@ def hits_of_files(ids: Sequence[str], run: RunContext) -> list[Hit]:
 def scope_notes(turn: Mapping[str, Any], run: RunContext) -> list[str]:
     """Which files alone were searched, by name; of those that this principal may read."""
     wanted = turn.get("scope", [])
-    names = [one.name for one in documents_with_ids(run.corpus.store, run.principal, wanted)] if wanted else []
+    names = [one.name for one in read_documents(run.corpus.store, run.principal, wanted)] if wanted else []
     if wanted and not names:
         return ["What alone was to be searched is not there any more, or not for you."]
     were = "were" if len(names) > 1 else "was"

@@ -46,7 +46,7 @@ class FolderPointer:
         self._root = root
 
     def named(self) -> str | None:
-        return generations.pointed_at(self._root)
+        return generations.read_pointer(self._root)
 
     def point(self, generation: str) -> None:
         generations.make_current(self._root, generation)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Protocol
 
-from argot.corpus.store.row_mapping import audience_text
+from argot.corpus.store.row_mapping import dump_audience
 from argot.corpus.vector_ids import VectorKind
 from argot.errors import DamagedStore, VectorsUnavailable
 from argot.protocols import Vectors
@@ -162,5 +162,5 @@ class Generations(Protocol):
 
 def collection_name(kind: VectorKind, fingerprint: str, audience: Audience) -> str:
     """Names tell a reader of the files nothing of the groups there are."""
-    readers = blake2b(audience_text(audience).encode(), digest_size=8).hexdigest()
+    readers = blake2b(dump_audience(audience).encode(), digest_size=8).hexdigest()
     return f"{kind}-{fingerprint}-{readers}"

@@ -54,7 +54,7 @@ class _Worker:
             case "read":
                 self._read_together(asked["members"])
             case "piece":
-                self._answer_with(lambda: self._piece(asked["member"], asked["offset"], asked["size"]))
+                self._answer_with(lambda: self._read_piece(asked["member"], asked["offset"], asked["size"]))
 
     def _open(self, asked: dict[str, Any], data: bytes) -> None:
         self._limits = ArchiveLimits(**asked["limits"])
@@ -132,7 +132,7 @@ class _Worker:
             raise MemberRefused(f"it unpacks to more than {most // 1_000_000} MB")
         return data
 
-    def _piece(self, member: int, offset: int, size: int) -> bytes:
+    def _read_piece(self, member: int, offset: int, size: int) -> bytes:
         if self._stream is None or self._stream[0] != member:
             self._stream = member, self._open_archive().open_member(member)
         stream = self._stream[1]

@@ -13,12 +13,12 @@ from typing import Literal
 
 from argot.clock import format_utc
 from argot.corpus.database import CorpusDatabase
-from argot.corpus.ingestion.derivation import Recipe, to_do
-from argot.corpus.store.row_mapping import stored_audience
+from argot.corpus.ingestion.derivation import Recipe, list_tasks
+from argot.corpus.store.row_mapping import load_audience
 from argot.databases import Connection
 from argot.types import is_of_thread
 
-MOST_TRIES = 5
+MAX_TRIES = 5
 """Then a document is left alone, until it changes or somebody derives of it."""
 
 
@@ -37,7 +37,7 @@ class DerivationState:
         """Whether there may be something to be done by now: where it failed, after 1, 2, 4, ... hours."""
         if self.wanted != wanted:
             return True
-        if self.state == "derived" or self.tries >= MOST_TRIES:
+        if self.state == "derived" or self.tries >= MAX_TRIES:
             return False
         waited = now - datetime.fromisoformat(self.tried_at)
         return waited >= timedelta(hours=2 ** (self.tries - 1))
@@ -77,7 +77,7 @@ class DerivationStates:
         return [
             id_
             for id_, tokens in rows
-            if (id_ not in noted or noted[id_].is_due(wanted, now)) and not is_of_thread(stored_audience(tokens))
+            if (id_ not in noted or noted[id_].is_due(wanted, now)) and not is_of_thread(load_audience(tokens))
         ]
 
     def note(
@@ -90,10 +90,10 @@ class DerivationStates:
         with self._database.writing() as connection:
             if connection.execute("SELECT 1 FROM documents WHERE id = ?", (document,)).fetchone() is None:
                 return
-            left = len(to_do(connection, document, recipes, renew=False))
+            left = len(list_tasks(connection, document, recipes, renew=False))
             if left > len(failures):
                 return
-            tries = _tries(connection, document, wanted) + 1 if left else 0
+            tries = _read_tries(connection, document, wanted) + 1 if left else 0
             more = f" (and {left - 1} more)" if left > 1 else ""
             connection.execute(
                 """INSERT INTO derivation_states (document, wanted, state, tries, detail, tried_at)
@@ -113,7 +113,7 @@ class DerivationStates:
                 "DELETE FROM derivation_states WHERE state = 'failed' AND document = ?", [(one,) for one in documents]
             )
 
-    def spend(self, day: str, calls: int, tokens: int) -> None:
+    def record_spending(self, day: str, calls: int, tokens: int) -> None:
         with self._database.writing() as connection:
             connection.execute(
                 """INSERT INTO derivation_spending (day, calls, tokens) VALUES (?, ?, ?)
@@ -132,7 +132,7 @@ class DerivationStates:
         return self._database.connection()
 
 
-def _tries(connection: Connection, document: str, wanted: str) -> int:
+def _read_tries(connection: Connection, document: str, wanted: str) -> int:
     sql = "SELECT tries FROM derivation_states WHERE document = ? AND wanted = ?"
     row = connection.execute(sql, (document, wanted)).fetchone()
     return int(row[0]) if row else 0

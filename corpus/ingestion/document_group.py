@@ -39,7 +39,7 @@ class DocumentGroup:
             or time.monotonic() - self.since > GROUP_SECONDS
         )
 
-    def concerns(self, candidate: Candidate) -> bool:
+    def is_related_to(self, candidate: Candidate) -> bool:
         """Whether what becomes of the candidate depends on what is in here."""
         return any(
             candidate.source.uri == other.source.uri or candidate.content in (other.content, other.replaces)

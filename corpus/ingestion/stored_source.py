@@ -11,7 +11,7 @@ from argot.document_names import name_in
 from argot.errors import UnreadableDocument
 
 
-def stored_source(blobs: Blobs, uri: str, content_hash: str, media_type: str) -> Source:
+def load_stored_source(blobs: Blobs, uri: str, content_hash: str, media_type: str) -> Source:
     """The original of this hash, named so that it is read as the kind of file that it was.
 
     Raises:

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from argot.corpus.database import CorpusDatabase
 from argot.corpus.keyword.fts5_index import Fts5Index
-from argot.corpus.keyword.index_terms import passage_words, text_words
+from argot.corpus.keyword.index_terms import build_passage_words, build_text_words
 from argot.corpus.keyword.postgres_index import PostgresIndex
 from argot.corpus.keyword.posting_blocks import rebuild_postings
 from argot.corpus.vector_ids import VectorKind
@@ -78,7 +78,7 @@ class KeywordIndex(Protocol):
         """Let no words of rows that were taken out stay in the index's files, as far as we write them."""
 
 
-def keyword_index_of(connection: Connection) -> KeywordIndex:
+def choose_keyword_index(connection: Connection) -> KeywordIndex:
     """That of the engine which this connection is one of."""
     return _FTS5 if isinstance(connection, sqlite3.Connection) else _POSTGRES
 
@@ -103,7 +103,7 @@ def rebuild_words(database: CorpusDatabase) -> None:
         # Only the numbers are held; the text of all passages may be larger than the memory.
         for (n,) in connection.execute("SELECT n FROM passages").fetchall():
             title, path, text = connection.execute(
-                # As `row_writes.searched_title` puts the two together.
+                # As `row_writes.build_searched_title` puts the two together.
                 "SELECT trim(d.header || ' ' || d.title), p.heading_path, p.text "
                 "FROM passages AS p JOIN documents AS d ON d.id = p.document "
                 "WHERE p.n = ?",
@@ -112,12 +112,12 @@ def rebuild_words(database: CorpusDatabase) -> None:
             connection.execute(
                 "UPDATE passages SET title = :title, heading = :heading, folded = :folded, identifiers = :identifiers "
                 "WHERE n = :n",
-                {**passage_words(title, json.loads(path), text), "n": n},
+                {**build_passage_words(title, json.loads(path), text), "n": n},
             )
         for table in ("derived", "triples"):
             rows = connection.execute(f"SELECT n, text FROM {table}").fetchall()  # noqa: S608
             connection.executemany(
                 f"UPDATE {table} SET folded = :folded, identifiers = :identifiers WHERE n = :n",  # noqa: S608
-                [{**text_words(text), "n": n} for n, text in rows],
+                [{**build_text_words(text), "n": n} for n, text in rows],
             )
-        keyword_index_of(connection).rebuild(connection)
+        choose_keyword_index(connection).rebuild(connection)

@@ -32,7 +32,7 @@ def _answer(data: bytes, name: str, limits: ReadLimits) -> bytes:
     except UnreadableDocument as error:
         return reader_protocol.refusal(error)
     except MemoryError:
-        return reader_protocol.refusal(limits.too_much_memory(name))
+        return reader_protocol.refusal(limits.build_memory_error(name))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ WHOLE_AT_ONCE = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "az", "memory"})
 """What shows a new file when all of it is there, and never a part."""
 
 
-def blobs_at(url: str) -> Blobs:
+def open_blobs(url: str) -> Blobs:
     """
     Args:
         url: the setting 'blob_url': `file:///FOLDER`, or what fsspec takes, such as `s3://BUCKET/PREFIX`.

@@ -24,7 +24,7 @@ class SourceMetadata:
 NO_METADATA = SourceMetadata()
 
 
-def stored_metadata(connection: Connection, document: str) -> SourceMetadata:
+def read_metadata(connection: Connection, document: str) -> SourceMetadata:
     sql = "SELECT title, date, author, labels FROM source_metadata WHERE document = ?"
     row = connection.execute(sql, (document,)).fetchone()
     if row is None:

@@ -223,7 +223,7 @@ def _small_talk(reading: _Reading, run: RunContext, examples: Sequence[str]) -> 
     if kind == "library":
         return library_answer(documents_asked(reading.turn, run))
     contexts = [context.name for context in run.glossary.contexts.all(run.principal)]
-    return small_talk_answer(kind, contexts, examples, empty=not run.corpus.store.passage_count(run.principal))
+    return small_talk_answer(kind, contexts, examples, empty=not run.corpus.store.count_passages(run.principal))
 
 
 def _examples(reading: _Reading, run: RunContext) -> list[str]:

@@ -42,7 +42,7 @@ def read(found: Any, base: str, add: Add) -> None:
     """Hands every statement of the parsed file to `add`.
 
     Raises:
-        UnsupportedJsonLd: rdflib may be able to read it (`rdf_json_any.read`); some statements were handed over already.
+        UnsupportedJsonLd: rdflib may be able to read it (`rdf_json_any.read`); some statements were handed over.
         LimitExceeded, Malformed, RemoteContext: it cannot be taken.
     """
     # Before anything is read, so that no part of it is taken over from a file that is refused.

@@ -175,7 +175,7 @@ async def define(kb: KnowledgeBase, principal: Principal, term: str) -> Proposal
 
 
 def _passages_with(store: CorpusStore, principal: Principal, term: str, most: int) -> list[tuple[Passage, Document]]:
-    ids = store.passages_with(principal, term, most)
+    ids = store.find_phrase(principal, term, most)
     held = store.passages(principal, ids)
     return [held[one] for one in ids if one in held]
 

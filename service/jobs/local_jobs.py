@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from argot.clock import format_utc, timestamp, utc_now
-from argot.corpus.document_ids import content_hash
+from argot.corpus.document_ids import hash_content
 from argot.errors import Conflict
 from argot.service.jobs.job_kinds import KINDS, busy_words
 from argot.service.jobs.job_types import JobRecord, JobRun, JobState, JobWanted, TellProgress, no_job
@@ -123,7 +123,7 @@ class LocalJobs:
         for one in [one for one in self._jobs.values() if not one.job.is_under_way]:
             told = json.dumps([one.job.outcome, dict(one.wanted.parameters)], default=str)
             data = one.wanted.data
-            if any(id_ in told for id_ in documents) or (data is not None and content_hash(data) in originals):
+            if any(id_ in told for id_ in documents) or (data is not None and hash_content(data) in originals):
                 self._forget(one.job.id)
 
     async def close(self) -> None:

@@ -10,8 +10,8 @@ from importlib import metadata
 from pathlib import Path
 
 from argot import __version__
-from argot.corpus.embedding.embedder import embedder_for
-from argot.corpus.embedding.exported_models import exported_model
+from argot.corpus.embedding.embedder import load_embedder
+from argot.corpus.embedding.exported_models import export_once
 from argot.corpus.readers.ocr import described_ocr
 from argot.errors import ArgotError, install_command
 from argot.remedies import REINSTALL, quote_shell
@@ -119,7 +119,7 @@ def _names(name: str) -> list[str]:
 
 def _embedder(settings: Settings) -> Finding:
     try:
-        embedder = embedder_for(settings)
+        embedder = load_embedder(settings)
         vectors = embedder.embed_queries(["is anybody there"])
     except Exception as error:  # whatever goes wrong is a finding
         return _unusable(EMBEDDER, "embedder", settings, error)
@@ -155,7 +155,7 @@ def _along(path: Path, folder: Path) -> bool:
 def _export(settings: Settings) -> Path | None:
     """The folder of this embedder's export alone; None where there is none."""
     try:
-        return exported_model(settings.embedder, settings.cache)[0]
+        return export_once(settings.embedder, settings.cache)[0]
     except Exception:  # the fault was found already: this is about its remedy
         return None
 

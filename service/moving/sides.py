@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, cast
 
-from argot.corpus.keyword.keyword_index import keyword_index_of
+from argot.corpus.keyword.keyword_index import choose_keyword_index
 from argot.databases import Connection
 from argot.jargon_db.glossary import Glossary
 from argot.service.moving.moved_rows import quoted
@@ -186,4 +186,4 @@ def _rebuild_search(glossary: Glossary) -> None:
 def _rebuild_keywords(side: Side, store: MovedStore) -> None:
     if store.name == "corpus":
         with side.writing(store) as connection:
-            keyword_index_of(connection).rebuild(connection)
+            choose_keyword_index(connection).rebuild(connection)

@@ -64,10 +64,10 @@ async def erase_old_removed(kb: KnowledgeBase, now: datetime | None = None) -> i
     """Erase the documents that were removed longer ago than the setting says, and those whose erasure was cut off; how
     many there were.
     """
-    from argot.corpus.store.dustbin import removed_before
+    from argot.corpus.store.dustbin import list_removed_before
 
     before = format_utc((now or utc_now()) - timedelta(days=kb.settings.keep_removed_days), "seconds")
-    found = await kb.blocking(removed_before, kb.document_store, before)
+    found = await kb.blocking(list_removed_before, kb.document_store, before)
     if found:
         await erase_documents(kb, found)
         logger.info("removed documents erased", extra={"fields": {"documents": len(found)}})

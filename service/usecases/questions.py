@@ -273,9 +273,9 @@ def note_learned(kb: KnowledgeBase, principal: Principal, thread: str, event: As
 def note_cited(kb: KnowledgeBase, event: AskEvent) -> None:
     """Count the documents that an answer rests on: neither the question nor who asked."""
     if event.kind == "result" and isinstance(event.data, AskResult) and event.data.cited_passages:
-        from argot.corpus.store.citation_counts import count_cited
+        from argot.corpus.store.citation_counts import count_citations
 
-        kb.afterwards(count_cited, kb.document_store, {one.uri for one in event.data.cited_passages})
+        kb.afterwards(count_citations, kb.document_store, {one.uri for one in event.data.cited_passages})
 
 
 def in_thread(principal: Principal, thread: str) -> Principal:

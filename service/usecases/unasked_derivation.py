@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from weakref import WeakKeyDictionary
 
 from argot.clock import utc_now
-from argot.corpus.ingestion.derivation import DERIVABLE
+from argot.corpus.ingestion.derivation import DERIVABLE_KINDS
 from argot.corpus.ingestion.derivation_states import DerivationState, DerivationStates
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Text, usecase
@@ -138,7 +138,7 @@ def wanted_kinds(settings: Settings) -> list[DerivableKind]:
     if settings.derive_in_background == "off":
         return []
     if settings.model_url:
-        return [kind for kind in DERIVABLE if kind in settings.derive_kinds.split(",")]
+        return [kind for kind in DERIVABLE_KINDS if kind in settings.derive_kinds.split(",")]
     return ["triple"] if settings.derive_in_background == "always" else []
 
 

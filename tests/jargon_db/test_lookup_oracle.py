@@ -36,7 +36,9 @@ def oracle(rows, term):
 
 
 @settings(
-    deadline=None, max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    deadline=None,
+    max_examples=120,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(rows=ROWS, asked=st.lists(TERM, min_size=1, max_size=5))
 @example(rows=[("a\x00b", "x", []), ("%", "x", ["_"])], asked=["ab", "%", "_", "a\x00b"])

@@ -38,9 +38,9 @@ def secret_settings() -> set[str]:
 
 
 def test_what_is_copied_is_there_and_is_sent_to_the_engine() -> None:
-    assert len(containerfile.copy()) > 12
-    assert [path for path in containerfile.copy() if not (ROOT / path).exists()] == []
-    assert [path for path in containerfile.copy() if not containerfile.is_sent(path)] == []
+    assert len(containerfile.copied()) > 12
+    assert [path for path in containerfile.copied() if not (ROOT / path).exists()] == []
+    assert [path for path in containerfile.copied() if not containerfile.is_sent(path)] == []
     assert containerfile.is_sent("argot/settings.py") and containerfile.is_sent("dist/wheelhouse/torch.whl")
     for own in (
         ".git/config",
@@ -58,7 +58,7 @@ def test_every_package_and_what_builds_it_is_copied() -> None:
     folders = {path.partition("/")[0] for path in PROJECT["tool"]["setuptools"]["package-dir"].values()}
     project = PROJECT["project"]
     assert folders | {project["readme"], *project["license-files"], "pyproject.toml", "constraints.txt"} <= set(
-        containerfile.copy()
+        containerfile.copied()
     )
 
 

@@ -11,7 +11,7 @@ from serving import run
 
 from argot.corpus.corpus import Corpus
 from argot.corpus.ingestion import derivation
-from argot.corpus.ingestion.derivation import Made, Recipe
+from argot.corpus.ingestion.derivation import DerivedBatch, Recipe
 from argot.errors import InvalidInput
 from argot.profile import PROFILES, SEARCHES, change_profile
 from argot.service.knowledge_base import KnowledgeBase
@@ -26,7 +26,7 @@ GIZMO = "Which gizmo refurbishes an exhausted pendrive overnight?"
 def derive(corpus: Corpus, name: str, kind: Any, *texts: str) -> None:
     of = corpus.store.passages_of(ROOT, corpus.store.document(ROOT, name).id)[0]
     recipe = Recipe(kind, "p", "m")
-    made = Made(recipe, [of], [DerivedText("", kind, text, (of.id,), "p", "m") for text in texts])
+    made = DerivedBatch(recipe, [of], [DerivedText("", kind, text, (of.id,), "p", "m") for text in texts])
     with corpus.changing() as parts:
         assert derivation.keep(parts, [made]) == 1
 

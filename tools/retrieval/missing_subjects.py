@@ -84,7 +84,7 @@ class _Best:
     def of(cls, hits: Sequence[Hit], store: CorpusStore, principal: Principal) -> _Best:
         text = "\n".join(f"{hit.document.name} {hit.passage.with_header}" for hit in hits[:BEST])
         names = [identifiers(hit.passage.with_header) for hit in hits[:BEST]]
-        count = store.passage_count(principal)
+        count = store.count_passages(principal)
         return cls(
             frozenset(map(stem, folded(text))).union(*names),
             f" {bare(text)} ",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from argot.corpus.chunking.headings import headings_in
+from argot.corpus.chunking.headings import find_headings
 from argot.corpus.store.document_store import CorpusStore
 from argot.errors import NotFound
 from argot.tools.answering.support import statement_stems
@@ -105,7 +105,7 @@ class NumberedSearch:
     def _documents(self, references: Sequence[NumberedReference], hits: Sequence[Hit]) -> list[Document]:
         near = list({hit.document.id: hit.document for hit in hits}.values())[:MOST_DOCUMENTS]
         phrases = [phrase for reference in references for phrase in _phrases(reference)]
-        ids = [id_ for phrase in phrases for id_ in self.store.passages_with(self.principal, phrase, MOST_DOCUMENTS)]
+        ids = [id_ for phrase in phrases for id_ in self.store.find_phrase(self.principal, phrase, MOST_DOCUMENTS)]
         others = (document for _, document in self.store.passages(self.principal, ids).values())
         return list({document.id: document for document in (*near, *others)}.values())[: 2 * MOST_DOCUMENTS]
 
@@ -213,7 +213,11 @@ def _is_place_known(reference: NumberedReference, sources: Sequence[_Source]) ->
     places = (
         text
         for source in sources
-        for text in (source.title, *(heading.text for heading in headings_in(source.markdown)), *_introductions(source))
+        for text in (
+            source.title,
+            *(heading.text for heading in find_headings(source.markdown)),
+            *_introductions(source),
+        )
     )
     return any(_share_of_place(wanted, text) >= _NAMED_SHARE for text in places)
 

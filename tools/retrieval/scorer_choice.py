@@ -6,7 +6,7 @@ import logging
 from functools import lru_cache, partial
 from pathlib import Path
 
-from argot.corpus.embedding.exported_models import exported_model, model_folder, read_card
+from argot.corpus.embedding.exported_models import export_once, find_model_folder, read_card
 from argot.errors import InvalidSettings
 from argot.protocols import Scorer
 from argot.settings import Settings
@@ -105,7 +105,7 @@ def _cross_encoder(name: str) -> CrossEncoderScorer:
 
 def reader_folder(cache: Path) -> Path:
     """Where the reader lies, or will lie once it is made. Its name changes with what it is made of."""
-    card = read_card(model_folder(STARTED_FROM), cache)
+    card = read_card(find_model_folder(STARTED_FROM), cache)
     return cache / "models" / f"{card.fingerprint}-reader-{EXPORT_VERSION}"
 
 
@@ -119,7 +119,7 @@ def _prepare(folder: Path, cache: Path) -> None:
         return
     # A warning, because somebody waits for it.
     logger.warning("the reader, which puts passages in order, is made ready in %s: once, some seconds", folder)
-    exported, _ = exported_model(STARTED_FROM, cache)
+    exported, _ = export_once(STARTED_FROM, cache)
     outcome = run_module("argot.tools.retrieval.reader_export", str(exported), str(folder), STARTED_FROM)
     if outcome.returncode != 0 or not (folder / CARD_FILE).is_file():
         reason = (outcome.stderr.strip().splitlines() or ["no reason given"])[-1]

@@ -52,7 +52,7 @@ def asked_of_heading(heading: str, document: Document) -> str:
 
 def question_for(passage: Passage, document: Document, store: CorpusStore, principal: Principal) -> str:
     """A question a model derived from the passage (RAIDD 3.2), else one made of its heading; empty: neither fits."""
-    derived = [" ".join(text.text.split()) for text in store.questions_of(principal, [passage.id])]
+    derived = [" ".join(text.text.split()) for text in store.list_questions(principal, [passage.id])]
     heading = telling_heading(passage, document)
     made = [*(text for text in derived if text.endswith("?")), asked_of_heading(heading, document) if heading else ""]
     return next((text for text in made if content_stems(text) and len(text) <= LONGEST), "")

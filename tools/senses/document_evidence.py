@@ -67,7 +67,7 @@ def sense_documents(store: CorpusStore, principal: Principal, sense: Sense) -> t
     aliases = [alias for alias in sense.aliases if len(alias) >= _SHORTEST_ALIAS][:_MOST_ALIASES]
 
     def found() -> tuple[str, ...]:
-        lists = [store.passages_with(principal, phrase, _MOST_PASSAGES) for phrase in (sense.expansion, *aliases)]
+        lists = [store.find_phrase(principal, phrase, _MOST_PASSAGES) for phrase in (sense.expansion, *aliases)]
         lists.append(_titled(store, principal, sense.expansion))
         return tuple(dict.fromkeys(passage_id for passages in lists for passage_id in passages))
 
@@ -88,7 +88,7 @@ def _holds(stems: Sequence[str], phrase: Sequence[str]) -> bool:
 
 def meaning_similarities(corpus: Corpus, principal: Principal, senses: Sequence[Sense]) -> list[dict[str, float]]:
     """For each sense the cosines of its meaning with the passages nearest it that this principal may read."""
-    found = corpus.semantic_searches(principal, "passage", np.array(meaning_vectors(corpus, senses)), _NEAREST)
+    found = corpus.search_semantic_many(principal, "passage", np.array(meaning_vectors(corpus, senses)), _NEAREST)
     return [dict(ranked) for ranked in found]
 
 
@@ -115,7 +115,7 @@ class Nearness:
 
     def _search(self) -> None:
         self._vector = self._corpus.embedder.embed_queries([self._rest])[0]
-        semantic = self._corpus.semantic_search(self._principal, "passage", self._vector, _NEAREST)
+        semantic = self._corpus.search_semantic(self._principal, "passage", self._vector, _NEAREST)
         keyword = self._corpus.store.keyword_search(self._principal, self._rest, _NEAREST)
         ranks = [{found: rank for rank, (found, _) in enumerate(ranked)} for ranked in (semantic, keyword)]
         self._near = {found: sum(_closeness(r.get(found, _FAR)) for r in ranks) for found in {*ranks[0], *ranks[1]}}
@@ -134,7 +134,7 @@ class Nearness:
     def best_similarities(self, queries: Sequence[str]) -> list[float]:
         """How near the nearest passage is to each query by meaning; all 0 without any document."""
         vectors = self._corpus.embedder.embed_queries(list(queries))
-        found = self._corpus.semantic_searches(self._principal, "passage", vectors, 1)
+        found = self._corpus.search_semantic_many(self._principal, "passage", vectors, 1)
         return [ranked[0][1] if ranked else 0.0 for ranked in found]
 
     def keyword_shares(

@@ -76,7 +76,7 @@ def _passages_with(corpus: Corpus, principal: Principal, term: str) -> list[Pass
     """The passages that hold the term as a word of its own, or its plural."""
     if len(term) > _LONGEST_TERM:
         return []
-    ids = corpus.store.passages_with(principal, term, _MOST_PASSAGES)
+    ids = corpus.store.find_phrase(principal, term, _MOST_PASSAGES)
     passages = corpus.store.passages(principal, ids)
     # A term in capitals is matched as written: "SAP" is not the sap of a tree.
     flags = 0 if any(map(str.isupper, term)) else re.IGNORECASE

@@ -26,7 +26,7 @@ def format_utc(moment: datetime, precision: Precision = "milliseconds") -> str:
 
 
 def format_time_left(seconds: float) -> str:
-    """As in 40 s, 12 min, 3.5 h."""
+    """Format a remaining time, as in 40 s, 12 min, 3.5 h."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,4 +1,4 @@
-"""What a store needs of the engine that keeps it: SQLite in a file, or PostgreSQL.
+"""The interface between a store and the engine that keeps it: SQLite in a file, or PostgreSQL.
 
 A store is one module on both. Its SQL keeps to what both know: `?` and `:name`, ON CONFLICT, RETURNING, CASE, CAST.
 Where they have no words in common, the store asks the `Dialect`; a migration that has to differ is a `PerEngine`.
@@ -41,7 +41,7 @@ class Row(Protocol):
 
 
 class Cursor(Protocol):
-    """What came of a statement."""
+    """The result of a statement."""
 
     @property
     def rowcount(self) -> int: ...
@@ -77,7 +77,7 @@ def read_binary(connection: Connection, sql: str, parameters: Parameters = ()) -
 
 
 class FetchedRows:
-    """What a statement found, when its transaction may be over."""
+    """The rows that a statement found, read before its transaction ended."""
 
     def __init__(self, rows: list[Any], description: Any, rowcount: int) -> None:
         self._rows = iter(rows)
@@ -142,7 +142,7 @@ class Dialect:
         return f"lower({expression})" if self.engine == "sqlite" else f'lower({expression} COLLATE "C")'
 
     def holds(self, text: str, part: str) -> str:
-        """Whether a text holds another, letter for letter."""
+        """Return whether a text holds another, letter for letter."""
         return f"{'instr' if self.engine == 'sqlite' else 'strpos'}({text}, {part}) > 0"
 
     def member(self, text: str, name: str) -> str:
@@ -224,7 +224,7 @@ class Database(Protocol):
 
     @property
     def name(self) -> str:
-        """As errors name it: the file, or the server and schema."""
+        """The name that errors give it: the file, or the server and schema."""
 
     def rows(self, sql: str, *parameters: object) -> list[Any]:
         """The rows of one statement that changes nothing. It may be run twice, where the connection is lost."""
@@ -255,7 +255,7 @@ class Database(Protocol):
 
 
 class Stores(Protocol):
-    """Where the stores of one knowledge base are kept."""
+    """The place that keeps the stores of one knowledge base."""
 
     def open(self, name: str, migrations: Sequence[StoreMigration]) -> Database:
         """The store of this name, with every migration applied; made where there is none.
@@ -266,6 +266,6 @@ class Stores(Protocol):
         """
 
     def holds(self, name: str) -> bool:
-        """Whether there is a store of this name already."""
+        """Return whether there is a store of this name already."""
 
     def close(self) -> None: ...

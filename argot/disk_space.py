@@ -21,7 +21,7 @@ change begins that would probably run out of room.
 
 
 def is_no_room(error: BaseException) -> bool:
-    """Whether an error, or one that it was raised from, says that the disk or a quota is full."""
+    """Return whether an error, or one that it was raised from, says that the disk or a quota is full."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, OSError) and cause.errno in NO_ROOM_ERRNOS:

@@ -1,4 +1,4 @@
-"""What a document says of its own standing: whether it is in force, and what of a line is such a status at all."""
+"""The status that a document gives itself: whether it is in force, and which part of a line is a status."""
 
 from __future__ import annotations
 
@@ -26,15 +26,17 @@ _MAX_STATUS_WORDS = 4
 
 
 def is_status(value: str) -> bool:
-    """Whether a value found in a text, as behind "Status:", says how a document stands, and is no running text."""
+    """Return whether a value found in a text, as behind "Status:", says how a document stands, and is no running
+    text.
+    """
     return bool(_STATUS.fullmatch(value)) and len(_ATTRIBUTION.sub("", value).split()) <= _MAX_STATUS_WORDS
 
 
 def is_in_force(document: Document) -> bool:
-    """Whether it may be relied on as far as it says itself; one without a status may."""
+    """Return whether it may be relied on as far as it says itself; one without a status may."""
     return not any(_NOT_IN_FORCE_STATUS.fullmatch(value.strip()) for value in document.values("status"))
 
 
 def is_notable(status: str) -> bool:
-    """Whether people should hear of it: of what is cited they expect that it is in force."""
+    """Return whether people should hear of it: of what is cited they expect that it is in force."""
     return _NOTABLE_STATUS.fullmatch(status) is not None

@@ -44,7 +44,7 @@ class ArgotError(Exception):
 
 
 class InvalidInput(ArgotError):
-    """What was given cannot be used."""
+    """The input cannot be used."""
 
 
 class UnreadableDocument(InvalidInput):
@@ -62,7 +62,7 @@ class UnreadableDocument(InvalidInput):
 
 @dataclass(frozen=True, slots=True)
 class RowProblem:
-    """What is wrong at one place of a glossary file.
+    """A problem at one place of a glossary file.
 
     `row` counts from 1, the header being row 1; `column` may be empty. `where` names the place in files without rows
     ("line 3, column 9", "concept http://..."); empty with `row` 0: the file as a whole.

@@ -174,7 +174,7 @@ def require_file(mode: int) -> None:
 
 
 def is_system(found: Path) -> bool:
-    """Whether a path without links is the system's own: by its name, or by what is mounted there."""
+    """Return whether a path without links is the system's own: by its name, or by what is mounted there."""
     if any(found.is_relative_to(one) for one in SYSTEM_FOLDERS):
         return True
     # What cannot be looked at will fail when it is opened, with the better message.

@@ -32,13 +32,13 @@ class KeptFiles(Protocol):
         """
 
     def write(self, name: str, content: bytes) -> None:
-        """From the moment this returns, also after a crash, this is what it holds."""
+        """Replace the content of the file; once this returns, a crash cannot lose it."""
 
     def remove(self, name: str) -> None:
-        """Nothing happens where it is not there."""
+        """Remove the file; do nothing if there is none."""
 
     def names(self, folder: str, suffix: str = "") -> list[str]:
-        """Of the files of this folder that end so, in order."""
+        """List the files of this folder that have this suffix, in order."""
 
 
 class FolderFiles:
@@ -63,7 +63,7 @@ class FolderFiles:
 
 
 class DatabaseFiles:
-    """In the store `files`.
+    """Files in the store `files`.
 
     Raises:
         DamagedStore, StoreUnavailable: by every method.

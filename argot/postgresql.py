@@ -192,7 +192,7 @@ def _migrate(
 
 
 def _count_migrations(connection: psycopg.Connection[Any], stores: PostgresqlStores, name: str, known: int) -> int:
-    """How many migrations the store has seen.
+    """Return how many migrations the store has seen.
 
     Raises:
         DamagedStore: it has seen one of a newer Argot that this one cannot live with.
@@ -205,7 +205,7 @@ def _count_migrations(connection: psycopg.Connection[Any], stores: PostgresqlSto
 
 
 def _apply(connection: psycopg.Connection[Any], migration: StoreMigration) -> bool:
-    """Whether an Argot that does not know the migration can live with it."""
+    """Return whether an Argot that does not know the migration can live with it."""
     script = migration.script if isinstance(migration, AdditiveMigration) else migration
     if callable(script):
         raise TypeError("A migration that is a function is for SQLite alone: PerEngine says it for both.")
@@ -321,7 +321,7 @@ def _check_schema(schema: str) -> str:
 
 
 def _parse_address(url: str, schema: str) -> tuple[str, str]:
-    """What libpq connects by, and how messages name it: without user and password."""
+    """Return the connection string for libpq, and a name for messages, which holds no user and no password."""
     if not url.startswith(("postgresql://", "postgres://")):
         raise InvalidSettings(
             "The address of PostgreSQL begins with postgresql://, as in postgresql://USER@HOST/DATABASE."

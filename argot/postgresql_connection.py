@@ -14,7 +14,7 @@ from argot.postgresql_translation import translate
 
 
 class _BoolAsNumber(Dumper):
-    """As in SQLite, whose stores keep 0 and 1."""
+    """Stores a truth value as 0 or 1, as SQLite does."""
 
     oid = psycopg.adapters.types["int8"].oid
 
@@ -40,7 +40,7 @@ def _build_adapters() -> AdaptersMap:
 
 
 class PostgresqlRow:
-    """As `sqlite3.Row`."""
+    """A row that behaves like `sqlite3.Row`."""
 
     __slots__ = ("_places", "_values")
 
@@ -103,7 +103,7 @@ class PostgresqlConnection:
 
 
 def build_connection_options() -> dict[str, Any]:
-    """What `psycopg.connect` is told beside the address."""
+    """Return the options of `psycopg.connect` other than the address."""
     return {
         "autocommit": True,
         "row_factory": _row_factory,

@@ -1,4 +1,4 @@
-"""What an error of PostgreSQL means for whoever runs Argot: each of ours names the remedy, and none a password."""
+"""PostgreSQL's errors turned into Argot's: each names the remedy, and none a password."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _DAMAGE = (pg.DataCorrupted, pg.IndexCorrupted)
 
 
 def is_lost(error: psycopg.Error, connection: psycopg.Connection[Any]) -> bool:
-    """Whether the connection is of no more use, and its statement was not run."""
+    """Return whether the connection is of no more use, and its statement was not run."""
     # The second is what a connection has prepared before a newer Argot changed the table.
     outdated = isinstance(error, pg.FeatureNotSupported) and "cached plan" in str(error)
     gone = isinstance(error, pg.AdminShutdown | pg.CrashShutdown | pg.CannotConnectNow)
@@ -55,7 +55,7 @@ def is_lost(error: psycopg.Error, connection: psycopg.Connection[Any]) -> bool:
 
 
 def explain_postgresql_error(name: str, error: psycopg.Error) -> ArgotError | None:
-    """What an error means; None where a statement of ours is at fault.
+    """Return the error of Argot's for one of PostgreSQL's; None if a statement of ours is at fault.
 
     Args:
         name: the server and schema, without a password.

@@ -1,4 +1,4 @@
-"""What the processes that share a PostgreSQL tell each other: LISTEN and NOTIFY, on a channel of each knowledge base.
+"""Messages between the processes that share a PostgreSQL: LISTEN and NOTIFY, on one channel per knowledge base.
 
 A message may be missed: whoever does not listen at that moment never gets it. So each time a process begins to listen
 it looks at everything anew (`on_gap`), and nothing that matters for who may read what rests on a message.
@@ -56,7 +56,7 @@ class ProcessListener:
         self._thread.start()
 
     def listen(self, topic: str, told: Callable[[str], None]) -> None:
-        """From now on call this, in the listener's thread, with what other processes say about the topic."""
+        """Call `told`, in the listener's thread, with each later message of other processes about the topic."""
         self._told.setdefault(topic, []).append(told)
 
     def on_gap(self, look_anew: Callable[[], None]) -> None:
@@ -80,7 +80,7 @@ class ProcessListener:
 
     @property
     def gone(self) -> bool:
-        """Whether the server has not been there for longer than a restart takes."""
+        """True if the server has been away for longer than a restart takes."""
         return self._lost_at is not None and time.monotonic() - self._lost_at > RESTART_SECONDS
 
     def wait_listening(self, seconds: float) -> bool:

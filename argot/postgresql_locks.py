@@ -64,7 +64,7 @@ class SessionLocks:
         self._watch: threading.Thread | None = None
 
     def take(self, name: str, told: Callable[[], None] = lambda: None) -> HeldLock | None:
-        """The lock of this name, if nobody holds it, this process included; else None."""
+        """Take the lock of this name; None if somebody holds it, be it this process."""
         with self._guard_connection():
             if name in self._held:
                 return None
@@ -81,7 +81,7 @@ class SessionLocks:
                 self._asked("SELECT pg_advisory_unlock($1::bigint)", self._number(held.name))
 
     def check_held(self, held: HeldLock) -> bool:
-        """Whether it is held at this moment: PostgreSQL is asked."""
+        """Return whether it is held at this moment: PostgreSQL is asked."""
         with self._guard_connection():
             with suppress(StoreUnavailable):
                 self._asked("SELECT true")
@@ -152,7 +152,7 @@ class SessionLocks:
                     self._asked("SELECT true")
 
     def _lose_all(self) -> None:
-        """With the connection all locks are gone, whatever it was that failed on it."""
+        """Drop the connection and all locks with it, whatever failed on it."""
         if self._connection is not None:
             with suppress(psycopg.Error):
                 self._connection.close()

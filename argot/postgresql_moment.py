@@ -16,7 +16,7 @@ from argot.postgresql_errors import convert_postgresql_errors
 
 @contextmanager
 def open_moment(stores: PostgresqlStores) -> Iterator[MomentStores]:
-    """All that is read is of the same state, while others go on writing. To be used by one thread.
+    """Read all stores in one state while others go on writing. To be used by one thread.
 
     Raises:
         StoreUnavailable
@@ -36,7 +36,7 @@ class MomentStores:
         self._connection = connection
 
     def open(self, name: str, migrations: Sequence[StoreMigration]) -> MomentDatabase:
-        """As it is: nothing is migrated."""
+        """Open the store as it is, without migrating it."""
         return MomentDatabase(f"The store '{name}' in {self.name}", self._connection)
 
     def holds(self, name: str) -> bool:

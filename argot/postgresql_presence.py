@@ -1,4 +1,4 @@
-"""Who has a knowledge base on PostgreSQL open: each connection of a process says so, as long as it lasts.
+"""Record of the processes that have a knowledge base on PostgreSQL open, kept by each connection while it lasts.
 
 By one advisory lock of the session, which all share, and which a command that wants to be alone takes for itself.
 """
@@ -28,7 +28,7 @@ _HOLDERS = f"""
 
 
 def declare_open(connection: psycopg.Connection[Any], number: int, name: str) -> None:
-    """This connection has the knowledge base open, beside others.
+    """Declare that this connection has the knowledge base open, beside others.
 
     Raises:
         KnowledgeBaseBusy: somebody has it alone.
@@ -37,7 +37,7 @@ def declare_open(connection: psycopg.Connection[Any], number: int, name: str) ->
 
 
 def take_exclusively(connection: psycopg.Connection[Any], number: int, name: str, program: str) -> None:
-    """Nobody else has it open, or can open it as long as this connection lasts.
+    """Take the knowledge base for this connection alone, for as long as the connection lasts.
 
     Args:
         program: what others are told who has it.

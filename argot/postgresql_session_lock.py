@@ -38,7 +38,7 @@ class SessionLock:
         self._guard = threading.Lock()
 
     def acquire(self, *, wait: bool = True, unless: threading.Event | None = None) -> bool:
-        """Whether it is held now; without `wait` it may be another's.
+        """Return whether it is held now; without `wait` it may be another's.
 
         Args:
             unless: once this is set, waiting ends within some seconds.
@@ -58,8 +58,8 @@ class SessionLock:
             return False
 
     def is_held(self, connection: Connection) -> bool:
-        """Whether PostgreSQL, asked by another connection, knows it to be held: what this process believes may be out
-        of date.
+        """Return whether PostgreSQL, asked by another connection, knows it to be held: what this process believes may
+        be out of date.
         """
         if self._connection is None or self._connection.closed:
             return False
@@ -67,7 +67,7 @@ class SessionLock:
         return connection.execute(_HELD, (pid, self._number)).fetchone() is not None
 
     def answers(self) -> bool:
-        """Whether the connection is still there: as long as it is, what was acquired is held."""
+        """Return whether the connection is still there: as long as it is, what was acquired is held."""
         with self._guard:
             try:
                 return self._connection is not None and self._connection.execute("SELECT 1") is not None

@@ -42,7 +42,7 @@ class SavedProfiles:
         self._kept = FolderFiles(kept) if isinstance(kept, Path) else kept
 
     def names(self) -> list[str]:
-        """Of those saved here, in order."""
+        """List the names of the saved profiles, in order."""
         return [path.stem for path in self._files() if _can_be_saved(path.stem)]
 
     def list_ignored(self) -> list[Path]:
@@ -128,7 +128,7 @@ def is_file(name_or_file: str) -> bool:
 
 
 def _file_hint(name: str) -> str:
-    """Where a path was given that does not look like one to us."""
+    """Return a hint for a path that is not recognised as one."""
     return f" A file of a profile ends in {SUFFIX}." if "/" in name else ""
 
 

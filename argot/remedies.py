@@ -55,7 +55,7 @@ def restore_command(home: Path) -> str:
 
 
 def explain_store_error(path: Path, error: sqlite3.DatabaseError) -> ArgotError:
-    """What an error met while opening a store means: that it is damaged, or that the system does not let us."""
+    """Return the error of Argot's for one met while opening a store: damage, or a refusal of the system."""
     remedy = find_remedy(error)
     if remedy is None:
         return build_damage_error(path, str(error))
@@ -65,7 +65,7 @@ def explain_store_error(path: Path, error: sqlite3.DatabaseError) -> ArgotError:
 
 
 def find_remedy(error: sqlite3.DatabaseError) -> str | None:
-    """What helps against a refusal of the system; None where it is none."""
+    """Return the remedy for a refusal of the system; None if the error is none."""
     # Errors that Python's module raises by itself have no code of SQLite's.
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
     # An extended code holds its main code in the low byte. A short read is a truncated file, and that is damage.
@@ -96,5 +96,5 @@ def _begin_anew(path: Path) -> str:
 
 
 def quote_shell(path: Path | str) -> str:
-    """As one word of a shell's command line."""
+    """Quote a path as one word of a shell's command line."""
     return shlex.quote(str(path))

@@ -24,7 +24,7 @@ REMOVED_NAMES = frozenset({"neighbour_chars"})
 
 
 class Settings(BaseSettings):
-    """Where things are and how large they may get. How questions are answered is a `Profile`."""
+    """Places and limits. The way in which questions are answered is a `Profile`."""
 
     # An empty variable counts as unset: an environment file may hold `ARGOT_MODEL_URL=` for what nobody filled in.
     model_config = SettingsConfigDict(

@@ -185,7 +185,7 @@ def one_state(connection: sqlite3.Connection) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class MigrationNames:
-    """How Argot up to 0.3 counted the migrations of some stores: by names, in a table that sqlite-utils made.
+    """The names by which Argot up to 0.3 counted the migrations of some stores, in a table that sqlite-utils made.
 
     The names are read, so that a store of 0.3 goes on from where it is, and written, so that 0.3 knows one that is
     newer than itself.
@@ -199,7 +199,7 @@ class MigrationNames:
     names: Sequence[str]
 
     def count(self, connection: sqlite3.Connection) -> int:
-        """How many of the store's migrations are noted, also those of a newer Argot."""
+        """Return how many of the store's migrations are noted, also those of a newer Argot."""
         if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = '_sqlite_migrations'").fetchone():
             return 0
         noted = "SELECT count(*) FROM _sqlite_migrations WHERE migration_set = ?"
@@ -216,7 +216,7 @@ class MigrationNames:
 
 
 def read_schema_version(connection: sqlite3.Connection, names: MigrationNames | None = None) -> int:
-    """How many migrations the store has seen; 0: it is new, or none of ours."""
+    """Return how many migrations the store has seen; 0: it is new, or none of ours."""
     counted = int(connection.execute("PRAGMA user_version").fetchone()[0])
     return max(counted, names.count(connection)) if names else counted
 
@@ -292,7 +292,7 @@ def convert_sqlite_errors(path: Path) -> Iterator[None]:
 
 
 def is_own_fault(error: sqlite3.DatabaseError) -> bool:
-    """Whether a statement is at fault, and not the file or the system."""
+    """Return whether a statement is at fault, and not the file or the system."""
     wrong_sql = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR
     return wrong_sql or isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError)
 

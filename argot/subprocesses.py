@@ -227,7 +227,7 @@ def _output(process: subprocess.Popen[bytes]) -> int:
 
 
 def _explain_end(process: subprocess.Popen[bytes]) -> ChildFailed:
-    """What it means that a process ended without another word."""
+    """Return the failure that the end of a process stands for."""
     try:
         code = process.wait(_END_SECONDS)
     except subprocess.TimeoutExpired:
@@ -261,7 +261,7 @@ class Parent:
         self.send(b"")  # it is ready
 
     def messages(self) -> Iterator[tuple[bytes, bytes]]:
-        """What the parent says, until it is gone."""
+        """Yield the parent's messages until it is gone."""
         while True:
             try:
                 message = read_message(self._exactly)

@@ -1,4 +1,4 @@
-"""What a question's way consists of, step by step, for whoever follows it: stages, searches, calls to the model.
+"""The steps of a question, for whoever follows it: stages, searches, calls to the model.
 
 Nothing is kept where nobody began a trace. What people or documents say goes into `said`, and that is kept only where
 the trace is to hold contents; what is in `noted` tells nothing of it.

@@ -43,7 +43,7 @@ class ChangeLock:
         self._thread = 0
 
     def acquire(self, blocking: bool = True, *, unless: threading.Event | None = None) -> bool:
-        """Whether it is held now.
+        """Return whether it is held now.
 
         Args:
             unless: once this is set, waiting ends within some seconds.
@@ -107,7 +107,7 @@ class ChangeLock:
 
     @contextmanager
     def wait_for(self, *, unless: threading.Event) -> Iterator[bool]:
-        """Whether it is held within; once `unless` is set, waiting ends within some seconds."""
+        """Return whether it is held within; once `unless` is set, waiting ends within some seconds."""
         held = self.acquire(unless=unless)
         try:
             yield held
@@ -116,7 +116,7 @@ class ChangeLock:
                 self.release()
 
     def is_held(self, connection: Connection) -> bool:
-        """Whether other processes are kept out still: a connection may be lost while it is held."""
+        """Return whether other processes are kept out still: a connection may be lost while it is held."""
         return self._between is None or self._between.is_held(connection)
 
     def require_held(self, connection: Connection, name: str) -> None:

@@ -37,5 +37,5 @@ def build_sketch(text: str) -> bytes:
 
 
 def likeness(sketch: bytes, other: bytes) -> float:
-    """How much of their wording two texts share, from 0 to 1."""
+    """Return how much of their wording two texts share, from 0 to 1."""
     return float(np.mean(np.frombuffer(sketch, np.uint32) == np.frombuffer(other, np.uint32)))

@@ -288,7 +288,7 @@ class _Pages:
         return find_last_at_or_before(self._starts, position)
 
     def begins(self, position: int) -> bool:
-        """Whether a page begins with what stands there."""
+        """Return whether a page begins with what stands there."""
         index = self.index(position)
         return index >= 0 and self._starts[index] == position
 

@@ -24,7 +24,7 @@ PROCESSOR_FLAGS = ("avx512_vnni", "avx_vnni", "amx_int8", "asimddp")
 
 
 def can_multiply_int8() -> bool:
-    """Whether this machine's processor has such instructions. False where that cannot be found out.
+    """Return whether this machine's processor has such instructions. False where that cannot be found out.
 
     Older ones compute in 16 bits between, which overflow: the vectors would be worse, and hardly be there sooner.
     """

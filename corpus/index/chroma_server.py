@@ -166,7 +166,7 @@ class ChromaServer:
 
 
 def _is_lost(error: Exception) -> bool:
-    """Whether the server answers, and no longer has what it was given."""
+    """Return whether the server answers, and no longer has what it was given."""
     from chromadb.errors import InvalidDimensionException, NotFoundError
 
     return isinstance(error, NotFoundError | InvalidDimensionException)

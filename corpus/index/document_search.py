@@ -68,7 +68,9 @@ def _is_known(connection: Connection, generation: str) -> bool:
 
 
 def _choose_candidate_count(database: CorpusDatabase, limit: int, documents: Collection[str]) -> int | None:
-    """How many of the nearest of all should hold enough of these documents; None: comparing all theirs is quicker."""
+    """Return how many of the nearest of all should hold enough of these documents; None: comparing all theirs is
+    quicker.
+    """
     if len(documents) <= FEW_DOCUMENTS:
         return None
     (total,) = database.connection().execute("SELECT count(*) FROM documents").fetchone()

@@ -152,7 +152,7 @@ def _sketch_vectors(one: EmbeddedItem) -> bytes:
 
 
 def read_expected_counts(connection: Connection, index: VectorIndex) -> dict[str, int]:
-    """How many vectors each collection must hold."""
+    """Return how many vectors each collection must hold."""
     rows = connection.execute(
         """SELECT v.kind, a.tokens, sum(v.windows)
         FROM vectors AS v JOIN documents AS d ON d.id = v.document JOIN audiences AS a ON a.n = d.audience

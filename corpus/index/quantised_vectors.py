@@ -212,7 +212,7 @@ def _read_signs(  # noqa: PLR0917
 
 
 def _is_consistent(signs: object, length: int, width: int, dimensions: int) -> bool:
-    """Whether there are as many signs as numbers, whose length in bytes is given."""
+    """Return whether there are as many signs as numbers, whose length in bytes is given."""
     if not isinstance(signs, bytes) or len(signs) % width:
         return False
     return length == len(signs) // width * dimensions * _NUMBER.itemsize
@@ -338,7 +338,7 @@ def _is_wrong(connection: Connection, generation: str, document: str, revision: 
 
 
 def _is_different(known: Mapping[str, Vectors], item: str, windows: int, sketch: bytes) -> bool:
-    """Whether the vectors of an item are not those of its sketch."""
+    """Return whether the vectors of an item are not those of its sketch."""
     sums = np.frombuffer(
         sketch_vectors(np.stack([known[build_vector_id(item, window)] for window in range(windows)])), "<f4"
     )

@@ -107,7 +107,7 @@ def _is_alike(now: np.ndarray[Any, Any], before: np.ndarray[Any, Any]) -> bool:
 
 
 def _count_lost(index: VectorIndex, collection: str, ids: Sequence[str]) -> int:
-    """How many vectors of a sample a search does not lead to; 0 if no more than a sound graph misses."""
+    """Return how many vectors of a sample a search does not lead to; 0 if no more than a sound graph misses."""
     sample = (
         [ids[n * len(ids) // MAX_SEARCHED_VECTORS] for n in range(MAX_SEARCHED_VECTORS)]
         if len(ids) > MAX_SEARCHED_VECTORS

@@ -59,7 +59,9 @@ class Header(NamedTuple):
     construction_breadth: int
 
     def is_consistent(self) -> bool:
-        """Whether its numbers agree: all but `elements`, `entry` and `top_level` can be worked out from the others."""
+        """Return whether its numbers agree: all but `elements`, `entry` and `top_level` can be worked out from the
+        others.
+        """
         # hnswlib's own rules: the lowest level has twice as many links; an element is its list of links (a count and
         # then the numbers, of 4 bytes each), its vector, and its label of 8 bytes.
         return (
@@ -96,7 +98,7 @@ def check_graphs(root: Path, generation: str, *, thoroughly: bool = False) -> No
 
 
 def count_saved_elements(root: Path, generation: str) -> int:
-    """How many vectors the saved graphs hold, those deleted included; `check_graphs` has passed them."""
+    """Return how many vectors the saved graphs hold, those deleted included; `check_graphs` has passed them."""
     return sum(_read_header(folder).elements for folder in _list_saved(root, generation))
 
 
@@ -167,7 +169,9 @@ def _check_levels_above(folder: Path, header: Header) -> None:
 
 
 def _has_valid_links(rows: np.ndarray[Any, np.dtype[np.uint8]], header: Header) -> bool:
-    """Whether each list (a row: how many, and then their numbers) has room for its neighbours, and these exist."""
+    """Return whether each list (a row: how many, and then their numbers) has room for its neighbours, and these
+    exist.
+    """
     lists = np.ascontiguousarray(rows).view("<u4")
     counts, numbers = lists[:, 0] & _COUNT, lists[:, 1:]
     followed = np.arange(numbers.shape[1]) < counts[:, np.newaxis]

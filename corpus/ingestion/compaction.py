@@ -205,7 +205,7 @@ class Compactor:
 
 
 def is_due(index: VectorIndex) -> bool:
-    """Whether more of its vectors are gone than are left; of few it does not matter.
+    """Return whether more of its vectors are gone than are left; of few it does not matter.
 
     Chroma counts what is left one by one. A vector that goes changes the difference by two at most, so once counted it
     need not be counted again before half of that difference has gone, too.

@@ -106,7 +106,7 @@ def list_tasks(
 
 
 def is_done(connection: Connection, task: DerivationTask) -> bool:
-    """Whether the task has been done meanwhile, or its passages are gone."""
+    """Return whether the task has been done meanwhile, or its passages are gone."""
     listed = json.dumps(task.passages)
     left = connection.execute(
         """SELECT count(p.id), count(d.passage) FROM json_each(?) AS wanted JOIN passages AS p ON p.id = wanted.value

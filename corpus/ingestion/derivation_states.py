@@ -34,7 +34,7 @@ class DerivationState:
     tried_at: str
 
     def is_due(self, wanted: str, now: datetime) -> bool:
-        """Whether there may be something to be done by now: where it failed, after 1, 2, 4, ... hours."""
+        """Return whether there may be something to be done by now: where it failed, after 1, 2, 4, ... hours."""
         if self.wanted != wanted:
             return True
         if self.state == "derived" or self.tries >= MAX_TRIES:

@@ -40,7 +40,7 @@ class DocumentGroup:
         )
 
     def is_related_to(self, candidate: Candidate) -> bool:
-        """Whether what becomes of the candidate depends on what is in here."""
+        """Return whether what becomes of the candidate depends on what is in here."""
         return any(
             candidate.source.uri == other.source.uri or candidate.content in (other.content, other.replaces)
             for other in (member.candidate for member in self.members)

@@ -243,7 +243,7 @@ class _Ranking:
 
 
 def count_held(connection: Connection, index: RowIndex, token: str, audiences: Sequence[int] | None) -> int:
-    """How many rows hold a single word in headings or text."""
+    """Return how many rows hold a single word in headings or text."""
     known = read_vocabulary(connection, index, [token])
     if token not in known.words:
         return 0
@@ -427,7 +427,7 @@ class BlockRows:
         return found
 
     def within(self, connection: Connection, index: RowIndex, scope: RankedScope) -> NDArray[np.bool_] | None:
-        """Whether each row may be found; None: all may."""
+        """Return whether each row may be found; None: all may."""
         allowed = None
         if scope.audiences is not None:
             allowed = self._readable(connection, index, scope.audiences)

@@ -51,7 +51,7 @@ class KeywordIndex(Protocol):
         """Ids of passages that hold these words in this order (stemmed) in headings or text, best first."""
 
     def count_phrase(self, connection: Connection, phrase: str, audiences: Sequence[int] | None) -> int:
-        """How many passages hold it."""
+        """Return how many passages hold it."""
 
     def insert_rows(self, connection: Connection, kind: VectorKind, document: str) -> None:
         """Index all rows of a document, which must not be indexed yet."""

@@ -297,7 +297,7 @@ class CorpusStore:
         return self._search("triple", principal, query, limit)
 
     def phrase_count(self, principal: Principal, phrase: str) -> int:
-        """How many passages hold these words in this order (stemmed), in headings or text."""
+        """Return how many passages hold these words in this order (stemmed), in headings or text."""
         with self._read_audiences(principal) as (connection, audiences):
             key = (*_cache_key(connection, audiences), phrase)
             count: int | None = self._counts.get(key)
@@ -411,7 +411,7 @@ def _read_version(connection: Connection) -> int:
 
 
 def _is_path_of(wanted: str, uri: str) -> bool:
-    """Whether the words given on a command line are the path of the file that was added under this URI."""
+    """Return whether the words given on a command line are the path of the file that was added under this URI."""
     if not uri.startswith("file:") or "\x00" in wanted:
         return False
     try:

@@ -101,7 +101,7 @@ def find_removed(store: CorpusStore, principal: Principal, id_or_name_or_uri: st
 
 
 def is_in_again(store: CorpusStore, document: str) -> bool:
-    """Whether a removed document (id) has been added again meanwhile, whoever may read it."""
+    """Return whether a removed document (id) has been added again meanwhile, whoever may read it."""
     row = store.database.connection().execute("SELECT 1 FROM documents WHERE id = ?", (document,)).fetchone()
     return row is not None
 

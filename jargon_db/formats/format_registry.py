@@ -129,7 +129,7 @@ def choose_written_format(file: str) -> str:
 
 
 def read_file(data: bytes, name: str, format: str, options: ReadOptions) -> GlossaryFile:
-    """What a file says; `format` is the name of one, or empty to find out.
+    """Read a glossary file; `format` is the name of one, or empty to find out.
 
     A large file, and one that may take any time, is read in a process of its own with bounds on both.
 

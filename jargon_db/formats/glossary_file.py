@@ -1,4 +1,4 @@
-"""What a glossary file says, whatever its format, before any of it is stored."""
+"""The content of a glossary file, whatever its format, before any of it is stored."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ProcessRequired(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ContextInput:
-    """What a file says about a context. `None`: nothing said, an existing value stays."""
+    """A file's entry about a context. `None`: nothing said, an existing value stays."""
 
     name: str
     description: str | None = None
@@ -51,7 +51,7 @@ class ContextInput:
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How to take what a file leaves open.
+    """Choices for whatever a file leaves open.
 
     `context` is that of terms for which the file names none (empty: the format decides). `language` is preferred where
     a file speaks several. A file of more than `max_bytes` or `most_senses` is refused, and one that takes more than

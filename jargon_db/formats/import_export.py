@@ -25,7 +25,7 @@ _OPTIONS = ReadOptions()
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What an import did: senses added, updated and found as they were, and the names of contexts that were made.
+    """The outcome of an import: senses added, updated and found as they were, and the names of contexts that were made.
 
     `change` is the change's number, by which it can be rolled back; None if nothing changed. `ignored` counts what the
     file says and the glossary has no place for ("skos:broader": 12).
@@ -49,7 +49,7 @@ class GlossaryFiles:
     def preview(
         self, principal: Principal, data: bytes, name: str, format: str = "", options: ReadOptions = _OPTIONS
     ) -> ImportPreview:
-        """What `import_file` would do with the same arguments, problems included.
+        """Return the changes that `import_file` would make with the same arguments, problems included.
 
         Raises:
             InvalidInput: there is no such format.

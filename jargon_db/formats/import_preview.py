@@ -1,4 +1,4 @@
-"""What taking a glossary file in would change."""
+"""The changes that importing a glossary file would make."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SENSES = "SELECT * FROM sense_rows ORDER BY key, spelling, context_key, id"
 
 @dataclass(frozen=True, slots=True)
 class ImportPreview:
-    """What an import would do; nothing is stored.
+    """The changes that an import would make; nothing is stored.
 
     `updated` holds each sense before and after. With `problems` nothing would be imported.
     """
@@ -45,7 +45,7 @@ class ImportPreview:
 
 
 def preview_import(connections: Connections, principal: Principal, found: GlossaryFile) -> ImportPreview:
-    """What taking in this file would do, for this principal."""
+    """Return the changes that this principal's import of the file would make."""
     contexts = {normalise_context(one.name): one for one in map(read_context, connections.select(CONTEXTS))}
     refused = _find_refused_contexts(principal, found, contexts)
     given: dict[_Key, list[SenseInput]] = {}

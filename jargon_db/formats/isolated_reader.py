@@ -44,7 +44,7 @@ def read_glossary_in_child(data: bytes, name: str, format: str, options: ReadOpt
 
 
 class _ChildOutput:
-    """What the process has told so far; `ended` when it has told all."""
+    """The child's output so far; `ended` once it is complete."""
 
     def __init__(self) -> None:
         self.senses: list[SenseInput] = []

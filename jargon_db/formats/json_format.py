@@ -67,7 +67,7 @@ def write(senses: Iterable[Sense], contexts: Iterable[Context]) -> str:
 
 
 def parse_glossary_json(data: bytes, name: str) -> Any:
-    """What the JSON text holds.
+    """Return the value that a JSON text holds.
 
     Raises:
         InvalidGlossary: it is no JSON, nested too deeply, or names a field twice.

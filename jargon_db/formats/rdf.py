@@ -15,7 +15,7 @@ __all__ = ["BASE", "Statements", "read_statements"]
 
 
 def read_statements(data: bytes, name: str, options: ReadOptions, syntax: str) -> Statements:
-    """What a file says. `syntax` is "turtle", "rdfxml" or "jsonld".
+    """Read the statements of a file. `syntax` is "turtle", "rdfxml" or "jsonld".
 
     Raises:
         InvalidGlossary: it cannot be read; the message names the line where that is known.

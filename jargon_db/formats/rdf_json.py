@@ -162,7 +162,7 @@ class _Reader:
         return key if key.startswith("@") else self._words.get(key, "")
 
     def _property(self, key: str) -> _Term | None:
-        """What a key means; None: nothing, so that it is left out."""
+        """Return the property that a key stands for; None if it stands for nothing and is left out."""
         # Kept, for every node of a thesaurus has the same few properties.
         if key not in self._properties:
             self._properties[key] = self._terms.get(key) or self._as_term(self._named(key))

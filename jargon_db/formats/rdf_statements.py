@@ -1,4 +1,4 @@
-"""What an RDF file says, in plain lists: rdflib's own store would keep three indices of every statement."""
+"""The statements of an RDF file in plain lists: rdflib's own store would keep three indices of every statement."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from argot.jargon_db.formats.rdf_statements import (
 
 
 def _repeat(choices: str) -> str:
-    """As many of these as there are."""
+    """Return a pattern that matches as many of these choices as there are."""
     # Python before 3.11.5 matches possessive groups wrongly. The other way takes 100 bytes for each match of the group.
     return f"(?:{choices})*+" if sys.version_info >= (3, 11, 5) else f"(?>(?:{choices})*)"
 

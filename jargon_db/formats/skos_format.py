@@ -192,7 +192,7 @@ class Thesaurus:
         return tops
 
     def _find_concepts(self) -> list[str]:
-        """What is typed as a concept, and what has a label and is in a scheme: some files leave the type out."""
+        """Return the resources typed as concepts, and those with a label in a scheme: some files leave the type out."""
         # Collections have labels and stand in schemes as well.
         no_concepts = {*self.schemes, *(one for kind in COLLECTIONS for one in self._find_by_type(kind))}
         return [
@@ -274,7 +274,7 @@ def _choose_short_form(preferred: str, others: list[str]) -> tuple[str, str]:
 
 
 def is_abbreviation(label: str, long: str) -> bool:
-    """Whether a label of one word with two capitals or more spells the other by its letters, as PUC does."""
+    """Return whether a label of one word with two capitals or more spells the other by its letters, as PUC does."""
     # Imported here: files of our own name their terms, and need no guess.
     from argot.jargon_db.mining.spelling_out import GOOD_SCORE, normalize_letters, score_spelling
 

@@ -29,7 +29,7 @@ class Atom:
     is_word: bool
 
     def skip_digits(self) -> Atom | None:
-        """What follows leading digits, as in "40MUBO", if anything does and the offsets are clear."""
+        """Return the part behind leading digits, as in "40MUBO"; None if there is none or its offsets are unclear."""
         digits = _DIGITS.match(self.text) if self.text[0].isdigit() else None
         # If folding changed the length, it is not known where in the original the digits end.
         if digits is None or len(self.text) != self.end - self.start:
@@ -57,7 +57,7 @@ def split_words(text: str) -> list[str]:
 
 
 def list_beginnings(key: str) -> Iterator[str]:
-    """What the key's first atom, first two atoms, ... are, without the whole."""
+    """Return the key's first atom, first two atoms and so on, without the whole."""
     ends = [match.end() for match in _ATOM.finditer(key)]
     return (key[:end] for end in ends[:-1])
 

@@ -120,7 +120,7 @@ class TermMatcher:
         return sorted(taken, key=lambda mention: mention.start)
 
     def find_expansions(self, text: str) -> list[Mention]:
-        """What the text says in full, with the term that abbreviates it: "leave of absence" for LOA."""
+        """Find expansions in the text, each with its term: "leave of absence" for LOA."""
         return self._of_expansions.find(text)
 
     def complete(self) -> None:
@@ -128,7 +128,7 @@ class TermMatcher:
         _ = self._near_phrases, self._of_expansions
 
     def misspelt(self, text: str, taken: list[Mention]) -> list[Mention]:
-        """What is most likely a misspelt term, alias or expansion: neither taken nor ordinary English.
+        """Find probable misspellings of terms, aliases and expansions, which are neither taken nor ordinary English.
 
         Phrases of several words come before single words.
         """
@@ -231,7 +231,7 @@ def _choose_mention(text: str, candidate: _Candidate, shouted: bool) -> Mention 
 
 
 def _has_own_case(surface: str, spelling: str, candidate: _Candidate) -> bool:
-    """Whether the surface has the spelling's own case, apart from a plural ending."""
+    """Return whether the surface has the spelling's own case, apart from a plural ending."""
     if not candidate.inflected:
         return _keep_letters(surface) == _keep_letters(spelling)
     shorter, longer = sorted((_keep_letters(surface), _keep_letters(spelling)), key=len)
@@ -277,7 +277,7 @@ def _keep_letters(text: str) -> str:
 
 
 def _is_shouted(text: str) -> bool:
-    """Whether case tells nothing, because the whole text is in capitals."""
+    """Return whether case tells nothing, because the whole text is in capitals."""
     # Up to three words in capitals may be three abbreviations.
     return text.isupper() and len(text.split()) > 3
 

@@ -102,7 +102,9 @@ def strip_possessive(key: str) -> str:
 
 
 def guess_singulars(word: str) -> tuple[str, ...]:
-    """What a folded word may be the plural of; "bus" and "basis" are no plurals, "cpus" and "apis" are."""
+    """Return the words that a folded word may be the plural of; "bus" and "basis" are no plurals, "cpus" and "apis"
+    are.
+    """
     if len(word) < 3 or not word.endswith("s") or word.endswith("ss") or not word[-2].isalnum():
         return ()
     if word.endswith(_NO_PLURAL) and is_ordinary_word(word):

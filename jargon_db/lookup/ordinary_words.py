@@ -1,4 +1,4 @@
-"""What is no jargon: ordinary English words, and abbreviations everyone knows."""
+"""Words that are no jargon: ordinary English, and abbreviations everyone knows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def load_english_words() -> frozenset[str]:
 
 @cache
 def load_common_words() -> frozenset[str]:
-    """Those of `load_english_words`, with rarer ones and names that most readers know (`common_words.txt`)."""
+    """Load the English words with rarer ones and names that most readers know (`common_words.txt`)."""
     return load_english_words().union(*_read_blocks("common_words.txt"))
 
 
@@ -37,23 +37,27 @@ def _fold_well_known() -> frozenset[str]:
 
 
 def is_well_known(word: str) -> bool:
-    """Whether it is a widely known abbreviation, in singular or plural, however it is capitalised: USB, PDFs, pcie."""
+    """Return whether it is a widely known abbreviation, in singular or plural, however it is capitalised: USB, PDFs,
+    pcie.
+    """
     folded = word.casefold().removesuffix("'s")
     return folded in _fold_well_known() or folded.removesuffix("s") in _fold_well_known()
 
 
 def is_function_word(word: str) -> bool:
-    """Whether it is one of the words that hold sentences together ("it", "to", "does"); in lower case."""
+    """Return whether it is one of the words that hold sentences together ("it", "to", "does"); in lower case."""
     return word in _load_function_words()
 
 
 def is_ordinary_word(word: str) -> bool:
-    """Whether a lower-case word is an ordinary English one, also inflected: "cells", "failed", "wafer's", "reading"."""
+    """Return whether a lower-case word is an ordinary English one, also inflected: "cells", "failed", "wafer's",
+    "reading".
+    """
     return _is_among(load_english_words(), word)
 
 
 def is_common_word(word: str) -> bool:
-    """Whether it is ordinary, or one of the rarer words and names most readers know ("canteen", "boston").
+    """Return whether it is ordinary, or one of the rarer words and names most readers know ("canteen", "boston").
 
     For where a word must stand out to count for anything. Terms may well be spelt like one of these.
     """
@@ -69,7 +73,7 @@ def _is_among(words: frozenset[str], word: str) -> bool:
 
 
 def _guess_stems(word: str) -> list[str]:
-    """What an inflected word may come from."""
+    """Return the words that an inflected word may come from."""
     stems: list[str] = []
     # Rough on purpose: a stem counts only if it is in the list of words.
     for ending in ("s", "es", "ed", "d", "ing", "er", "r", "est", "ly", "n't"):

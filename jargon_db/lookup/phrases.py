@@ -70,7 +70,7 @@ class NearPhrases:
                 self._cut.add(words[:-1], label)
 
     def find(self, text: str, is_free: Callable[[int, int], bool] = lambda start, end: True) -> list[NearPhrase]:
-        """What misspells a phrase, by position; of overlapping ones the longest. Spelt rightly, it is not among them.
+        """Find misspelt phrases, by position; of overlapping ones the longest. Rightly spelt ones are left out.
 
         A phrase may lack its last word ("write amplifcation" for write amplification factor).
 
@@ -170,7 +170,7 @@ def _is_same(word: str, other: str) -> bool:
 
 
 def _is_near(word: _Word, other: str, size: int) -> bool:
-    """Whether a word may stand for the other one, misspelt or not, in a phrase of `size` words."""
+    """Return whether a word may stand for the other one, misspelt or not, in a phrase of `size` words."""
     folded = _fold(other)
     if word.text == other:
         return True

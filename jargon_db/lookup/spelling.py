@@ -41,7 +41,9 @@ class Spelling(NamedTuple):
 
 
 def is_coded(spelling: str) -> bool:
-    """Whether case belongs to the term's identity: `tCCS`, `mA`, `pH`, `VPgm`; not `PUC`, `PUCs`, `Page`, `die`."""
+    """Return whether case belongs to the term's identity: `tCCS`, `mA`, `pH`, `VPgm`; not `PUC`, `PUCs`, `Page`,
+    `die`.
+    """
     if any(char.isspace() for char in spelling):
         return False
     letters = "".join(char for char in spelling if char.isalpha())
@@ -82,7 +84,7 @@ class NearTerms:
         return any(key in self._entries for key in list_variants(word))
 
     def uses(self, term: str) -> int:
-        """How many approved senses the term has."""
+        """Return how many approved senses the term has."""
         return self._senses.get(term, 0)
 
     def of(self, key: str) -> str:
@@ -90,7 +92,7 @@ class NearTerms:
         return self._entries[key][0].term
 
     def spelling(self, key: str) -> str:
-        """How the glossary writes the key."""
+        """Return the glossary's spelling of the key."""
         return self._entries[key][0].spelling
 
     def within(self, key: str, distance: int) -> list[tuple[str, int]]:
@@ -184,7 +186,7 @@ def _guess_term(surface: str, near: NearTerms) -> str | None:
 
 
 def _is_nearly_ordinary(key: str, near: NearTerms) -> bool:
-    """Whether one typing error leads to an ordinary word that is no term."""
+    """Return whether one typing error leads to an ordinary word that is no term."""
     cuts = [(key[:place], key[place:]) for place in range(len(key) + 1)]
     letters = "abcdefghijklmnopqrstuvwxyz"
     # All words one error away, made and looked up: comparing with every English word would take longer.
@@ -197,7 +199,7 @@ def _is_nearly_ordinary(key: str, near: NearTerms) -> bool:
 
 
 def _is_plausible(key: str, known: str, spelling: str) -> bool:
-    """Whether the key may be the known one misspelt."""
+    """Return whether the key may be the known one misspelt."""
     # A digit is never a typing error: KX-200 is not KX-300.
     if not any(char.isalpha() for char in known) or _keep_digits(key) != _keep_digits(known):
         return False

@@ -36,7 +36,7 @@ MAX_PATCHED_CHANGES = 1_000
 
 
 class TermSource(Protocol):
-    """Where the terms come from. Each call reads what is stored now, and may be made from any thread."""
+    """The source of the terms. Each call reads what is stored now, and may be made from any thread."""
 
     def state(self) -> tuple[int, int]:
         """The number of the glossary's version, and of its last change."""
@@ -48,10 +48,10 @@ class TermSource(Protocol):
         """The pairs that guard the senses."""
 
     def readable_guards(self, principal: Principal, guards: Guards) -> Guards:
-        """Those of the pairs that the principal passes."""
+        """Return the pairs that the principal passes."""
 
     def was_hidden_since(self, change: int) -> bool:
-        """Whether something readable may have been hidden after this change."""
+        """Return whether something readable may have been hidden after this change."""
 
     def names_changed_since(self, change: int, most: int) -> set[str] | None:
         """The terms and aliases that senses changed after this change have or had; None: of more senses than `most`."""
@@ -64,7 +64,9 @@ class TermSource(Protocol):
 
 
 class View:
-    """What principals with the same readable senses share. The suggester is made when a term is first missed."""
+    """The matcher and suggester that principals with the same readable senses share. The suggester is made when a term
+    is first missed.
+    """
 
     def __init__(
         self,

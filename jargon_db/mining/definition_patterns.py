@@ -1,4 +1,4 @@
-"""Where a passage says what a term means: pairs in running text, tables and lists of terms, defining sentences.
+"""The definitions in a passage: pairs in running text, tables and lists of terms, defining sentences.
 
 Works on the Markdown of passages, whatever they were made from: a definition list arrives as `**WL**: word line`.
 """
@@ -115,7 +115,7 @@ def _from_tables(text: str) -> Iterator[FoundDefinition]:
 
 
 def _find_columns(header: list[str]) -> tuple[int, int, bool] | None:
-    """Which column holds the term, which its meaning, and whether the term must look like a short form."""
+    """Return the columns of term and meaning, and whether the term must look like a short form."""
     for pattern, coded in ((_TERM_COLUMN, False), (_CODE_COLUMN, True)):
         for place, cell in enumerate(header):
             if pattern.fullmatch(cell):
@@ -227,7 +227,7 @@ def _is_short_form(term: str) -> bool:
 
 
 def _find_sentence_bounds(text: str, *places: int) -> tuple[int, int]:
-    """Where the sentences begin and end that hold all these places."""
+    """Return start and end of the sentences that hold all these places."""
     start, end = 0, len(text)
     for match in re.finditer(r"[.!?]\s+", text):
         if match.end() <= min(places):

@@ -33,7 +33,7 @@ class MinedText(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What one passage says a term means. `expansion` may be empty: then `quote` says what it is."""
+    """One passage's definition of a term. `expansion` may be empty: then `quote` says what it is."""
 
     expansion: str
     quote: str
@@ -63,7 +63,7 @@ class _Meaning:
 
 
 def find_definitions_of(term: str, passages: Iterable[MinedText]) -> list[Definition]:
-    """What these passages say the term means, best first; one for each meaning and passage."""
+    """Return the passages' definitions of a term, best first; one for each meaning and passage."""
     keys = set(list_variants(term))
     found: dict[tuple[str, str], Definition] = {}
     for passage in passages:

@@ -44,7 +44,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Where a short form and its long form stand; `score` in [0, 1] is how well the one spells the other."""
+    """A short form and its long form; `score` in [0, 1] says how well the one spells the other."""
 
     short: Span
     long: Span
@@ -129,7 +129,7 @@ class TextBlock:
             yield from self._find_long_within(opening, first, last)
 
     def _strip_lead(self, first: int, last: int) -> tuple[int, int]:
-        """What brackets hold, without "i.e.", "abbreviated as", quotation marks."""
+        """Narrow the content of brackets, leaving out "i.e.", "abbreviated as" and quotation marks."""
         # In capitals it may be the form itself: "(IN)".
         while first < last and _LEAD.match(self.tokens[first].text) and not self.tokens[first].text.isupper():
             first += 1
@@ -138,7 +138,7 @@ class TextBlock:
         return first, last
 
     def _find_long_before(self, opening: int, first: int, last: int) -> Iterator[Pair]:
-        """As in: word line (WL), word lines (WLs; see below), the word line of a block (block WL)."""
+        """Find pairs such as: word line (WL), word lines (WLs; see below), the word line of a block (block WL)."""
         # The first that is spelt out: behind it stand remarks ("WLs; see below").
         for run in self._find_shorts_within(first, last):
             phrase = self._find_best_before(run.text, opening - 1, _MAX_DROPPED_TOKENS)
@@ -165,7 +165,7 @@ class TextBlock:
         return self.tokens[index].text in OPENING
 
     def _find_long_within(self, opening: int, first: int, last: int) -> Iterator[Pair]:
-        """As in: WL (word line), WL (i.e. word line, the row of a block)."""
+        """Find pairs such as: WL (word line), WL (i.e. word line, the row of a block)."""
         place = bisect_left(self.runs, opening - 1, key=lambda run: run.last)
         run = self.runs[place] if place < len(self.runs) else None
         if run is None or run.last != opening - 1:
@@ -208,7 +208,7 @@ class TextBlock:
                     return
 
     def _is_stated(self, phrase: Phrase, run: TokenRun, between: str) -> bool:
-        """Whether what stands between the two says that they are the same, or the letters leave no doubt."""
+        """Return whether what stands between the two says that they are the same, or the letters leave no doubt."""
         if self.tokens[phrase.first].is_small_word:
             return False
         if "=" in between:
@@ -220,7 +220,7 @@ class TextBlock:
         return phrase.score >= _MIN_ADJACENT_SCORE and self._is_unambiguous(phrase, run)
 
     def _is_unambiguous(self, phrase: Phrase, run: TokenRun) -> bool:
-        """Whether the letters cannot agree by chance."""
+        """Return whether the letters cannot agree by chance."""
         first, last = self.tokens[phrase.first], self.tokens[phrase.last]
         if first.is_small_word or last.is_small_word or phrase.first == phrase.last:
             return False
@@ -335,7 +335,7 @@ class TextBlock:
         return best
 
     def _is_longer(self, first: int, last: int, letters: str) -> bool:
-        """Whether the phrase is longer than what it spells, and not a row of abbreviations itself."""
+        """Return whether the phrase is longer than what it spells, and not a row of abbreviations itself."""
         words = [token.text for token in self.tokens[first : last + 1] if token.is_word]
         # "(ECC, LDPC)" is a list of abbreviations, though their letters may agree.
         telling = any(len(word) > 5 or (len(word) > 2 and not word.isupper()) for word in words)

@@ -1,4 +1,4 @@
-"""Which words of a running text are short forms, by their shape alone.
+"""Short forms in running text, recognised by their shape alone.
 
 Capitals, mixed case, digits, hyphens, a plural s. Left alone: Roman numerals, units, citation keys, names in camel
 case, words that are merely shouted, numbered things.
@@ -52,7 +52,8 @@ def find_short_forms(text: str, tokens: Sequence[Token]) -> list[TokenRun]:
 
 
 def may_be_short(text: str) -> bool:
-    """Whether brackets, or words that say so, may call this a short form: two to ten characters, a letter among them.
+    """Return whether brackets, or words that say so, may call this a short form: two to ten characters, a letter among
+    them.
 
     After Schwartz and Hearst (2003), with single capitals and two words.
     """
@@ -100,7 +101,7 @@ def _read_group(text: str, tokens: Sequence[Token], first: int, last: int, *, sh
 
 
 def _is_part(word: str) -> bool:
-    """Whether it may be a part of a short form with hyphens: T-V, LTE-A, 2D-FCN."""
+    """Return whether it may be a part of a short form with hyphens: T-V, LTE-A, 2D-FCN."""
     return bool(_CAPITALS.fullmatch(word) or _SINGLE.fullmatch(word) or _PLURAL.fullmatch(word)) or (
         bool(_WITH_DIGITS.fullmatch(word)) or _is_mixed(word)
     )

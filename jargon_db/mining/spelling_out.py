@@ -1,4 +1,4 @@
-"""How well a phrase spells out a short form.
+"""A score for a phrase that may spell out a short form.
 
 Schwartz and Hearst, "A simple algorithm for identifying abbreviation definitions in biomedical text" (2003), take the
 shortest phrase whose letters hold the short form's in order. Here every way of spelling is weighed: a letter that
@@ -41,7 +41,9 @@ _SOUNDS = {"x": ("ex", "cross", "trans", "extra"), "&": ("and",), "n": ("and",),
 
 
 def normalize_letters(short: str) -> str:
-    """What has to be spelt out: letters and digits, folded, without a plural s behind capitals."""
+    """Return the characters that have to be spelt out: letters and digits, folded, without a plural s behind
+    capitals.
+    """
     bare = short.removesuffix("'s").removesuffix("’s")
     if len(bare) > 2 and bare.endswith("s") and bare[-2].isupper():
         bare = bare[:-1]
@@ -58,7 +60,7 @@ def strip_accents(text: str) -> str:
 
 
 def score_spelling(letters: str, words: Sequence[str]) -> float:
-    """How well the words spell the letters, in [0, 1]; 0 if they do not.
+    """Score in [0, 1] how well the words spell the letters; 0 if they do not.
 
     The first word must begin with the first letter.
 
@@ -87,13 +89,13 @@ def score_spelling(letters: str, words: Sequence[str]) -> float:
 
 
 def can_start(letters: str, word: str) -> bool:
-    """Whether the word, folded, can stand for the first letter."""
+    """Return whether the word, folded, can stand for the first letter."""
     bare = word.removeprefix(TAIL)
     return bare.startswith(letters[0]) or any(bare.startswith(said) for said in _list_sounds(letters[0]))
 
 
 def is_small(word: str) -> bool:
-    """Whether it is one of the words that abbreviations mostly leave out ("of", "the"); in small letters."""
+    """Return whether it is one of the words that abbreviations mostly leave out ("of", "the"); in small letters."""
     return is_function_word(word) or word in ("'s", "’s")
 
 
@@ -114,7 +116,7 @@ def _list_sounds(letter: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=65_536)
 def _score_word(letters: str, word: str, j: int) -> dict[int, float]:
-    """How many letters, from the j-th on, the word can give: {letters given in all: what that is worth}."""
+    """Return how many letters, from the j-th on, the word can give: {letters given in all: what that is worth}."""
     found: dict[int, float] = {}
     if j >= len(letters):
         return found

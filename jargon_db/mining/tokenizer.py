@@ -38,7 +38,7 @@ class Token:
 
     @property
     def is_small_word(self) -> bool:
-        """Whether it is one of the words that abbreviations mostly leave out ("of", "the")."""
+        """True for words that abbreviations mostly leave out ("of", "the")."""
         return is_small(self.text.lower())
 
 

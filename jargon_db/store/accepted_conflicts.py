@@ -55,13 +55,15 @@ class AcceptedConflict:
 
     @property
     def alone(self) -> bool:
-        """Whether the change did nothing else, so that it can be taken back by itself."""
+        """True if the change did nothing else, so that it can be rolled back by itself."""
         return self.kind == ACCEPTED_KIND
 
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """What one change accepted: conflicts of the kind `accepted` between any of the senses that still say the same."""
+    """The conflicts that one change accepted: those of the kind `accepted` between any of the senses that still say
+    the same.
+    """
 
     accepted: str
     change: int
@@ -95,7 +97,7 @@ def withdraw(writer: Writer, change: int) -> list[int]:
 def find_acceptances(
     connections: Connections, principal: Principal, found: Iterable[SenseWarning]
 ) -> Mapping[int, list[Acceptance]]:
-    """What was accepted about the senses of these conflicts, as far as the principal may read it, the latest first."""
+    """Return the acceptances about the senses of these conflicts that the principal may read, the latest first."""
     about = {number for one in found for number in one.senses}
     rows = [row for row in connections.select(_ALL) if row["sense"] in about and may_read_entry(principal, row)]
     numbers = json.dumps(sorted({row["sense"] for row in rows}))

@@ -49,7 +49,7 @@ class SenseWarning:
 
 
 class ConflictEntry(NamedTuple):
-    """What a sense's conflicts depend on, with the keys that are stored: `aliases` are (spelling, key)."""
+    """The parts of a sense that its conflicts depend on, with the stored keys: `aliases` are (spelling, key)."""
 
     id: int
     term: str
@@ -63,7 +63,7 @@ class ConflictEntry(NamedTuple):
 
 
 def find_conflicts_of(one: ConflictEntry, others: Iterable[ConflictEntry]) -> list[SenseWarning]:
-    """What speaks against a sense beside these others."""
+    """Return the warnings about a sense beside these others."""
     return [warning for warning in (*_check_groups([*others, one]), *_check_sense(one)) if one.id in warning.senses]
 
 

@@ -72,7 +72,7 @@ class Conflicts:
         self._kept: tuple[tuple[int, Guards, str], FoundConflicts] | None = None
 
     def warnings(self, principal: Principal, given: SenseInput, sense_id: int | None = None) -> list[SenseWarning]:
-        """What speaks against saving this, as a new sense or in the place of `sense_id`. It need not be complete."""
+        """Return the warnings about saving this, as a new sense or in place of `sense_id`. It may be incomplete."""
         one = build_entry(_build_sense(given, sense_id or 0))
         keys = [key for key in dict.fromkeys((one.key, *(key for _, key in one.aliases))) if key]
         rows = self._connections.select(_RELATED, keys=encode_keys([(0, 0, key) for key in keys]))

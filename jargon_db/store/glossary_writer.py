@@ -210,7 +210,7 @@ class Writer:
         return None if row is None else read_sense(row)
 
     def senses(self, numbers: Sequence[int]) -> dict[int, Sense]:
-        """Those of these senses that are there, by number."""
+        """Return the existing ones of these senses, by number."""
         rows = select(self.connection, _ROWS, {"numbers": json.dumps(numbers)})
         return {row["id"]: read_sense(row) for row in rows} if numbers else {}
 

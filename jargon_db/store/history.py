@@ -54,7 +54,7 @@ class History:
         change: int | None = None,
         limit: int | None = 200,
     ) -> list[HistoryEntry]:
-        """What happened, newest first: to every sense that ever had this term, to one sense, to one context, in one
+        """List the history, newest first: of every sense that ever had this term, of one sense, of one context, of one
         change, or at all.
 
         An entry is for those who may read the sense and its context, as they are guarded now and as they were then.

@@ -61,7 +61,9 @@ class ChangeSet:
 
 
 def may_read_entry(principal: Principal, row: Row) -> bool:
-    """Whether everything that guarded the row then, and guards its sense and context now, lets the principal pass."""
+    """Return whether everything that guarded the row then, and guards its sense and context now, lets the principal
+    pass.
+    """
     return may_read(principal, *(row[name] for name in GUARDS if row[name] is not None))
 
 

@@ -1,4 +1,4 @@
-"""What callers and files say about a sense, and what is wrong with it before anything is stored."""
+"""The input of callers and files about a sense, checked before anything is stored."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STATUSES: tuple[SenseStatus, ...] = get_args(SenseStatus)
 
 @dataclass(frozen=True, slots=True)
 class SenseInput:
-    """What a caller or a row of a file says about one sense. `None`: nothing said, an existing value stays.
+    """A caller's or file row's input about one sense. `None`: nothing said, an existing value stays.
 
     An empty `review_by` takes the review date away.
     """
@@ -151,7 +151,7 @@ def is_storable(text: str) -> bool:
 
 
 def is_date(text: str) -> bool:
-    """Whether it is a date as the glossary writes them: 2027-01-31."""
+    """Return whether it is a date as the glossary writes them: 2027-01-31."""
     try:
         # Back again: Python also reads "20270131" and "2027-W05-1", which would not sort with the others.
         return datetime.date.fromisoformat(text).isoformat() == text
@@ -160,7 +160,7 @@ def is_date(text: str) -> bool:
 
 
 def is_context_name(name: str) -> bool:
-    """Whether a context may be called so. `*` stands for every context where somebody's rights are named."""
+    """Return whether a context may be called so. `*` stands for every context where somebody's rights are named."""
     return bool(normalise(name)) and name.strip() != "*"
 
 
@@ -169,7 +169,7 @@ def normalise_context(name: str) -> str:
 
 
 def list_given_fields(given: SenseInput) -> dict[str, Any]:
-    """What the input says beyond its term, context and expansion."""
+    """Return the given fields other than term, context and expansion."""
     names = ("description", "notes", "aliases", "owner", "status", "audience", "review_by")
     found = {name: value for name in names if (value := getattr(given, name)) is not None}
     if "review_by" in found:

@@ -1,4 +1,4 @@
-"""Where every change is written down: one row in `changes`, one in `history` for each row it touched.
+"""The record of every change: one row in `changes`, one in `history` for each row it touched.
 
 Rows are kept back and written by the thousands, so that an import of 100,000 senses stays fast and needs little memory.
 """
@@ -30,7 +30,7 @@ _CHANGE = "INSERT INTO changes (id, at, who, why, kind, name, rows, undoes) VALU
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """What is said of a change as a whole. `name` is that of an imported file, or the kind of a conflict that is let
+    """The description of a change as a whole. `name` is that of an imported file, or the kind of a conflict that is let
     stand; `undoes` the change rolled back.
     """
 
@@ -43,7 +43,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a row belonged at one time: the key of its term ("" for a context) and the number of its context."""
+    """The place of a row at one time: the key of its term ("" for a context) and the number of its context."""
 
     key: str
     context: int

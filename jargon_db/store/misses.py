@@ -101,7 +101,7 @@ class UnansweredMiss:
 
 @dataclass(frozen=True, slots=True)
 class WeekOfMisses:
-    """In how many questions of a week a term was unknown."""
+    """The number of a week's questions in which a term was unknown."""
 
     week: str
     term: str
@@ -174,7 +174,7 @@ class Misses:
             writer.connection.execute(_DISMISS, (writer.now, by.name, why, key))
 
     def by_week(self, principal: Principal) -> list[WeekOfMisses]:
-        """How often each unknown term was asked for, by week: for managers by everyone, else by oneself."""
+        """Return how often each unknown term was asked for, by week: for managers by everyone, else by oneself."""
         counts: Counter[tuple[str, str]] = Counter()
         for row in self._connections.select(_BY_WEEK):
             if principal.is_manager or row["principal"] == principal.name:
@@ -197,13 +197,13 @@ class Misses:
         return {(row["thread"], row["question"]) for row in self._connections.select(_SHARED_QUESTIONS)}
 
     def filter_missed(self, terms: Sequence[str]) -> set[str]:
-        """Of these terms those that some question missed."""
+        """Return the terms, among these, that some question missed."""
         keys = {term: normalise(term) for term in terms}
         found = {row["key"] for row in self._connections.select(_AMONG, keys=encode_list(list(keys.values())))}
         return {term for term, key in keys.items() if key in found}
 
     def list_askers(self, term: str) -> list[Asker]:
-        """Who asked for the term (or its plural) in vain and was not told yet that it has a meaning, first to last.
+        """List who asked for the term (or its plural) in vain and has not heard yet that it has a meaning.
 
         For the program to tell them in their threads; no person reads this.
         """
@@ -223,7 +223,7 @@ class Misses:
             return connection.execute(_SHARE, values).rowcount
 
     def are_shared(self, principal_name: str, thread: str) -> bool:
-        """Whether managers may read all of this person's questions in this thread that met unknown terms."""
+        """Return whether managers may read all of this person's questions in this thread that met unknown terms."""
         rows = list(self._connections.select(_SHARED, principal=principal_name, thread=thread))
         return bool(rows) and all(row["shared"] for row in rows)
 
@@ -242,7 +242,7 @@ class Misses:
         ]
 
     def _find_defined(self, principal: Principal, keys: list[str]) -> dict[str, str]:
-        """When the senses of each term were last changed, by key; without terms that have none."""
+        """Return the time at which each term's senses last changed, by key, leaving out terms without senses."""
         asked = [(number, 0, form) for number, key in enumerate(keys) for form in list_variants(key)]
         rows = readable(self._connections.select(load_statement("look_up"), keys=encode_keys(asked)), principal)
         changed: dict[str, str] = {}

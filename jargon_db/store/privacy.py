@@ -1,4 +1,4 @@
-"""What the glossary keeps of one person, to be handed out or erased.
+"""The data that the glossary keeps about one person, to be handed out or erased.
 
 Questions that met an unknown term belong to their asker, and are deleted. The history is append-only and stays: its
 person's name becomes `ERASED`, and so it does on senses and proposals they owned, made or decided.
@@ -44,7 +44,7 @@ WHERE (asked < :before OR thread = :thread) AND question != ''
 
 
 class Privacy:
-    """What one glossary keeps of a person: to be handed out, and to be erased."""
+    """One glossary's data about a person, to be handed out and to be erased."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections

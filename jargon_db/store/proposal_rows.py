@@ -45,7 +45,7 @@ _UPDATE = (
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What is proposed. `evidence` are (passage id, quote), as far as one may read them; `sense`: what became of it.
+    """A proposed meaning. `evidence` are (passage id, quote), as far as one may read them; `sense`: what became of it.
 
     `score`: how surely it is right, in [0, 1]; None: nobody reckoned.
     """
@@ -137,7 +137,7 @@ def forget_evidence(conn: Connection, gone: Set[str]) -> None:
 
 
 def filter_readable(rows: Iterable[Row], conn: Connection, principal: Principal) -> Iterator[Row]:
-    """Those of which the principal may read some evidence, and the context if there is one of this name."""
+    """Yield the proposals of which the principal may read some evidence, and the context if it exists."""
     contexts: dict[str, str] = dict(conn.execute(_CONTEXTS).fetchall())
     for row in rows:
         guard = contexts.get(normalise_context(row["context"]))

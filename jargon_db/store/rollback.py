@@ -48,7 +48,7 @@ class RollbackStep:
 
 
 def plan_change(writer: Writer, by: Principal, *, change: int, force: bool) -> list[RollbackStep]:
-    """What takes back all rows of a change.
+    """Plan the steps that roll back all rows of a change.
 
     Raises:
         NotFound: there is no such change, or not for `by`.
@@ -83,7 +83,7 @@ def plan_change(writer: Writer, by: Principal, *, change: int, force: bool) -> l
 
 
 def plan_term(writer: Writer, by: Principal, *, term: str, moment: str | int) -> list[RollbackStep]:
-    """What sets every sense of a term to how it was at a moment, or right after a change.
+    """Plan the steps that restore every sense of a term as of a moment, or right after a change.
 
     Raises:
         NotFound: the term has no history, or none for `by`.

@@ -1,4 +1,4 @@
-"""From rows to values, and the one place that decides which rows a principal may read."""
+"""Rows as values, and the one place that decides which rows a principal may read."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def select(conn: Connection, sql: str, values: dict[str, Any]) -> Iterator[Row]:
 
 
 def readable(rows: Iterable[Row], principal: Principal) -> Iterator[Row]:
-    """Those of the sense rows the principal may read: the sense itself, and the context it belongs to."""
+    """Yield the sense rows whose sense and context the principal may both read."""
     return (row for row in rows if may_read(principal, row["audience"], row["context_audience"]))
 
 
 def may_read(principal: Principal, *audiences: str) -> bool:
-    """Whether the principal may read what all of these stored audiences guard."""
+    """Return whether the principal may read what all of these stored audiences guard."""
     return all(principal.may_read(read_audience(stored)) for stored in audiences)
 
 

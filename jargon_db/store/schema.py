@@ -227,7 +227,7 @@ DROP VIEW judged
 
 
 def _govern(connection: sqlite3.Connection) -> None:
-    """What is there already enters history as one change of kind "baseline", so that history replays to the present."""
+    """Enter the existing glossary into history as one change of kind "baseline", so that history is complete."""
     run_script(connection, _GOVERNANCE)
     record_baseline(connection)
 

@@ -39,7 +39,7 @@ def forget_words(connection: WritingConnection, senses: Iterable[int]) -> None:
 
 
 def build_word_query(dialect: Dialect, words: Sequence[str], columns: int) -> str:
-    """What `sql/search_words*.sql` are given: all of these words, or words that begin so, in the first columns."""
+    """Build the query for `sql/search_words*.sql`: all of these words or prefixes, in the first columns."""
     # Quoted, so that no word is taken for an operator of the full-text language; the star finds beginnings.
     if dialect.engine == "sqlite":
         wanted = " AND ".join(f'"{word}" *' for word in words)

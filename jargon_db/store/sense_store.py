@@ -1,4 +1,4 @@
-"""How senses come to be, are read, change and go: drafts, approval, and saves that lose nothing of one another."""
+"""Senses as they are added, read, changed and retired: drafts, approval, and saves that lose nothing of one another."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ class Senses:
             return _write(writer, found, _merge(found, given))
 
     def approve(self, by: Principal, sense_id: int, version: int, why: str = "") -> Sense:
-        """From now on the sense answers questions.
+        """Approve a sense: from now on it answers questions.
 
         Raises:
             Conflict: somebody saved it in the meantime; or its term has another approved meaning in this context

@@ -1,4 +1,4 @@
-"""From the words of a question to senses: which terms it names, what they mean, and what else may have been meant."""
+"""A look-up of the terms that a question names, of their senses, and of terms that may have been meant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often senses are used, by week: the weeks of ISO 8601, in UTC ("2027-W05")."""
+"""Counts of the use of senses by week: the weeks of ISO 8601, in UTC ("2027-W05")."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ORDER BY uses.week, sense_rows.key, sense_rows.context_name, sense_rows.id
 
 @dataclass(frozen=True, slots=True)
 class WeekOfUse:
-    """In how many questions of a week a sense was the one that was meant."""
+    """The number of a week's questions in which a sense was meant."""
 
     week: str
     term: str
@@ -41,7 +41,7 @@ class WeekOfUse:
 
 
 class SenseUsage:
-    """In how many questions each sense was the one that was meant."""
+    """Counts of the questions in which each sense was meant."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections

@@ -1,4 +1,4 @@
-"""Held by who changes documents: one thread of one process at a time, also where several processes share a database."""
+"""The lock of whoever changes documents: one thread at a time, also where several processes share a database."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ProcessLock(Protocol):
 
 
 class ChangeLock:
-    """May be taken again by the thread that holds it.
+    """A lock that the thread that holds it may take again.
 
     Args:
         between: keeps other processes out; None: there are none.

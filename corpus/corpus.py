@@ -128,8 +128,8 @@ class Corpus:
 
     @classmethod
     def beside(cls, home: Path, settings: Settings, search: VectorSearch, store: CorpusStore | None = None) -> Corpus:
-        """To be read beside the process that owns the knowledge base, which searches the vectors and alone may change
-        anything.
+        """Open the knowledge base for reading beside the process that owns it, which searches the vectors and alone may
+        change anything.
 
         Args:
             store: instead of corpus.db of the folder; it is closed with the knowledge base.
@@ -159,7 +159,7 @@ class Corpus:
             self.store.close()
 
     def embed_in_background(self) -> None:
-        """From now on passages are embedded by a process of low priority: for a service that answers meanwhile."""
+        """Embed passages in a process of low priority from now on: for a service that answers meanwhile."""
         if not isinstance(self._for_passages, BackgroundEmbedder):
             self._for_passages = BackgroundEmbedder(self.embedder, self.settings)
 
@@ -186,12 +186,12 @@ class Corpus:
 
     @property
     def is_shared(self) -> bool:
-        """Whether other processes search, words or vectors, while this one waits."""
+        """True if other processes search, words or vectors, while this one waits."""
         return self._beside is not None or self.store.database.shared or bool(self.settings.chroma_url)
 
     @property
     def by_words_alone(self) -> bool:
-        """Whether the server that keeps the vectors is out of use: searches by meaning find nothing then."""
+        """True if the server that keeps the vectors is out of use: searches by meaning then find nothing."""
         return self._live.index is None if self._beside is None else self._found_by_words
 
     # -- reading ----------------------------------------------------------------------------------------------------
@@ -245,7 +245,7 @@ class Corpus:
         limit: int,
         documents: Collection[str] | None,
     ) -> list[list[tuple[str, float]]]:
-        """What the index of this process has for these audiences; what of it may be shown is the caller's to check.
+        """Search the index of this process for these audiences; the caller checks which hits may be shown.
 
         Raises:
             VectorsUnavailable: the server that keeps them is gone, or has lost them.
@@ -423,7 +423,7 @@ class Corpus:
         outbox.settle(database, fresh, self.store.blobs)
 
     def _make_live(self, fresh: VectorIndex) -> None:
-        """From here on the new generation is live, even after a kill. To be called with `_changing` held."""
+        """Make the new generation live, even after a kill. To be called with `_changing` held."""
         with self._live.hold_swap():
             self.generations.make_current(fresh.generation)
             self._live.put(fresh)

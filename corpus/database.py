@@ -63,7 +63,7 @@ class CorpusDatabase(Protocol):
         """Let nothing of what was deleted stay in files, as far as we write them; whether that was done."""
 
     def faults(self) -> Iterator[str]:
-        """What is wrong with the tables, one sentence each. Reads everything."""
+        """Yield the faults of the tables, one sentence each. Reads everything."""
 
     def close(self) -> None: ...
 

@@ -78,7 +78,7 @@ class PostgresCorpusDatabase:
         return self._database.scrub()
 
     def faults(self) -> Iterator[str]:
-        """What PostgreSQL itself says when it reads all rows; its own checksums tell of damaged pages."""
+        """Yield the faults that PostgreSQL finds when it reads all rows; its own checksums tell of damaged pages."""
         try:
             for table in ("documents", "revisions", "passages", "derived", "triples"):
                 self.connection().execute(f"SELECT count(t.*) FROM {table} AS t")  # noqa: S608
@@ -99,7 +99,7 @@ class PostgresCorpusDatabase:
 
 
 def _describe_reader(principal: Principal | None) -> str:
-    """What the row policies of `argot.corpus.postgres_schema` read."""
+    """Return the reader as the row policies of `argot.corpus.postgres_schema` expect it."""
     if principal is None:
         return SERVICE
     return json.dumps({"tokens": sorted(principal.tokens), "all": principal.sees_all})

@@ -1,4 +1,4 @@
-"""What the schema of a corpus has on PostgreSQL besides, or in other words: functions of SQLite's, and who reads rows.
+"""PostgreSQL's additions to the schema of a corpus: functions that SQLite has, and policies on who reads rows.
 
 A transaction says for whom it reads, in the setting `argot.audience`: JSON with a principal's `tokens`, and whether
 that one sees `all`; or `*` for the service itself. Where it says nothing, there are no rows. The service checks readers

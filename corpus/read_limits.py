@@ -1,4 +1,4 @@
-"""How large, long, slow and finely cut a file may be, and the refusals that say which setting raises the limit."""
+"""Limits on a file's size, length, time and parts, and refusals that name the setting to raise."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class ReadLimits:
 
     @property
     def max_lines(self) -> int:
-        """Of the Markdown: each costs time to cut, however short it is."""
+        """The most lines of Markdown: each costs time to cut, however short it is."""
         return _LINES_A_PASSAGE * self.max_passages
 
     @property
@@ -86,12 +86,12 @@ class ReadLimits:
 
     @property
     def max_windows(self) -> int:
-        """What is embedded: passages in windows, triples and derived texts."""
+        """The most windows to embed: of passages, triples and derived texts."""
         return _WINDOWS_A_PASSAGE * self.max_passages
 
     @property
     def max_answer_bytes(self) -> int:
-        """What a reading process may send back."""
+        """The most bytes that a reading process may send back."""
         return 8 * self.max_text_chars + 16 * _MEGABYTE
 
     def check_size(self, size: int, name: str) -> None:

@@ -1,4 +1,4 @@
-"""What a vector is called: of which kind its item is, and the number of its window."""
+"""The ids of vectors, made of their item's id and the number of the window; and the kinds of items."""
 
 from __future__ import annotations
 

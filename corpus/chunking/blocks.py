@@ -125,7 +125,9 @@ def cut_text(markdown: str, start: int, end: int, size: int) -> Iterator[tuple[i
 
 
 def find_sentence_starts(markdown: str, start: int, end: int) -> Iterator[int]:
-    """Where the second and later sentences begin: a cheap rule with a guard for abbreviations, linear in the text."""
+    """Yield the offsets at which the second and later sentences begin: a cheap rule with a guard for abbreviations,
+    linear in the text.
+    """
     for match in _SENTENCE_END.finditer(markdown, start, end):
         # Twelve characters hold the longest abbreviation of the list and the boundary before it.
         if not _ABBREVIATION.search(markdown, max(start, match.start() - 12), match.start() + 1) and match.end() < end:
@@ -142,7 +144,7 @@ def _parser() -> MarkdownIt:
 
 
 def _find_slice_end(markdown: str, begin: int) -> tuple[int, bool]:
-    """Where the piece that begins here ends, so that it can be parsed by itself; and whether it is code throughout.
+    """Return the end of the piece that begins here, so that it can be parsed by itself; and whether it is all code.
 
     Cut at a blank line outside code. Where none comes in time: before the code, or at the end of a line.
     """
@@ -272,7 +274,7 @@ def _cut_table(markdown: str, block: Block, size: int) -> Iterator[AtomicSpan]:
 
 
 def _find_line_starts(markdown: str, start: int, end: int) -> Iterator[int]:
-    """Where the second and later lines begin."""
+    """Yield the offsets at which the second and later lines begin."""
     position = start
     while 0 < (position := markdown.find("\n", position, end) + 1) < end:
         yield position

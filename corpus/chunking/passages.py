@@ -45,7 +45,7 @@ class PassageCut:
 
 
 def cut_passages(parsed: ParsedDocument, *, document_id: str, revision_id: str, max_chars: int) -> list[Passage]:
-    """Cut and named in one go, by the limits as they come."""
+    """Cut a document and name its passages in one go, by the default limits."""
     cuts = cut_document(parsed, max_chars=max_chars, limits=ReadLimits(), name=parsed.title)
     return build_passages(parsed.title, parsed.markdown, cuts, document_id=document_id, revision_id=revision_id)
 
@@ -79,7 +79,7 @@ def cut_document(parsed: ParsedDocument, *, max_chars: int, limits: ReadLimits, 
 def build_passages(
     title: str, markdown: str, cuts: Sequence[PassageCut], *, document_id: str, revision_id: str, before: str = ""
 ) -> list[Passage]:
-    """What was cut out of `markdown`, as the passages of this revision: `markdown[start:end] == text`.
+    """Return the cuts of `markdown` as passages of this revision: `markdown[start:end] == text`.
 
     `before`: what is said of the document, before the title in each header.
     """
@@ -250,7 +250,9 @@ def _build_unit(group: list[AtomicSpan], section: _Section) -> Iterator[_Unit]:
 
 
 def _measure_room(group: list[AtomicSpan], block: Block, max_chars: int) -> int:
-    """How large the pieces of a block may be: smaller after a heading, so that the first one fits in under it."""
+    """Return how large the pieces of a block may be: smaller after a heading, so that the first one fits in under
+    it.
+    """
     if not group or not all(atom.glued for atom in group):
         return max_chars
     return max(max_chars - (block.start - group[0].start), max_chars // 2)

@@ -1,4 +1,4 @@
-"""What stands around a passage in its document, for people who read it: a little of the text before and after it."""
+"""The surroundings of a passage in its document, for people who read it: a little text before and after it."""
 
 from __future__ import annotations
 

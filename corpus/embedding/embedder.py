@@ -95,7 +95,7 @@ class OnnxEmbedder:
         return self._embed(prefixed, progress, self._open_int8_session(), at_once=1)
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        """As `embed_passages`, but remembers: one question is embedded by several stages of its journey, and the
+        """Embed queries, remembering them: one question is embedded by several stages of its journey, and the
         sentences it is compared with come back with the next question. What another thread is at is waited for.
         """
         with self._remembering:

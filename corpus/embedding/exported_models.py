@@ -22,7 +22,7 @@ FALLBACK_TOKENS = 512
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingModelCard:
-    """What of a sentence-transformers folder decides its vectors."""
+    """The properties of a sentence-transformers folder that decide its vectors."""
 
     weights: str
     modules: tuple[str, ...]
@@ -149,7 +149,9 @@ def read_card(model: Path, cache: Path) -> EmbeddingModelCard:
 
 
 def _read_max_tokens(folder: Path) -> int:
-    """As sentence-transformers finds it: its own setting, else the smaller of what tokenizer and model can take."""
+    """Return the longest input as sentence-transformers finds it: its own setting, else the smaller of what tokenizer
+    and model can take.
+    """
     own = _read_json(folder / "sentence_bert_config.json").get("max_seq_length")
     tokenizer = _read_json(folder / "tokenizer_config.json").get("model_max_length")
     model = _read_json(folder / "config.json").get("max_position_embeddings")

@@ -79,7 +79,7 @@ class ChromaIndex(ABC):
 
     @abstractmethod
     def _errors_named(self) -> AbstractContextManager[None]:
-        """Around whatever Chroma does: its errors become Argot's."""
+        """Turn Chroma's errors within the block into Argot's."""
 
     @abstractmethod
     def _made_collection(self, name: str) -> Collection:

@@ -118,7 +118,7 @@ class ChromaServer:
 
     @contextmanager
     def errors_named(self) -> Iterator[None]:
-        """Around whatever is asked of it.
+        """Turn Chroma's errors within the block into Argot's.
 
         Raises:
             VectorsUnavailable
@@ -173,7 +173,7 @@ def _is_lost(error: Exception) -> bool:
 
 
 def _explain(url: str, error: Exception) -> str:
-    """What is wrong and what helps, in whole sentences."""
+    """Explain an error and its remedy in whole sentences."""
     import httpx
     from chromadb.errors import AuthorizationError, ChromaAuthError, ChromaError
 

@@ -1,4 +1,6 @@
-"""What is embedded: passages with their headers, derived texts, triples; each in as many windows as the model needs."""
+"""The texts to embed: passages with their headers, derived texts, triples; each in as many windows as the model
+needs.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which generation of the vectors is live, and whether the database of one in a folder is whole.
+"""The live generation of the vectors, and the soundness of one that is kept in a folder.
 
 `vectors/CURRENT` names the live one; one that is not on a server is the Chroma folder `vectors/<generation>/`.
 """
@@ -43,7 +43,7 @@ def require_in_folder(root: Path, generation: str) -> None:
 
 
 def read_pointer(root: Path) -> str | None:
-    """What CURRENT says; None when there is none."""
+    """Return the name in CURRENT; None if there is no such file."""
     pointer = root / CURRENT
     if not pointer.exists():
         return None
@@ -132,7 +132,7 @@ def name_unique_generation() -> str:
 
 
 def make_current(root: Path, generation: str) -> None:
-    """From the moment this returns, also after a crash, this is the live generation."""
+    """Make this the live generation, durably: a crash after this returns changes nothing."""
     write_atomically(root / CURRENT, generation)
 
 
@@ -153,7 +153,7 @@ def build_damage_error(root: Path, reason: str) -> DamagedStore:
 
 @contextmanager
 def convert_errors(root: Path) -> Iterator[None]:
-    """Around whatever Chroma does: its errors become Argot's, also its panics, which are no `Exception`.
+    """Turn Chroma's errors within the block into Argot's, also its panics, which are no `Exception`.
 
     Raises:
         DamagedStore, StoreUnavailable, OSError
@@ -170,7 +170,7 @@ def convert_errors(root: Path) -> Iterator[None]:
 
 
 def explain_error(root: Path, error: BaseException) -> ArgotError:
-    """What an error of Chroma, or of the SQLite it uses, means: damage, or that the system does not let us."""
+    """Return the error of Argot's for one of Chroma or its SQLite: damage, or a refusal of the system."""
     code = getattr(error, "sqlite_errorcode", None)
     if "disk is full" in str(error) or code == sqlite3.SQLITE_FULL:
         return build_no_room_error(f"The vector index in {root}", "the disk is full")

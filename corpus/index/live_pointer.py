@@ -1,4 +1,4 @@
-"""Which generation of the vectors is live, and by which id a server knows the knowledge base.
+"""The pointer to the live generation of the vectors, and the id by which a server knows the knowledge base.
 
 Both are kept in a folder, or in the database where several processes share that.
 """
@@ -31,7 +31,7 @@ class LivePointer(Protocol):
         """
 
     def point(self, generation: str) -> None:
-        """From the moment this returns, also after a crash, and for every process, this generation is live."""
+        """Make this generation live for every process, durably: a crash after this returns changes nothing."""
 
     def own_id(self) -> str:
         """Made at the first use: 16 hexadecimal digits."""

@@ -1,4 +1,4 @@
-"""What must be undone or finished outside corpus.db: vectors to delete, originals that nobody needs.
+"""Work queued outside corpus.db: vectors to delete, originals that nobody needs.
 
 A row is queued before anything outside the database is touched, in a transaction of its own, and taken off in the
 transaction that makes the work count. So after `kill -9` the queue holds exactly what must go.
@@ -23,7 +23,7 @@ VectorIds = Mapping[str, Sequence[str]]
 def begin(
     connection: Connection, document: str, generation: str, new: VectorIds, content_hash: str | None = None
 ) -> None:
-    """About to write these vectors and this original for a document."""
+    """Queue these vectors and this original, which are about to be written, to be undone after a kill."""
     _queue(connection, document, generation, new, under_way=True)
     if content_hash is not None:
         connection.execute(
@@ -32,7 +32,7 @@ def begin(
 
 
 def finish(connection: Connection, document: str, generation: str, replaced: VectorIds) -> None:
-    """What was written for the document counts from now on; the vectors it replaces are to go."""
+    """Make the vectors written for the document count, and queue those they replace for deletion."""
     # Together with the rows that count from now on: a kill before this leaves the queue, and `settle` undoes the write.
     connection.execute("DELETE FROM vector_deletions WHERE document = ? AND under_way = 1", (document,))
     connection.execute("DELETE FROM ledger WHERE document = ?", (document,))
@@ -40,7 +40,7 @@ def finish(connection: Connection, document: str, generation: str, replaced: Vec
 
 
 def discard(connection: Connection, document: str, generation: str, vectors: VectorIds) -> None:
-    """The document is about to be removed: all its vectors and originals are to go."""
+    """Queue all vectors and originals of a document that is about to be removed."""
     _queue(connection, document, generation, vectors, under_way=False)
     connection.execute(
         "INSERT INTO ledger (document, content_hash) SELECT document, content_hash FROM revisions "

@@ -153,7 +153,9 @@ _Part = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class _Signs:
-    """Of several parts, one behind the other. `ends`: where each ends; `codes`: shape (bytes of a vector, n)."""
+    """The signs of several parts, one behind the other. `ends`: where each ends; `codes`: shape (bytes of a vector,
+    n).
+    """
 
     parts: list[_Part]
     ends: Numbers
@@ -219,7 +221,7 @@ def _is_consistent(signs: object, length: int, width: int, dimensions: int) -> b
 
 
 def _rank_by_signs(codes: Codes, query: Vectors, count: int) -> Numbers:
-    """Which vectors have the largest products of their signs with the query's numbers, at most `count`."""
+    """Return the places of at most `count` vectors whose signs have the largest product with the query's numbers."""
     width, n = codes.shape
     if n <= count:
         return np.arange(n)

@@ -164,7 +164,7 @@ class ServerGenerations:
         return index
 
     def check(self, generation: str) -> None:
-        """What the server keeps its data in is its own affair."""
+        """Check that the server answers; the storage of its data is its own affair."""
         self._server.version()
 
     def make_current(self, generation: str) -> None:

@@ -1,4 +1,4 @@
-"""Whether the vectors that the index gives back are those that were written, and whether its graphs lead to them.
+"""Checks that the index gives back the vectors that were written, and that its graphs lead to them.
 
 Nothing on a disk keeps bits from changing, and a changed vector still answers. So corpus.db keeps a sketch of each:
 two sums of its numbers, with signs chosen once for all. A number that changes by more than the tolerance changes both
@@ -46,7 +46,7 @@ def sketch_vectors(vectors: Vectors) -> bytes:
 
 
 def find_vector_faults(connection: Connection, index: VectorIndex, *, searched: bool = True) -> Iterator[str]:
-    """What is wrong with the vectors, one sentence each. Reads all of them.
+    """Yield the faults of the vectors, one sentence each. Reads all of them.
 
     Args:
         searched: whether its graphs lead to them, too.
@@ -68,7 +68,7 @@ def find_vector_faults(connection: Connection, index: VectorIndex, *, searched: 
 
 
 def read_expected_vectors(connection: Connection, index: VectorIndex) -> dict[str, dict[str, Sketch | None]]:
-    """Which vectors each collection must hold; None for those written before there were sketches."""
+    """Return the vectors that each collection must hold; None for those written before there were sketches."""
     rows = connection.execute(
         """SELECT v.item, v.kind, v.windows, v.sketch, a.tokens
         FROM vectors AS v JOIN documents AS d ON d.id = v.document JOIN audiences AS a ON a.n = d.audience

@@ -37,7 +37,7 @@ _COUNT = 0xFFFF  # of a list's first number: the bits above mark a deleted eleme
 
 
 class _Damage(Exception):
-    """What is wrong, as the end of "a file of this folder is ..."."""
+    """A fault, worded as the end of "a file of this folder is ..."."""
 
 
 class Header(NamedTuple):

@@ -1,4 +1,4 @@
-"""What is asked of an index of vectors, wherever it lies: in the knowledge base's folder, or on a Chroma server.
+"""The interface of an index of vectors, wherever it lies: in the knowledge base's folder, or on a Chroma server.
 
 A `VectorIndex` is one generation: what one embedder made of all texts. `Generations` keeps them, and says which one is
 live. Always rebuildable from corpus.db.
@@ -61,7 +61,7 @@ class VectorIndex(Protocol):
         limit: int,
         only: Mapping[Audience, Sequence[str]] | None = None,
     ) -> list[list[tuple[str, float]]]:
-        """What `search` finds for each of several vectors, shape (n, dimensions): cheaper than one after the other.
+        """Search for each of several vectors, shape (n, dimensions): cheaper than one after the other.
 
         Args:
             only: the ids of the vectors that alone are searched, for each of the audiences; None: all.
@@ -104,7 +104,7 @@ class VectorIndex(Protocol):
 
 
 class Generations(Protocol):
-    """Where the generations of one knowledge base are kept, and which one is live."""
+    """The store of the generations of one knowledge base, one of which is live."""
 
     def current(self) -> str | None:
         """The live generation's name; None when no index was ever made.
@@ -142,7 +142,7 @@ class Generations(Protocol):
         ...
 
     def make_current(self, generation: str) -> None:
-        """From the moment this returns, also after a crash, this is the live generation."""
+        """Make this the live generation, durably: a crash after this returns changes nothing."""
         ...
 
     def remove_others(self, live: str | None) -> None:

@@ -50,7 +50,7 @@ def list_members(archive: Source) -> Iterator[Source]:
 
 
 def _clean_path(path: str) -> str:
-    """Where a file lies in the archive; what its path leads to outside is left out."""
+    """Return the path of a file in its archive, without parts that lead outside."""
     # Some programs of Windows part folders by backslashes.
     parts = (plain_text(part) for part in path.replace("\\", "/").split("/"))
     return "/".join(part for part in parts if part.strip(". "))

@@ -221,7 +221,7 @@ def is_due(index: VectorIndex) -> bool:
 
 
 def release_memory() -> None:
-    """What was freed goes back to the system, where the C library can be asked for that (glibc)."""
+    """Return freed memory to the system, where the C library offers that (glibc)."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

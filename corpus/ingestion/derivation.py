@@ -42,7 +42,7 @@ RULES_MODEL = "rules"
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What a kind of text is made by. `prompt` changes with the prompt's wording."""
+    """The maker of a kind of text. `prompt` changes with the prompt's wording."""
 
     kind: DerivableKind
     prompt: str
@@ -74,7 +74,7 @@ class DerivedBatch:
 
 @dataclass(frozen=True, slots=True)
 class DerivedStock:
-    """What there is of one kind by one recipe in one document. `passages`: how many it was made of."""
+    """The stored texts of one kind by one recipe in one document. `passages`: how many they were made of."""
 
     document: str
     recipe: Recipe
@@ -88,7 +88,7 @@ class DerivedStock:
 def list_tasks(
     connection: Connection, document: str, recipes: Sequence[Recipe], *, renew: bool
 ) -> list[DerivationTask]:
-    """What is still to be made of a document, in the order of its passages.
+    """List the tasks that are left of a document, in the order of its passages.
 
     Args:
         renew: also where another prompt or model made it; without, such texts stay as they are.
@@ -117,7 +117,7 @@ def is_done(connection: Connection, task: DerivationTask) -> bool:
 
 
 def cut_sections(kind: DerivableKind, lengths: Sequence[int]) -> list[range]:
-    """Which passages of a document, given with their lengths, a text of this kind is made of: all of them, in order.
+    """Divide the passages of a document, given by their lengths, into the groups that a text of this kind is made of.
 
     Those of `SECTION_CHARS` are cut into as few parts as that allows, of about the same length.
     """
@@ -133,7 +133,7 @@ def cut_sections(kind: DerivableKind, lengths: Sequence[int]) -> list[range]:
 
 
 def read_stock(connection: Connection) -> list[DerivedStock]:
-    """What all documents have, whoever may read them; triples that came with a document have an empty prompt."""
+    """Return the stock of all documents, whoever may read them; a document's own triples have an empty prompt."""
     rows = connection.execute(
         """SELECT document, kind, prompt, model, sum(passages), sum(texts) FROM (
             SELECT document, kind, prompt, model, count(*) AS passages, 0 AS texts FROM derivations GROUP BY 1, 2, 3, 4
@@ -224,7 +224,7 @@ def _keep(parts: Parts, document: str, made: Sequence[DerivedBatch]) -> int:
 
 
 def _select_fresh(connection: Connection, made: Iterable[DerivedBatch]) -> list[DerivedBatch]:
-    """What was made of passages that are still there and is not stored already, with ids by `derived_ids`."""
+    """Return the texts of existing passages that are not stored yet, with ids by `derived_ids`."""
     found: dict[tuple[str, str], DerivedBatch] = {}
     for one in made:
         recipe, passages = one.recipe, one.passages

@@ -1,4 +1,4 @@
-"""How far documents are with what the service derives of them unasked, and what was spent on it: tables of corpus.db.
+"""The progress and cost of texts that the service derives unasked, by document: tables of corpus.db.
 
 What was made stands in `derivations`. Here is only what cannot be seen from there: that nothing is left to be done of a
 document, or that some of it failed, how often and why.
@@ -24,7 +24,7 @@ MAX_TRIES = 5
 
 @dataclass(frozen=True, slots=True)
 class DerivationState:
-    """What is noted of a document. `tried_at`: ISO 8601, UTC; `detail` says what failed."""
+    """The note about a document. `tried_at`: ISO 8601, UTC; `detail` says what failed."""
 
     document: str
     wanted: str
@@ -58,7 +58,7 @@ class DerivationStates:
         self._database = database
 
     def noted(self) -> dict[str, DerivationState]:
-        """By document, of those of which anything is."""
+        """Return the states of all documents that have one."""
         rows = self._connection.execute(
             "SELECT document, wanted, state, tries, detail, tried_at FROM derivation_states"
         )

@@ -20,7 +20,7 @@ from argot.types import Audience, Document
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a change is made to."""
+    """The parts of a corpus that a change writes to."""
 
     store: CorpusStore
     vectors: VectorIndex

@@ -1,4 +1,4 @@
-"""What the first page of a document says of it: its status, owner and date, and the fields a knowledge base names."""
+"""The fields on a document's first page: its status, owner and date, and those that a knowledge base names."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _DATES = frozenset(
 
 
 def read_first_page_fields(read: CutDocument, named: Sequence[str]) -> list[DocumentField]:
-    """What stands there of status, owner and successor, and under these names. Each name once: the first counts."""
+    """Read status, owner and successor, and the fields of these names. Each name once: the first counts."""
     page = _cut_first_page(read)
     found: dict[str, str] = {}
     text = _RUNNING_TEXT.search(page)
@@ -54,7 +54,7 @@ def read_first_page_fields(read: CutDocument, named: Sequence[str]) -> list[Docu
 
 
 def read_first_page_date(read: CutDocument) -> str | None:
-    """When the document was last revised, as its first page says it: an ISO date."""
+    """Read the date of the last revision from the first page, as an ISO date."""
     for _, name, value in _read_lines(_cut_first_page(read)):
         if name in _DATES and (dated := date_of(value)):
             return dated
@@ -62,7 +62,7 @@ def read_first_page_date(read: CutDocument) -> str | None:
 
 
 def _read_lines(page: str) -> Iterator[tuple[int, str, str]]:
-    """Where each line begins that names something, the name, and what it says of it."""
+    """Yield each line that names something: its offset, the name and the value."""
     for line in _LINE.finditer(page):
         # The pattern takes the empty lines before it, too.
         start = line.start() + len(line[0]) - len(line[0].lstrip())

@@ -60,7 +60,7 @@ Turn = Callable[[], AbstractContextManager[None]]
 
 @dataclass(frozen=True, slots=True)
 class IngestEvent:
-    """What became of one source. `found` comes first and `done` last; `done` and `total` count sources.
+    """The outcome of one source. `found` comes first and `done` last; `done` and `total` count sources.
 
     `progress` says that a long document is still being embedded, `waiting` what is being waited for. `uri` is the
     source's, not that of its twin. `near` says which documents an added one is nearly the same as, by their names.
@@ -78,7 +78,7 @@ class IngestEvent:
 
 @dataclass(frozen=True, slots=True)
 class StoredRevision:
-    """What the store already has for a URI."""
+    """The revision that the store already has for a URI."""
 
     document: Document
     derived_by: str
@@ -336,7 +336,7 @@ class IngestJob:
         return ", ".join(f"{one.other.name} ({one.likeness:.0%} alike)" for one in found[:MAX_NAMED_DOCUMENTS]) + more
 
     def _apply_labels(self, parts: Parts, member: ReadRevision, embedded: list[EmbeddedItem]) -> EmbeddedRevision:
-        """With its present labels: somebody may have changed its readers while it was read and embedded."""
+        """Apply the present labels: somebody may have changed the readers while the document was read and embedded."""
         document = member.new.document
         audience, tags = self._choose_labels(self._read_stored_revision(document.uri), member.candidate.metadata)
         if audience != document.audience:
@@ -369,7 +369,7 @@ class IngestJob:
 
 
 class SkippedDocument(UnreadableDocument):
-    """Not to be read at all, and why."""
+    """A document that is not read at all, and the reason."""
 
 
 def _report_refused(source: Source, error: UnreadableDocument) -> IngestEvent:

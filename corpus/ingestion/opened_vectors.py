@@ -25,7 +25,7 @@ STORE_VECTORS = "store_vectors"
 
 
 def open_generations(home: Path, settings: Settings, database: CorpusDatabase) -> Generations:
-    """Where the settings say that the vectors are kept.
+    """Return the store of the vectors that the settings name.
 
     Raises:
         InvalidSettings: 'chroma_url' is no address.
@@ -92,7 +92,7 @@ def _make_first_vectors(store: CorpusStore, generations: Generations, embedder: 
 
 
 def _read_fingerprint(connection: Connection, generations: Generations, generation: str) -> str:
-    """Of the embedder that made this generation."""
+    """Return the fingerprint of the embedder that made this generation."""
     row = connection.execute("SELECT fingerprint FROM generations WHERE name = ?", (generation,)).fetchone()
     if row is None:
         raise generations.damaged(f"generation {generation} is unknown to corpus.db")

@@ -1,4 +1,4 @@
-"""From the bytes of one source to a document that only has to be embedded and written: read, cut, derived, windowed.
+"""Turning the bytes of a source into a document ready to embed and write: read, cut, derived, windowed.
 
 None of it holds anybody up: reading and cutting happen in a child process, and no lock is held meanwhile.
 """
@@ -103,7 +103,7 @@ class DocumentReader:
             raise UnreadableDocument(candidate.source.name, f"a fault in Argot: {error!r}") from error
 
     def _derive(self, new: NewRevision, name: str) -> NewRevision:
-        """With what the deriver makes. While its model is down, documents go in without; adding them again makes it."""
+        """Add the derived texts. While the model is down, documents go in without; adding them again makes them."""
         if self._deriver is None:
             return new
         deriver, passages = self._deriver, new.passages
@@ -178,7 +178,7 @@ def _build_document(candidate: Candidate, read: CutDocument, named: Sequence[str
 
 
 def _merge_fields(candidate: Candidate, read: CutDocument, named: Sequence[str]) -> tuple[DocumentField, ...]:
-    """What a source says counts before what the file's properties say, and these before what its first page shows."""
+    """Merge the fields of source, file and first page; of one name the earlier counts."""
     found = [*said_fields([("author", candidate.metadata.author)])]
     for said in (read.fields, read_first_page_fields(read, named)):
         known = {one.name for one in found}

@@ -74,7 +74,7 @@ class FolderWalk:
             yield self.source(path, self.explain_skip(path) if reason is None else reason)
 
     def entries(self) -> Iterator[tuple[Path, str | None]]:
-        """What lies in the folder, each with the reason to pass it over; None: a file, which was not looked at yet."""
+        """Yield the entries of the folder, each with the reason to skip it; None: a file not looked at yet."""
         unopened: list[OSError] = []
         # The root counts as walked too: a link inside may lead back to it.
         self._is_new(self._folder)

@@ -60,7 +60,7 @@ class VocabularyWord:
 
 @dataclass(frozen=True, slots=True)
 class QueryVocabulary:
-    """What an index knows of the words of a question. `rows`: how many are indexed; `mean`: tokens of a row."""
+    """An index's entries for the words of a question. `rows`: how many are indexed; `mean`: tokens of a row."""
 
     rows: int
     mean: float
@@ -187,7 +187,9 @@ class _Ranking:
         return compute_inverse_frequency(self._known.rows, word.rows) * (K1 + 1)
 
     def _look_for_candidates(self, rest: float) -> None:
-        """Those that can still be among the first, if there are few. `rest`: more than can be added to any row."""
+        """Restrict the ranking to rows that can still be among the first, if they are few. `rest`: more than can be
+        added to any row.
+        """
         assert self._partial is not None
         # What may not be found does not count.
         partial = self._partial if self._allowed is None else self._partial * self._allowed
@@ -204,7 +206,7 @@ class _Ranking:
                 self._partial, self._spared = None, True
 
     def _restrict(self, allowed: NDArray[np.bool_]) -> None:
-        """Where it pays, only blocks with these rows are read from now on, and only these rows scored."""
+        """Read only blocks with these rows from now on, where that pays, and score only these rows."""
         self._allowed = allowed
         some = np.flatnonzero(allowed.reshape(-1, BLOCK_ROWS).any(axis=1))
         self._blocks = self.rows.blocks[some].tolist() if len(some) < self.rows.blocks.size // 2 else None
@@ -317,7 +319,7 @@ def compute_inverse_frequency(rows: int, frequency: int) -> float:
 
 
 def score_bm25(weight: float, frequency: NDArray[Any], length: NDArray[Any], mean: float) -> Scores:
-    """What a word of this inverse document frequency adds to each row's score."""
+    """Return the addition to each row's score by a word of this inverse document frequency."""
     # These operations in this order: other ones differ from FTS5 in the last bit.
     many, norm = frequency.astype(np.float64), length.astype(np.float64)
     norm *= B
@@ -333,7 +335,7 @@ def score_bm25(weight: float, frequency: NDArray[Any], length: NDArray[Any], mea
 
 @dataclass(slots=True)
 class Postings:
-    """Of one word. `blocks`: the block of each of the values in `read`."""
+    """The postings of one word. `blocks`: the block of each of the values in `read`."""
 
     blocks: list[int] = field(default_factory=list)
     read: list[bytes] = field(default_factory=list)
@@ -380,7 +382,7 @@ class Postings:
 def read_postings(
     connection: Connection, index: RowIndex, words: Collection[int], blocks: Collection[int] | None = None
 ) -> defaultdict[int, Postings]:
-    """Those of some blocks, or of all."""
+    """Read the postings of some blocks, or of all."""
     found: defaultdict[int, Postings] = defaultdict(Postings)
     # Block by block, in the order of the key. CROSS JOIN keeps SQLite from another one.
     if not words or blocks == []:

@@ -1,4 +1,4 @@
-"""Whether the blocks of a keyword index agree with the stored rows."""
+"""Checks that the blocks of a keyword index agree with the stored rows."""
 
 # ruff: noqa: S608  only our own names and numbers are put into SQL
 from __future__ import annotations

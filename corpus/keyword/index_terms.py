@@ -1,4 +1,4 @@
-"""From text to what the keyword index holds, and from a question to what it is asked.
+"""The terms of the keyword index: those of a text, and those of a question.
 
 FTS5's tokenizer splits at every symbol and Porter's stemmer cuts endings, so `C++` would be `C` and `tCCS` would be
 `tcc`. Identifiers therefore go a second time, folded but whole, into a column of their own.
@@ -51,7 +51,7 @@ def find_identifiers(text: str) -> Iterator[str]:
 
 
 def build_identifier_column(*texts: str) -> str:
-    """What the `identifiers` column holds for these texts."""
+    """Build the content of the column `identifiers` for these texts."""
     return " ".join(hash_identifier(name) for text in texts for name in find_identifiers(fold_for_index(text)))
 
 
@@ -91,7 +91,7 @@ class SearchPhrase:
 
 
 def parse_question(query: str) -> list[SearchPhrase]:
-    """What is looked for of any text, each by itself: its words without stop words, its identifiers exactly.
+    """Parse any text into phrases to search, each by itself: its words without stop words, its identifiers exactly.
 
     Empty when there is nothing to look for (empty, only emoji). Phrases hold letters, digits and spaces only.
     """

@@ -66,7 +66,7 @@ class KeywordIndex(Protocol):
         """Take the rows of these ids out, which must still be in their table, unchanged."""
 
     def relabel_rows(self, connection: Connection, kind: VectorKind, document: str) -> None:
-        """The rows of a document have other readers now."""
+        """Note the present readers of a document's rows."""
 
     def rebuild(self, connection: Connection) -> None:
         """Build all indexes again from the stored rows."""
@@ -79,7 +79,7 @@ class KeywordIndex(Protocol):
 
 
 def choose_keyword_index(connection: Connection) -> KeywordIndex:
-    """That of the engine which this connection is one of."""
+    """Return the keyword index of the connection's engine."""
     return _FTS5 if isinstance(connection, sqlite3.Connection) else _POSTGRES
 
 
@@ -87,7 +87,7 @@ _FTS5, _POSTGRES = Fts5Index(), PostgresIndex()
 
 
 def build_missing_blocks(database: CorpusDatabase) -> None:
-    """What a store of an earlier Argot lacks: a minute or so for 100,000 passages."""
+    """Build the blocks that a store of an earlier Argot lacks: a minute or so for 100,000 passages."""
     due = "SELECT 1 FROM meta WHERE key = ?"
     if database.connection().execute(due, (WORDS_TO_INDEX,)).fetchone() is None:
         return

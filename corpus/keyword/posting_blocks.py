@@ -1,4 +1,4 @@
-"""What a ranking by BM25 reads, on either engine: for each word the rows that hold it, in blocks.
+"""Postings for BM25 on either engine: for each word the rows that hold it, in blocks.
 
 Per index there are a vocabulary (in how many rows a token stands) and blocks of 4,096 rows. Of each word a block keeps
 one value with all its postings: which row, how often the word stands there, and how long the row is. So a word of
@@ -28,7 +28,7 @@ from argot.databases import Connection
 
 @dataclass(frozen=True, slots=True)
 class RowIndex:
-    """What is indexed: a table of rows, the SQL of its searched columns, and what our own tables are called after."""
+    """An indexed table: a table of rows, the SQL of its searched columns, and what our own tables are called after."""
 
     name: str
     rows: str
@@ -180,7 +180,7 @@ _COUNTED = (1, 2 << TITLE_BITS, 1 << TITLE_BITS, 1 << TITLE_BITS)
 
 
 def build_postings(rows: Sequence[IndexedRow], ids: Mapping[str, int]) -> dict[tuple[int, int], bytes]:
-    """By block and word, in this order."""
+    """Build the postings by block and word, in this order."""
     words, places, added = [], [], []
     for column, weight in enumerate(_COUNTED):
         tokens = [ids[token] for row in rows for token in row.columns[column]]
@@ -207,7 +207,7 @@ def build_postings(rows: Sequence[IndexedRow], ids: Mapping[str, int]) -> dict[t
 
 
 def count_rows_of_words(parts: Mapping[tuple[int, int], bytes]) -> dict[int, int]:
-    """In how many of the rows each word stands."""
+    """Count the rows that hold each word."""
     counted: dict[int, int] = defaultdict(int)
     for (_, word), postings in parts.items():
         counted[word] += len(postings) // POSTING.itemsize
@@ -304,7 +304,7 @@ _WORDS = "word IN (SELECT CAST(value AS INTEGER) FROM json_each(?))"
 
 
 def _put_audiences(connection: Connection, index: RowIndex, audiences: Mapping[int, int]) -> None:
-    """By the numbers of rows; 0: there is no such row any more."""
+    """Store the audiences by the numbers of rows; 0: there is no such row any more."""
     blocks: dict[int, list[int]] = defaultdict(list)
     for n in audiences:
         blocks[n >> BLOCK_BITS].append(n)

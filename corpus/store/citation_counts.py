@@ -1,4 +1,4 @@
-"""How many answers cited a document, counted by day: no question is kept here, and nobody who asked."""
+"""Counts of the answers that cited a document, by day: no question is kept here, and nobody who asked."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from argot.types import Document, Principal, is_of_thread
 
 
 def count_citations(store: CorpusStore, uris: Collection[str]) -> None:
-    """One more answer rests on these documents. What is gone by now, or a conversation's own, is not counted."""
+    """Count one more answer for these documents. Those gone by now, or a conversation's own, are not counted."""
     with store.database.writing() as connection:
         connection.execute(
             """INSERT INTO citation_counts (document, day, answers)
@@ -52,8 +52,8 @@ def list_most_cited(
 def list_never_cited(
     store: CorpusStore, principal: Principal, start: int, most: int
 ) -> tuple[list[tuple[str, str]], int]:
-    """Of the documents that one may read those that no answer ever cited, by place: ids and names of some from `start`
-    on; and how many there are.
+    """List readable documents that no answer ever cited, by place: ids and names of some from `start` on; and how
+    many there are.
     """
     wanted = f"{_READ} AND NOT EXISTS (SELECT 1 FROM citation_counts AS c WHERE c.document = d.id)"  # noqa: S608
     with store.database.reading() as connection:

@@ -17,7 +17,7 @@ MAX_VALUE_CHARS = 200
 
 
 def filter_usable(fields: Iterable[DocumentField]) -> list[DocumentField]:
-    """Those that can be kept, each once: short, not empty, their names in lower case."""
+    """Return the fields that can be kept, each once: short, not empty, their names in lower case."""
     tidy = (DocumentField(_join_lines(one.name).lower(), _join_lines(one.value)) for one in fields)
     fit = (one for one in tidy if one.name and one.value and len(one.name) <= 60 and len(one.value) <= MAX_VALUE_CHARS)
     return list(dict.fromkeys(fit))[:MAX_FIELDS]
@@ -27,7 +27,7 @@ def filter_usable(fields: Iterable[DocumentField]) -> list[DocumentField]:
 
 
 def replace_read_fields(connection: Connection, document: Document) -> None:
-    """What was read from the file takes the place of what was read before; what a manager gave stays."""
+    """Replace the fields read from the file; those that a manager gave stay."""
     connection.execute("DELETE FROM document_fields WHERE document = ? AND origin = 'file'", (document.id,))
     rows = connection.execute(
         "SELECT DISTINCT name FROM document_fields WHERE document = ? AND origin = 'given'", (document.id,)
@@ -43,7 +43,7 @@ def put_tags(connection: Connection, document: str, tags: Sequence[str]) -> None
 
 
 def replace_given_fields(connection: Connection, document: str, fields: Sequence[DocumentField]) -> None:
-    """These are what a manager says of the document from now on; of the same names the file is not asked."""
+    """Replace the fields that a manager gave; they hide those of the same names from the file."""
     connection.execute("DELETE FROM document_fields WHERE document = ? AND origin = 'given'", (document,))
     names = json.dumps([one.name for one in fields])
     connection.execute(
@@ -77,7 +77,7 @@ def find_documents(connection: Connection, scope: QuestionScope, audiences: Sequ
 
 
 def read_given_fields(connection: Connection, document: str) -> list[DocumentField]:
-    """What managers gave a document (id), as against what was read from its file."""
+    """Return the fields that managers gave a document (id), without those read from its file."""
     sql = "SELECT name, value FROM document_fields WHERE document = ? AND origin = 'given' ORDER BY name, value"
     return [DocumentField(*row) for row in connection.execute(sql, (document,))]
 

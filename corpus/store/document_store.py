@@ -84,7 +84,7 @@ class CorpusStore:
         return _read_version(self._connection)
 
     def cache_key(self, principal: Principal) -> CacheKey:
-        """What all that is worked out from the passages for this principal depends on.
+        """Return the key of everything that is computed from the passages for this principal.
 
         It is the same for all who may read the same, and another one as soon as a document changes.
         """
@@ -104,7 +104,7 @@ class CorpusStore:
         return [document for document in map(build_document, rows) if principal.may_read(document.audience)]
 
     def list_conversation_documents(self, principal: Principal) -> list[Document]:
-        """What was put into the conversation at hand, oldest first. Quick, however many documents there are."""
+        """List the documents of the conversation at hand, oldest first. Quick, however many documents there are."""
         audiences = self._connection.execute("SELECT n, tokens FROM audiences").fetchall()
         own = [n for n, tokens in audiences if is_of_thread(one := load_audience(tokens)) and principal.may_read(one)]
         if not own:
@@ -180,7 +180,7 @@ class CorpusStore:
         return [id_ for (id_,) in rows]
 
     def live(self, ids: Iterable[str]) -> set[str]:
-        """Those of these ids that are passages, whoever may read them."""
+        """Return the ids, among these, that are passages, whoever may read them."""
         listed = json.dumps(list(ids))
         rows = self._connection.execute(
             "SELECT id FROM passages WHERE id IN (SELECT value FROM json_each(?))", (listed,)
@@ -259,7 +259,7 @@ class CorpusStore:
         return {id_: found[id_] for id_ in dict.fromkeys(ids) if id_ in found}
 
     def readable(self, principal: Principal, kind: VectorKind, ids: Sequence[str]) -> set[str]:
-        """Those of the ids that stand for something live that this principal may read."""
+        """Return the ids that stand for something live that this principal may read."""
         rows = self.database.rows_for(
             principal,
             f"""SELECT t.id, a.tokens
@@ -327,7 +327,7 @@ class CorpusStore:
     # -- checks -----------------------------------------------------------------------------------------------------
 
     def faults(self) -> Iterator[str]:
-        """What is wrong with the database and the originals, one sentence each. Reads everything: not for start-up."""
+        """Yield the faults of the database and the originals, one sentence each. Reads everything: not for start-up."""
         if broken := list(self.database.faults()):
             yield from broken
             return

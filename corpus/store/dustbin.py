@@ -43,7 +43,7 @@ class RemovedDocument:
 
 @dataclass(frozen=True, slots=True)
 class ErasedDocuments:
-    """What is known of documents while they are erased: by it others find what they made of them.
+    """The traces of documents that are being erased, by which others find what they made of them.
 
     `texts`: the Markdown of all their revisions; `originals`: the hashes of their files; `passages`: ids of those that
     they had when they were removed.
@@ -57,7 +57,7 @@ class ErasedDocuments:
 
 
 def list_removed(store: CorpusStore, principal: Principal) -> list[RemovedDocument]:
-    """Those that this principal could read, the last removed first."""
+    """List the removed documents that this principal could read, the last removed first."""
     rows = store.database.connection().execute(
         """SELECT d.id, d.uri, d.title, r.media_type, r.content_hash, d.tags, d.tokens, d.passages, d.removed_at
         FROM removed_documents AS d JOIN removed_revisions AS r ON r.id = d.revision
@@ -163,8 +163,8 @@ def keep_removed(connection: Connection, document: str, *, erasing: bool = False
 
 
 def take_back(connection: Connection, removed: str, document: str) -> None:
-    """What was removed is in again, as this document: its other revisions stand behind it once more, and the dustbin
-    forgets it. The id is another one where its source had been renamed before.
+    """Give a restored document its other revisions back, and take it out of the dustbin. The id is another one where
+    its source had been renamed before.
     """
     connection.execute(
         f"""INSERT INTO revisions ({_REVISION_COLUMNS})

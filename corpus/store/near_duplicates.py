@@ -29,7 +29,7 @@ class NearDuplicate:
 def find_near_duplicates(
     store: CorpusStore, principal: Principal, document: Document | None = None
 ) -> list[NearDuplicate]:
-    """What this principal may read and is nearly the same as the document, or as any other; the likest first."""
+    """Find near duplicates of the document, or of any, that this principal may read; the likest first."""
     pairs = _find_pairs(store.database.connection(), document.id if document else None)
     ids = sorted({id_ for first, second, _ in pairs for id_ in (first, second)})
     readable = {one.id: one for one in read_documents(store, principal, ids)}

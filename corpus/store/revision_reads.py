@@ -1,4 +1,4 @@
-"""What is known of a document besides its newest text: its revisions, and what was derived of its passages."""
+"""Reads of a document besides its newest text: its revisions, and the texts derived from its passages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from argot.types import Audience, DerivedText, Document, Principal, Triple
 
 
 def read_documents(store: CorpusStore, principal: Principal, ids: Sequence[str]) -> list[Document]:
-    """Those of these documents that there are and this principal may read, in the order of the ids."""
+    """Return the existing documents of these ids that this principal may read, in the order of the ids."""
     rows = store.database.connection().execute(
         f"SELECT {DOCUMENT_COLUMNS} FROM {DOCUMENT_TABLES} WHERE d.id IN (SELECT value FROM json_each(?))",  # noqa: S608
         (json.dumps(list(ids)),),
@@ -55,7 +55,7 @@ def list_derived(store: CorpusStore) -> set[str]:
 
 
 def list_underived_kinds(store: CorpusStore, kinds: Sequence[str]) -> list[str]:
-    """Those of these kinds of which no text was derived of any document, whoever may read it."""
+    """List the kinds of which no text was derived from any document, whoever may read it."""
     sql = "SELECT 1 FROM derived WHERE kind = ? LIMIT 1"
     return [kind for kind in kinds if store.database.connection().execute(sql, (kind,)).fetchone() is None]
 

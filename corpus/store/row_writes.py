@@ -1,4 +1,4 @@
-"""What changes rows of corpus.db. Every function works inside its caller's transaction."""
+"""Changes to rows of corpus.db. Every function works inside its caller's transaction."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def put_revision(connection: Connection, new: NewRevision) -> None:
 
 
 def build_searched_title(title: str, header: str) -> str:
-    """What the keyword index holds as the title of each passage."""
+    """Build the title of each passage for the keyword index."""
     return f"{header} {title}".strip()
 
 

@@ -20,7 +20,7 @@ MIGRATIONS: list[StoreMigration] = [
 class KeptFiles(Protocol):
     """Safe to use from several threads and processes."""
 
-    def shown(self, name: str) -> str:
+    def locate(self, name: str) -> str:
         """The file as messages name it."""
 
     def read(self, name: str, most: int = -1) -> bytes:
@@ -45,7 +45,7 @@ class FolderFiles:
     def __init__(self, home: Path) -> None:
         self.home = home
 
-    def shown(self, name: str) -> str:
+    def locate(self, name: str) -> str:
         return str(self.home / name)
 
     def read(self, name: str, most: int = -1) -> bytes:
@@ -72,13 +72,13 @@ class DatabaseFiles:
     def __init__(self, stores: Stores) -> None:
         self._database: Database = stores.open(STORE, MIGRATIONS)
 
-    def shown(self, name: str) -> str:
+    def locate(self, name: str) -> str:
         return f"{name} of {self._database.name}"
 
     def read(self, name: str, most: int = -1) -> bytes:
         found = self._database.rows("SELECT content FROM kept_files WHERE name = ?", name)
         if not found:
-            raise FileNotFoundError(2, "there is none of this name", self.shown(name))
+            raise FileNotFoundError(2, "there is none of this name", self.locate(name))
         content = bytes(found[0]["content"])
         return content if most < 0 else content[:most]
 

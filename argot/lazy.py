@@ -15,10 +15,10 @@ def build_lazy_getattr(package: str, homes: Mapping[str, str]) -> Callable[[str]
     """
 
     # Nothing is kept in the module's namespace: Python's own table of modules makes the second import cheap.
-    def named(name: str) -> Any:
+    def load_name(name: str) -> Any:
         home = homes.get(name)
         if home is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(import_module(f"{package}.{home}"), name)
 
-    return named
+    return load_name

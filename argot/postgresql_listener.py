@@ -79,7 +79,7 @@ class ProcessListener:
             connection.execute("SELECT pg_notify($1::text, $2::text)", (self._channel, said))
 
     @property
-    def gone(self) -> bool:
+    def is_gone(self) -> bool:
         """True if the server has been away for longer than a restart takes."""
         return self._lost_at is not None and time.monotonic() - self._lost_at > RESTART_SECONDS
 

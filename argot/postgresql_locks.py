@@ -78,13 +78,13 @@ class SessionLocks:
         with self._guard_connection():
             if self._held.get(held.name) is held:
                 del self._held[held.name]
-                self._asked("SELECT pg_advisory_unlock($1::bigint)", self._number(held.name))
+                self._ask("SELECT pg_advisory_unlock($1::bigint)", self._number(held.name))
 
     def check_held(self, held: HeldLock) -> bool:
         """Return whether it is held at this moment: PostgreSQL is asked."""
         with self._guard_connection():
             with suppress(StoreUnavailable):
-                self._asked("SELECT true")
+                self._ask("SELECT true")
             return not held.lost
 
     def close(self) -> None:
@@ -119,14 +119,14 @@ class SessionLocks:
     def _try_lock(self, name: str) -> bool:
         sql, known = "SELECT pg_try_advisory_lock($1::bigint)", self._connection is not None
         try:
-            return self._asked(sql, self._number(name))
+            return self._ask(sql, self._number(name))
         except StoreUnavailable:
             # The connection was lost since it was last used. On another one nothing was tried yet.
             if not known:
                 raise
-            return self._asked(sql, self._number(name))
+            return self._ask(sql, self._number(name))
 
-    def _asked(self, sql: str, *parameters: object) -> bool:
+    def _ask(self, sql: str, *parameters: object) -> bool:
         with convert_postgresql_errors(self._stores.name):
             try:
                 row = self._connect().execute(sql, parameters).fetchone()
@@ -149,7 +149,7 @@ class SessionLocks:
         while not self._closed.wait(POLL_SECONDS):
             with suppress(StoreUnavailable), self._guard_connection():
                 if self._held:
-                    self._asked("SELECT true")
+                    self._ask("SELECT true")
 
     def _lose_all(self) -> None:
         """Drop the connection and all locks with it, whatever failed on it."""

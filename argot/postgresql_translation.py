@@ -58,7 +58,7 @@ def translate(sql: str) -> TranslatedStatement:
     names: list[str] = []
     count = 0
 
-    def replaced(token: re.Match[str]) -> str:
+    def replace_token(token: re.Match[str]) -> str:
         nonlocal count
         if token["place"] is not None:
             count += 1
@@ -72,15 +72,15 @@ def translate(sql: str) -> TranslatedStatement:
             return f'"{token[0]}"'
         return "AS BYTEA" if token["bytes"] else token[0]
 
-    return TranslatedStatement(_TOKENS.sub(replaced, sql), tuple(names))
+    return TranslatedStatement(_TOKENS.sub(replace_token, sql), tuple(names))
 
 
 def translate_schema(script: str) -> str:
     """A migration's script with PostgreSQL's types."""
     replacements = list(_TYPES.values())
 
-    def replaced(token: re.Match[str]) -> str:
+    def replace_token(token: re.Match[str]) -> str:
         found = next((number for number in range(len(replacements)) if token[f"t{number}"]), None)
         return token[0] if found is None else replacements[found]
 
-    return translate(_DDL.sub(replaced, script)).sql
+    return translate(_DDL.sub(replace_token, script)).sql

@@ -47,9 +47,9 @@ class SavedProfiles:
 
     def list_ignored(self) -> list[Path]:
         """Files here that are never read: a built-in profile has their name, or no profile can."""
-        return [Path(self._kept.shown(str(path))) for path in self._files() if not _can_be_saved(path.stem)]
+        return [Path(self._kept.locate(str(path))) for path in self._files() if not _can_be_saved(path.stem)]
 
-    def named(self, name: str) -> Profile:
+    def find(self, name: str) -> Profile:
         """The profile of this name, built in or saved.
 
         Raises:
@@ -61,7 +61,7 @@ class SavedProfiles:
             there = ", ".join([*sorted(PROFILES), *self.names()])
             raise InvalidSettings(f"Unknown profile '{name}'. Profiles: {there}.{_file_hint(name)}")
         file = self._file(name)
-        found = _load_profile(lambda: self._kept.read(file, MAX_FILE_BYTES + 1), self._kept.shown(file), name)
+        found = _load_profile(lambda: self._kept.read(file, MAX_FILE_BYTES + 1), self._kept.locate(file), name)
         return found.model_copy(update={"name": name})
 
     def save(self, name: str, profile: Profile, *, replace: bool = False) -> Profile:
@@ -119,7 +119,7 @@ def load_profile(name_or_file: str, changes: Sequence[str] = (), home: Path | Ke
     if is_file(name_or_file):
         profile = read_profile_file(Path(name_or_file))
     else:
-        profile = SavedProfiles(home).named(name_or_file) if home else find_profile(name_or_file)
+        profile = SavedProfiles(home).find(name_or_file) if home else find_profile(name_or_file)
     return change_profile(profile, parse_changes(changes))
 
 

@@ -350,9 +350,9 @@ def _explain(problem: Any) -> str:
 
 
 def _suggest_name(name: str, *, variable_form: bool) -> str:
-    def spelt(setting: str) -> str:
+    def spell(setting: str) -> str:
         return ENV_PREFIX + setting.upper() if variable_form else setting
 
     close = difflib.get_close_matches(name, list_valid_names(), n=1)
-    hint = f"Did you mean {spelt(close[0])}? " if close else ""
-    return f"{hint}Settings: {', '.join(spelt(setting) for setting in list_valid_names())}."
+    hint = f"Did you mean {spell(close[0])}? " if close else ""
+    return f"{hint}Settings: {', '.join(spell(setting) for setting in list_valid_names())}."

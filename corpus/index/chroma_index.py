@@ -75,7 +75,7 @@ class ChromaIndex(ABC):
     # -- how Chroma is reached --------------------------------------------------------------------------------------
 
     @abstractmethod
-    def damaged(self, reason: str) -> DamagedStore | VectorsUnavailable: ...
+    def build_damage_error(self, reason: str) -> DamagedStore | VectorsUnavailable: ...
 
     @abstractmethod
     def _errors_named(self) -> AbstractContextManager[None]:
@@ -171,7 +171,7 @@ class ChromaIndex(ABC):
                 found = self._patient(self._collections[name])
                 answer = found.query(query_embeddings=cast(Any, [vector]), n_results=wanted)
             if len(answer["ids"][0]) < wanted:
-                raise self.damaged(f"the graph of {name} is lost")
+                raise self.build_damage_error(f"the graph of {name} is lost")
 
     def ids(self, collection: str) -> list[str]:
         with self._reading():

@@ -102,7 +102,7 @@ class ChromaServer:
             )
         return version
 
-    def lost(self, reason: str) -> VectorsUnavailable:
+    def build_lost_error(self, reason: str) -> VectorsUnavailable:
         """The error that says that the server answers and does not have the vectors of this knowledge base."""
         said = " ".join(reason.split())
         return VectorsUnavailable(
@@ -129,7 +129,7 @@ class ChromaServer:
             raise
         except Exception as error:
             if _is_lost(error):
-                raise self.lost(str(error)) from error
+                raise self.build_lost_error(str(error)) from error
             import httpx
 
             broke_off = isinstance(error, httpx.TransportError) and not isinstance(error, httpx.TimeoutException)

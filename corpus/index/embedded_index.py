@@ -45,7 +45,7 @@ class EmbeddedIndex(ChromaIndex):
             self._client = _open_client(root / generation)
             self._collections = {found.name: found for found in self._client.list_collections()}
 
-    def damaged(self, reason: str) -> DamagedStore:
+    def build_damage_error(self, reason: str) -> DamagedStore:
         return generations.build_damage_error(self.root, reason)
 
     @contextmanager
@@ -82,7 +82,7 @@ class FolderGenerations:
         self._pointer = pointer or FolderPointer(root)
 
     def current(self) -> str | None:
-        name = self._pointer.named()
+        name = self._pointer.read_name()
         if name is not None:
             generations.require_in_folder(self.root, name)
         return name
@@ -125,7 +125,7 @@ class FolderGenerations:
     def blank_unsaved(self, generation: str) -> None:
         generations.blank_unsaved(self.root, generation)
 
-    def damaged(self, reason: str) -> DamagedStore:
+    def build_damage_error(self, reason: str) -> DamagedStore:
         return generations.build_damage_error(self.root, reason)
 
     def close(self) -> None:

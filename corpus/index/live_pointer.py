@@ -23,7 +23,7 @@ _ID = re.compile(r"[0-9a-f]{16}")
 
 
 class LivePointer(Protocol):
-    def named(self) -> str | None:
+    def read_name(self) -> str | None:
         """The live generation; None when no index was ever made.
 
         Raises:
@@ -45,7 +45,7 @@ class FolderPointer:
     def __init__(self, root: Path) -> None:
         self._root = root
 
-    def named(self) -> str | None:
+    def read_name(self) -> str | None:
         return generations.read_pointer(self._root)
 
     def point(self, generation: str) -> None:
@@ -68,7 +68,7 @@ class DatabasePointer:
     def __init__(self, database: CorpusDatabase) -> None:
         self._database = database
 
-    def named(self) -> str | None:
+    def read_name(self) -> str | None:
         return self._value(LIVE)
 
     def point(self, generation: str) -> None:

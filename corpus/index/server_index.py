@@ -83,8 +83,8 @@ class ServerIndex(ChromaIndex):
     def delete(self, collection: str, ids: Sequence[str]) -> None:
         _retry(lambda: super(ServerIndex, self).delete(collection, ids), _PAUSES_SECONDS)
 
-    def damaged(self, reason: str) -> VectorsUnavailable:
-        return self._server.lost(reason)
+    def build_damage_error(self, reason: str) -> VectorsUnavailable:
+        return self._server.build_lost_error(reason)
 
     def _errors_named(self) -> AbstractContextManager[None]:
         return self._server.errors_named()
@@ -135,14 +135,14 @@ class ServerGenerations:
         self._pointer = pointer or FolderPointer(root)
 
     def current(self) -> str | None:
-        name = self._pointer.named()
+        name = self._pointer.read_name()
         if name is not None and not generations.is_on_server(name):
-            raise self.damaged(f"they still lie in {self._root}")
+            raise self.build_damage_error(f"they still lie in {self._root}")
         return name
 
     def unused_name(self, known: Iterable[str]) -> str:
         own = self._pointer.own_id()
-        names = {*known, self._pointer.named() or ""}
+        names = {*known, self._pointer.read_name() or ""}
         numbers = [int(name.removeprefix(f"{own}s")) for name in names if name.startswith(f"{own}s")]
         return f"{own}s{max(numbers, default=0) + 1:06d}"
 
@@ -183,8 +183,8 @@ class ServerGenerations:
     def blank_unsaved(self, generation: str) -> None:
         """The server's files are its own."""
 
-    def damaged(self, reason: str) -> VectorsUnavailable:
-        return self._server.lost(reason)
+    def build_damage_error(self, reason: str) -> VectorsUnavailable:
+        return self._server.build_lost_error(reason)
 
     def close(self) -> None:
         self._server.close()

@@ -96,7 +96,7 @@ class VectorIndex(Protocol):
         """Unknown ids and collections are left alone: a crash may have come before they were written."""
         ...
 
-    def damaged(self, reason: str) -> DamagedStore | VectorsUnavailable:
+    def build_damage_error(self, reason: str) -> DamagedStore | VectorsUnavailable:
         """The error that says so; its message ends with the command that mends it."""
         ...
 
@@ -153,7 +153,7 @@ class Generations(Protocol):
         """Let nothing stay in the files of what was in memory before, as far as the files are ours."""
         ...
 
-    def damaged(self, reason: str) -> DamagedStore | VectorsUnavailable: ...
+    def build_damage_error(self, reason: str) -> DamagedStore | VectorsUnavailable: ...
 
     def close(self) -> None:
         """After its indexes."""

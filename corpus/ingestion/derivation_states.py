@@ -57,7 +57,7 @@ class DerivationStates:
     def __init__(self, database: CorpusDatabase) -> None:
         self._database = database
 
-    def noted(self) -> dict[str, DerivationState]:
+    def read_states(self) -> dict[str, DerivationState]:
         """Return the states of all documents that have one."""
         rows = self._connection.execute(
             "SELECT document, wanted, state, tries, detail, tried_at FROM derivation_states"
@@ -69,7 +69,7 @@ class DerivationStates:
 
         Files of conversations are left out: they are there for one conversation.
         """
-        noted = self.noted()
+        noted = self.read_states()
         rows = self._connection.execute(
             """SELECT d.id, a.tokens FROM documents AS d JOIN audiences AS a ON a.n = d.audience
             JOIN revisions AS r ON r.id = d.revision ORDER BY r.added_at DESC, d.uri"""
@@ -122,7 +122,7 @@ class DerivationStates:
                 (day, calls, tokens),
             )
 
-    def spent(self, day: str) -> Spending:
+    def read_spending(self, day: str) -> Spending:
         sql = "SELECT calls, tokens FROM derivation_spending WHERE day = ?"
         row = self._connection.execute(sql, (day,)).fetchone()
         return Spending(*row) if row else Spending()

@@ -102,5 +102,5 @@ def remove_document(parts: Parts, document: Document, *, keep: bool = False, era
 def _fetch(index: VectorIndex, collection: str, ids: Sequence[str]) -> dict[str, Vectors]:
     found = index.get(collection, ids)
     if missing := set(ids) - found.keys():
-        raise index.damaged(f"{len(missing)} vectors are missing, among them {min(missing)}")
+        raise index.build_damage_error(f"{len(missing)} vectors are missing, among them {min(missing)}")
     return found

@@ -158,11 +158,11 @@ class IngestJob:
                 to_come[source.uri] -= 1
                 try:
                     candidate = self._load(source)
-                    # Members of the group are not stored yet, so `_known` would not see them.
+                    # Members of the group are not stored yet, so `_check_known` would not see them.
                     if group.is_related_to(candidate):
                         yield from self._store(group)
                         group = DocumentGroup()
-                    known = self._known(candidate)
+                    known = self._check_known(candidate)
                     if known is None:
                         group.add(reading.read(candidate))
                     elif known.kind == "duplicate" and known.document and to_come[known.document.uri] > 0:
@@ -226,7 +226,7 @@ class IngestJob:
         before = set(read_metadata(self._connection, stored.document.id).labels) if stored and metadata else set()
         return audience, distinct_tags((*sorted(set(tags) - (before - labels)), *sorted(labels - before)))
 
-    def _known(self, candidate: Candidate, parts: Parts | None = None) -> IngestEvent | None:
+    def _check_known(self, candidate: Candidate, parts: Parts | None = None) -> IngestEvent | None:
         """The event of a source that needs no reading, after doing what little it needs.
 
         Without `parts` the turn to write is waited for where labels change; by then, they may be others already.
@@ -247,7 +247,7 @@ class IngestJob:
             return IngestEvent("unchanged", candidate.source.name, document=document, uri=candidate.source.uri)
         if parts is None:
             with self._writing() as writable:
-                return self._known(candidate, writable)
+                return self._check_known(candidate, writable)
         relabel(parts, document, audience, tags)
         relabelled = replace(document, audience=audience, tags=tags)
         return IngestEvent("updated", candidate.source.name, "audience or tags", relabelled, uri=candidate.source.uri)
@@ -275,7 +275,7 @@ class IngestJob:
         while group.members:
             try:
                 # Yielded after the lock is released: whoever reads the events may be slow, or stop.
-                return (yield from (yield from self._stored(group)))
+                return (yield from (yield from self._embed_and_store(group)))
             except VectorsUnavailable as error:
                 if error.lost or time.monotonic() > deadline:
                     yield from (_report_not_stored(member.candidate.source, error) for member in group.members)
@@ -283,7 +283,7 @@ class IngestJob:
                 yield IngestEvent("waiting", group.members[-1].candidate.source.name, str(error))
                 time.sleep(PAUSE_SECONDS)
 
-    def _stored(self, group: DocumentGroup) -> Generator[IngestEvent, None, list[IngestEvent]]:
+    def _embed_and_store(self, group: DocumentGroup) -> Generator[IngestEvent, None, list[IngestEvent]]:
         embedded: dict[str, list[EmbeddedItem]] = {member.new.document.id: [] for member in group.members}
         # Embedding takes longest, so it is finished before waiting for the turn to write.
         for items in _split_batches([item for member in group.members for item in member.items]):
@@ -303,7 +303,8 @@ class IngestJob:
     def _write_group(
         self, parts: Parts, group: DocumentGroup, embedded: dict[str, list[EmbeddedItem]]
     ) -> list[IngestEvent]:
-        overtaken = [self._known(member.candidate, parts) for member in group.members]  # by another writer, meanwhile
+        # By another writer, meanwhile.
+        overtaken = [self._check_known(member.candidate, parts) for member in group.members]
         fresh = [member for member, known in zip(group.members, overtaken, strict=True) if known is None]
         kinds = ["updated" if self._read_stored_revision(member.new.document.uri) else "added" for member in fresh]
         ready = [self._apply_labels(parts, member, embedded[member.new.document.id]) for member in fresh]
@@ -315,12 +316,12 @@ class IngestJob:
                 self._describe(member),
                 one.new.document,
                 uri=member.candidate.source.uri,
-                near=self._near(one.new.document, but=ready[place + 1 :]),
+                near=self._name_near_duplicates(one.new.document, but=ready[place + 1 :]),
             )
             for place, (kind, member, one) in enumerate(zip(kinds, fresh, ready, strict=True))
         ]
 
-    def _near(self, document: Document, but: Sequence[EmbeddedRevision]) -> str:
+    def _name_near_duplicates(self, document: Document, but: Sequence[EmbeddedRevision]) -> str:
         """The documents that it is nearly the same as, as far as who adds it may read them.
 
         `but`: those stored with it that are still to be told of, so that a pair is named once.

@@ -84,7 +84,7 @@ def open_vectors(
 def _make_first_vectors(store: CorpusStore, generations: Generations, embedder: Embedder) -> VectorIndex:
     # Documents but no CURRENT: with a new, empty index all searches would silently find nothing.
     if store.database.connection().execute("SELECT 1 FROM documents LIMIT 1").fetchone():
-        raise generations.damaged("it is missing")
+        raise generations.build_damage_error("it is missing")
     generations.remove_others(None)  # of a start that was killed
     index = reindexing.create_generation(store.database, generations, embedder)
     reindexing.make_live(store.database, generations, index)
@@ -95,11 +95,11 @@ def _read_fingerprint(connection: Connection, generations: Generations, generati
     """Return the fingerprint of the embedder that made this generation."""
     row = connection.execute("SELECT fingerprint FROM generations WHERE name = ?", (generation,)).fetchone()
     if row is None:
-        raise generations.damaged(f"generation {generation} is unknown to corpus.db")
+        raise generations.build_damage_error(f"generation {generation} is unknown to corpus.db")
     return str(row[0])
 
 
 def _check_counts(connection: Connection, index: VectorIndex) -> None:
     expected, there = read_expected_counts(connection, index), index.counts()
     if expected != there:
-        raise index.damaged(f"it holds {sum(there.values())} vectors instead of {sum(expected.values())}")
+        raise index.build_damage_error(f"it holds {sum(there.values())} vectors instead of {sum(expected.values())}")

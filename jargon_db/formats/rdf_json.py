@@ -165,14 +165,14 @@ class _Reader:
         """Return the property that a key stands for; None if it stands for nothing and is left out."""
         # Kept, for every node of a thesaurus has the same few properties.
         if key not in self._properties:
-            self._properties[key] = self._terms.get(key) or self._as_term(self._named(key))
+            self._properties[key] = self._terms.get(key) or self._as_term(self._expand_name(key))
         return self._properties[key]
 
     @staticmethod
     def _as_term(address: str) -> _Term | None:
         return _Term(address) if ":" in address and not address.startswith("_:") else None
 
-    def _named(self, name: str) -> str:
+    def _expand_name(self, name: str) -> str:
         """The full address of a property or a type; the name itself if it stands for nothing."""
         if name in self._terms:
             return self._terms[name].address
@@ -201,7 +201,7 @@ class _Reader:
     def _type(self, name: Any) -> str:
         if not isinstance(name, str) or name.startswith("@"):
             raise UnsupportedJsonLd
-        return name if name.startswith("_:") else complete_iri(self._base, self._named(name))
+        return name if name.startswith("_:") else complete_iri(self._base, self._expand_name(name))
 
     # -- statements -----------------------------------------------------------------------------------------------
 

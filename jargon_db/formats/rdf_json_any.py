@@ -38,7 +38,7 @@ def _build_graph(add: Add) -> Graph:
     from rdflib import BNode, Graph, Literal
     from rdflib.store import Store
 
-    def named(one: Any) -> str:
+    def name_node(one: Any) -> str:
         return f"_:{one}" if isinstance(one, BNode) else str(one)
 
     class Lists(Store):
@@ -51,7 +51,7 @@ def _build_graph(add: Add) -> Graph:
         def add(self, triple: Any, context: Any, quoted: bool = False) -> None:
             subject, said, value = triple
             language = (value.language or "").lower() if isinstance(value, Literal) else None
-            add(named(subject), str(said), named(value), language)
+            add(name_node(subject), str(said), name_node(value), language)
 
         def bind(self, prefix: str, namespace: Any, override: bool = True) -> None:
             self.prefixes[prefix] = namespace

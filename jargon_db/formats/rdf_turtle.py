@@ -187,11 +187,11 @@ class _Reader:
             elif address is not None:
                 said = self._address(address)
             else:
-                said = known.get(name) or known.setdefault(name, self._named(name))
+                said = known.get(name) or known.setdefault(name, self._expand_name(name))
             if literal is not None:
                 add(subject, said, literal, language.lower() if language else "")
             else:
-                add(subject, said, self._address(value) if value is not None else self._named(value_name), None)
+                add(subject, said, self._address(value) if value is not None else self._expand_name(value_name), None)
             self._at = found.end()
             if sign == ".":
                 return True
@@ -258,9 +258,9 @@ class _Reader:
 
     def _read_collection(self) -> str:
         """`( ... )`: a list of values."""
-        return self._descend(self._listed)
+        return self._descend(self._read_list)
 
-    def _listed(self) -> str:
+    def _read_list(self) -> str:
         values: list[Value] = []
         self._next()
         while not self._is(")"):
@@ -287,14 +287,14 @@ class _Reader:
         if self._kind == "address":
             return self._address(self._value)
         if self._kind == "name":
-            return self._named(self._value)
+            return self._expand_name(self._value)
         if self._kind == "blank" and blanks:
             return f"_:{self._value}"
         if self._kind == "end":
             self._fail("it ends too early")
         return self._fail(f"{wanted} is expected before {self._value[:20]!r}")
 
-    def _named(self, name: str) -> str:
+    def _expand_name(self, name: str) -> str:
         prefix, _, local = name.partition(":")
         space = self._prefixes.get(prefix)
         if space is None:

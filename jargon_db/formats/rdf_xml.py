@@ -172,13 +172,13 @@ class _Reader:
         elif _RESOURCE in attributes or _NODE_ID in attributes or not attributes.keys() <= _SYNTAX:
             frame.filled = True
             self._attributes(
-                self._value(parent.subject, name, self._named(attributes, base)), attributes, base, language
+                self._value(parent.subject, name, self._find_resource(attributes, base)), attributes, base, language
             )
         else:
             frame.typed = _DATA_TYPE in attributes
         return frame
 
-    def _named(self, attributes: dict[str, str], base: str) -> str:
+    def _find_resource(self, attributes: dict[str, str], base: str) -> str:
         if _RESOURCE in attributes:
             return complete_iri(base, attributes[_RESOURCE])
         return f"_:{attributes[_NODE_ID]}" if _NODE_ID in attributes else name_blank()

@@ -70,7 +70,7 @@ class TermMatcher:
             self._add(spelling)
         self.near = NearTerms(self._entries, self._terms)
 
-    def changed(
+    def patch(
         self,
         keys: Collection[str],
         spellings: Iterable[Spelling],
@@ -95,7 +95,7 @@ class TermMatcher:
         made._beginnings = self._beginnings.copy()
         for spelling in spellings:
             made._add(spelling)
-        made.near = self.near.changed(made._entries, made._terms, keys)
+        made.near = self.near.patch(made._entries, made._terms, keys)
         return made
 
     def terms(self) -> Collection[str]:

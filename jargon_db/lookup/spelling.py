@@ -67,7 +67,7 @@ class NearTerms:
             if len(key) <= _MAX_ANAGRAM_LETTERS:
                 self._anagrams["".join(sorted(key))].append(key)
 
-    def changed(
+    def patch(
         self, entries: Mapping[str, Sequence[Spelling]], senses: Mapping[str, int], keys: Collection[str]
     ) -> NearTerms:
         """The same of other entries, which differ in these keys alone."""

@@ -84,7 +84,7 @@ class View:
     def suggester(self) -> Suggester:
         return Suggester(self.matcher.near, self._expansions())
 
-    def changed(
+    def patch(
         self,
         state: tuple[int, int],
         guards: Guards,
@@ -134,7 +134,7 @@ class Views:
             return view
         # `_before` gives none where something was hidden since: that must not be found for a moment longer.
         if self._is_large() and (before := self._before(open_to, guards, state)) is not None:
-            now = self._changed(before, open_to, guards, state) or before
+            now = self._patch_view(before, open_to, guards, state) or before
             self._start_making(open_to)
             return now
         with self._one_at_a_time:
@@ -186,7 +186,7 @@ class Views:
             self._hidden = ((change, now), self._source.was_hidden_since(change))
         return self._hidden[1]
 
-    def _changed(self, before: View, open_to: Guards, guards: Guards, state: tuple[int, int]) -> View | None:
+    def _patch_view(self, before: View, open_to: Guards, guards: Guards, state: tuple[int, int]) -> View | None:
         """The view before, with the changes since put into it; None if they are too many."""
         known = self._patched.get(open_to)
         if known is not None and known.version == state[0]:
@@ -196,8 +196,8 @@ class Views:
             return None
         keys = set(map(normalise, names)) - {""}
         expansions = partial(self._source.expansions, open_to)
-        matcher = before.matcher.changed(keys, self._source.spellings(open_to, keys), expansions)
-        made = before.changed(state, guards, matcher, expansions)
+        matcher = before.matcher.patch(keys, self._source.spellings(open_to, keys), expansions)
+        made = before.patch(state, guards, matcher, expansions)
         with self._guard:
             _keep(self._patched, open_to, made)
         return made

@@ -96,7 +96,7 @@ class Miner:
             meaning.expansions[expansion] += 1
             meaning.said.append((one, passage.id, _quote(one, passage.text)))
 
-    def mined(self) -> list[MinedMeaning]:
+    def collect(self) -> list[MinedMeaning]:
         """The meanings, surest and most frequent first. A description alone joins the expansion of its term."""
         by_term: dict[str, list[tuple[str, _Meaning]]] = {}
         for (term, expansion), meaning in self._meanings.items():

@@ -112,7 +112,7 @@ class TextBlock:
         """All pairs, by position. A short form's place is paired once, by the surest way."""
         found: list[Pair] = []
         # The surest ways first: what overlaps a pair that is found already is left out.
-        for pair in (*self._find_in_brackets(), *self._said()):
+        for pair in (*self._find_in_brackets(), *self._find_stated()):
             _add(found, pair)
         for pair in self._by_initials(found):
             _add(found, pair)
@@ -180,7 +180,7 @@ class TextBlock:
 
     # -- words that say so
 
-    def _said(self) -> Iterator[Pair]:
+    def _find_stated(self) -> Iterator[Pair]:
         for run in self.runs:
             end = self.tokens[run.last].end
             behind = _SAID_BEHIND.match(self.text, end)

@@ -91,14 +91,14 @@ class Conflicts:
         read_key = (*self._views.cache_key(principal), day)
         kept = self._kept
         if kept is None or kept[0] != read_key:
-            kept = self._kept = (read_key, self._found(principal, day))
+            kept = self._kept = (read_key, self._find(principal, day))
         return kept[1]
 
     def open(self, principal: Principal, *, today: str | None = None) -> list[SenseWarning]:
         """The conflicts that nobody accepted, and the senses whose review is due: the worst first."""
         return list(self.find(principal, today=today).open)
 
-    def accepted(self, principal: Principal) -> list[AcceptedConflict]:
+    def list_accepted(self, principal: Principal) -> list[AcceptedConflict]:
         """The conflicts that were accepted, the latest first."""
         return list(self.find(principal).accepted)
 
@@ -134,7 +134,7 @@ class Conflicts:
             InvalidInput: it also changed a sense, so that more than this would be taken back.
             NotAllowed: the context of one of its senses is not `by`'s to manage.
         """
-        found = next((one for one in self.accepted(by) if one.change == change), None)
+        found = next((one for one in self.list_accepted(by) if one.change == change), None)
         if found is None:
             raise NotFound(f"Change {change} accepted no conflict. Accepted conflicts name the changes that did.")
         if not found.alone:
@@ -144,7 +144,7 @@ class Conflicts:
             )
         return self._history.roll_back(by, change, why=why)
 
-    def _found(self, principal: Principal, day: str) -> FoundConflicts:
+    def _find(self, principal: Principal, day: str) -> FoundConflicts:
         found = find_conflicts_among(self._live(principal), day)
         acceptances = find_acceptances(self._connections, principal, found)
         open_: list[SenseWarning] = []

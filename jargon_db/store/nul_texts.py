@@ -9,7 +9,7 @@ _ESCAPE = "\ufdd0"
 _NUL, _ITSELF = f"{_ESCAPE}0", f"{_ESCAPE}1"
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """The text as PostgreSQL takes it."""
     if _ESCAPE not in text and "\0" not in text:
         return text

@@ -11,7 +11,7 @@ from typing import Any
 
 from argot.databases import POSTGRESQL, Connection, Cursor, FetchedRows, SingleStatements
 from argot.jargon_db.store.connections import Connections
-from argot.jargon_db.store.nul_texts import escaped, unescape
+from argot.jargon_db.store.nul_texts import escape, unescape
 from argot.jargon_db.store.postgres_copy import copy_to_sqlite
 from argot.jargon_db.store.postgres_statements import translate_statement
 from argot.jargon_db.store.rows import Row
@@ -126,8 +126,8 @@ class GlossaryConnection:
 def _escape_parameters(parameters: Any) -> Any:
     """Parameters, by place or by name, as PostgreSQL takes them."""
     if isinstance(parameters, Mapping):
-        return {name: escaped(value) if isinstance(value, str) else value for name, value in parameters.items()}
-    return [escaped(value) if isinstance(value, str) else value for value in parameters]
+        return {name: escape(value) if isinstance(value, str) else value for name, value in parameters.items()}
+    return [escape(value) if isinstance(value, str) else value for value in parameters]
 
 
 def _unescape_row(row: Iterable[Any]) -> tuple[Any, ...]:

@@ -145,7 +145,7 @@ class Mining:
             miner = Miner()
             for text in texts:
                 miner.read(text)
-            for mined in miner.mined():
+            for mined in miner.collect():
                 # A term without a meaning is nothing to propose.
                 if mined.expansion and mined.score >= LEAST:
                     self._weigh(mined, audience)

@@ -188,7 +188,7 @@ def _surroundings(kb: KnowledgeBase, corpus: Any, glossary: Glossary, principal:
     from argot.graph.run_context import extractive_context
 
     # What asks back or writes is switched off: it would take time, and change nothing that is compared.
-    profile = kb.profiles.named(kb.settings.profile).model_copy(
+    profile = kb.profiles.find(kb.settings.profile).model_copy(
         update={"misses": "lenient", "choose_sense": False, "generate_answer": False, "passages": TOP}
     )
     run = extractive_context(corpus, glossary, principal, profile, kb.settings)

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeAlias
 
 from argot.databases import Connection, replace_nul
 from argot.errors import DamagedStore
-from argot.jargon_db.store.nul_texts import escaped, unescape
+from argot.jargon_db.store.nul_texts import escape, unescape
 from argot.service.moving.moved_stores import MovedTable
 
 Row: TypeAlias = tuple[Any, ...]
@@ -161,7 +161,7 @@ class RowsOfTable:
         columns = self.table.columns
         marks = ", ".join("?" for _ in columns)
         if self._changes(connection):
-            rows = [_each_text(row, escaped) for row in rows]
+            rows = [_each_text(row, escape) for row in rows]
         connection.executemany(f"INSERT INTO {self._called(connection)} ({_listed(columns)}) VALUES ({marks})", rows)
 
     def compared(self, row: Row) -> Row:

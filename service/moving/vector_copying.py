@@ -35,7 +35,7 @@ def copy_vectors(connection: Connection, here: VectorIndex, there: VectorIndex, 
             batch = left[start : start + AT_ONCE]
             vectors = here.get(collection, batch)
             if len(vectors) < len(batch):
-                raise here.damaged(f"{len(batch) - len(vectors)} vectors of {collection} are missing")
+                raise here.build_damage_error(f"{len(batch) - len(vectors)} vectors of {collection} are missing")
             there.upsert(collection, vectors)
             told(WHAT, len(batch))
 

@@ -151,7 +151,7 @@ def _profiles(home: Path) -> Iterator[Finding]:
     names = saved.names()
     for name in names:
         try:
-            saved.named(name)
+            saved.find(name)
         except InvalidSettings as error:
             remedy = f"mend the file, or: argot profile remove {name} --home {quote_shell(home)}"
             yield bad(f"profile {name}", str(error), remedy)

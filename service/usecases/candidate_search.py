@@ -72,7 +72,7 @@ def _side_by_side(kb: KnowledgeBase, principal: Principal, question: str, run: R
     if not question:
         raise InvalidInput("There is no question. Type one.")
     require_safe_model(run.model)
-    profile = kb.profiles.named(kb.settings.profile)
+    profile = kb.profiles.find(kb.settings.profile)
     query = WeightedQuery(question)
     hits = hybrid_search(kb.corpus, principal, [query], profile)[:FOUND]
     kind = run.request.kind

@@ -109,7 +109,7 @@ def _summaries(kb: KnowledgeBase) -> list[ProfileSummary]:
 
 def _summary(kb: KnowledgeBase, name: str) -> ProfileSummary:
     try:
-        found = kb.profiles.named(name)
+        found = kb.profiles.find(name)
     except InvalidSettings as error:
         # Edited by hand, and wrong: the others are listed all the same.
         return ProfileSummary(name, "", "saved", problem=str(error))

@@ -99,9 +99,9 @@ async def derivation_status(
 
 def _status(kb: KnowledgeBase, documents: list[Document], keys: set[str]) -> DerivationStatus:
     settings, doing, states = kb.settings, doing_now(kb), DerivationStates(kb.document_store.database)
-    spent, limit = states.spent(budget_day(utc_now())), settings.derive_calls_per_day
+    spent, limit = states.read_spending(budget_day(utc_now())), settings.derive_calls_per_day
     is_spent = bool(limit) and spent.calls >= limit and bool(settings.model_url)
-    noted = states.noted()
+    noted = states.read_states()
     shown = [
         DocumentProgress(one.id, one.name, "being derived")
         if derivation_key(one.id) in keys

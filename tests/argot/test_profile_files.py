@@ -47,8 +47,8 @@ def test_what_a_profile_is_for_may_be_any_text(about: str) -> None:
 def test_a_saved_profile_follows_the_defaults_in_what_it_does_not_change(tmp_path: Path) -> None:
     saved = SavedProfiles(tmp_path)
     saved.save("lab", change_profile(PROFILES["strict"], {"passages": 20}))
-    assert compare_switches(saved.named("lab")) == {"misses": "strict", "withhold_unsupported": True, "passages": 20}
-    assert (saved.names(), saved.named("lab").name) == (["lab"], "lab")
+    assert compare_switches(saved.find("lab")) == {"misses": "strict", "withhold_unsupported": True, "passages": 20}
+    assert (saved.names(), saved.find("lab").name) == (["lab"], "lab")
     active = [
         line for line in (tmp_path / "profiles" / "lab.toml").read_text().splitlines() if line[:1] not in ("", "#")
     ]
@@ -64,7 +64,7 @@ def test_a_name_that_could_lead_elsewhere_is_refused(tmp_path: Path, name: str) 
     with pytest.raises(InvalidSettings, match="small letters"):
         saved.save(name, Profile())
     with pytest.raises(InvalidSettings, match="Unknown profile"):
-        saved.named(name)
+        saved.find(name)
     assert not (tmp_path / "profiles").exists()
 
 
@@ -79,9 +79,9 @@ def test_another_of_the_same_name_is_replaced_only_when_asked(tmp_path: Path) ->
     saved.save("lab", Profile(rerank=False))
     with pytest.raises(Conflict, match="--force"):
         saved.save("lab", Profile())
-    assert not saved.named("lab").rerank
+    assert not saved.find("lab").rerank
     saved.save("lab", Profile(), replace=True)
-    assert saved.named("lab").rerank
+    assert saved.find("lab").rerank
 
 
 def test_files_of_other_names_and_kinds_are_no_profiles(tmp_path: Path) -> None:

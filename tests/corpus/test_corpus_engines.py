@@ -148,7 +148,7 @@ def test_how_far_derivation_is(store: CorpusStore) -> None:
     assert states.due("summaries", now) == [lamp.id]
     for _ in range(2):
         states.record_spending("2027-01-01", 2, 30)
-    assert states.spent("2027-01-01") == Spending(4, 60)
+    assert states.read_spending("2027-01-01") == Spending(4, 60)
 
 
 def test_sources_and_what_they_hold(store: CorpusStore) -> None:

@@ -65,7 +65,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[datetime]:
 async def states(kb: KnowledgeBase) -> dict[str, tuple[str, int, str]]:
     """By the names of documents: what is noted of them."""
     store = (await kb.load()).store
-    noted = DerivationStates(store.database).noted()
+    noted = DerivationStates(store.database).read_states()
     names = {one.id: one.name for one in store.documents(ROOT)}
     return {names[id_]: (one.state, one.tries, one.detail) for id_, one in noted.items()}
 

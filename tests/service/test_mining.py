@@ -156,7 +156,7 @@ def test_mining_counts_passages_and_merges_plurals_and_fragments() -> None:
     miner.read(MinedText("p1", "All word lines (WLs) are raised."))
     miner.read(MinedText("p2", "The word line (WL) is raised."))
     miner.read(MinedText("p3", "WL, a selected word line, is raised. A wafer lot (WL) moves."))
-    mined = {(one.term, one.expansion): one for one in miner.mined()}
+    mined = {(one.term, one.expansion): one for one in miner.collect()}
     assert mined["WL", "word line"].count == 2
     assert {passage for passage, _ in mined["WL", "word line"].evidence} == {"p1", "p2"}
     assert mined["WL", "wafer lot"].count == 1

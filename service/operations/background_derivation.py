@@ -198,7 +198,7 @@ async def _is_spent(kb: KnowledgeBase, states: DerivationStates) -> bool:
     # Rules cost nothing.
     if not limit or kb.model_server is None:
         return False
-    return (await kb.blocking(states.spent, budget_day(utc_now()))).calls >= limit
+    return (await kb.blocking(states.read_spending, budget_day(utc_now()))).calls >= limit
 
 
 @dataclass

@@ -60,7 +60,7 @@ async def profile_show(kb: KnowledgeBase, principal: Principal, *, name: Text) -
     Raises:
         InvalidSettings: there is none of this name, or its file is wrong.
     """
-    return _shown(await kb.blocking(kb.profiles.named, name))
+    return _shown(await kb.blocking(kb.profiles.find, name))
 
 
 @usecase("manager", everywhere=True)
@@ -84,7 +84,7 @@ async def profile_save(
     """
     if base is not None and toml is not None:
         raise InvalidInput("Give a base or a profile as TOML, not both.")
-    started = read_profile(toml, name) if toml is not None else await kb.blocking(kb.profiles.named, base or "default")
+    started = read_profile(toml, name) if toml is not None else await kb.blocking(kb.profiles.find, base or "default")
     # What the one it starts from is for need not be what this one is for.
     told = about if about is not None else started.about if toml is not None else ""
     changed = change_profile(started, switches or {}).model_copy(update={"about": told})
@@ -99,7 +99,7 @@ async def profile_for(kb: KnowledgeBase, name: str) -> Profile:
         InvalidSettings: there is none.
     """
     # For nearly every question nothing is read from the disk.
-    return PROFILES[name] if name in PROFILES else await kb.blocking(kb.profiles.named, name)
+    return PROFILES[name] if name in PROFILES else await kb.blocking(kb.profiles.find, name)
 
 
 def _summaries(kb: KnowledgeBase) -> list[ProfileSummary]:

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from argot.lazy import lazily
+from argot.lazy import build_lazy_getattr
 
 if TYPE_CHECKING:
     from argot.errors import ArgotError
-    from argot.profile import Profile, profile_named
+    from argot.profile import Profile, find_profile
     from argot.results import AskEvent, AskResult
     from argot.settings import Settings, load_settings
     from argot.types import Passage, Principal
@@ -20,15 +20,15 @@ __all__ = [
     "Profile",
     "Settings",
     "__version__",
+    "find_profile",
     "load_settings",
-    "profile_named",
 ]
 
 __version__ = "0.3.1"
 
 # Type checkers read the imports above; a `__getattr__` would tell them that every name is there.
 if not TYPE_CHECKING:
-    __getattr__ = lazily(
+    __getattr__ = build_lazy_getattr(
         __name__,
         {
             "ArgotError": "errors",
@@ -39,6 +39,6 @@ if not TYPE_CHECKING:
             "Profile": "profile",
             "Settings": "settings",
             "load_settings": "settings",
-            "profile_named": "profile",
+            "find_profile": "profile",
         },
     )

@@ -18,15 +18,15 @@ def utc_now() -> datetime:
 
 def timestamp(precision: Precision = "milliseconds") -> str:
     """The time now as text."""
-    return utc_text(utc_now(), precision)
+    return format_utc(utc_now(), precision)
 
 
-def utc_text(moment: datetime, precision: Precision = "milliseconds") -> str:
+def format_utc(moment: datetime, precision: Precision = "milliseconds") -> str:
     return moment.astimezone(UTC).isoformat(timespec=precision)
 
 
-def time_left(seconds: float) -> str:
-    """As in 40 s, 12 min, 3.5 h."""
+def format_time_left(seconds: float) -> str:
+    """Format a remaining time, as in 40 s, 12 min, 3.5 h."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,4 +1,4 @@
-"""What a store needs of the engine that keeps it: SQLite in a file, or PostgreSQL.
+"""The interface between a store and the engine that keeps it: SQLite in a file, or PostgreSQL.
 
 A store is one module on both. Its SQL keeps to what both know: `?` and `:name`, ON CONFLICT, RETURNING, CASE, CAST.
 Where they have no words in common, the store asks the `Dialect`; a migration that has to differ is a `PerEngine`.
@@ -41,7 +41,7 @@ class Row(Protocol):
 
 
 class Cursor(Protocol):
-    """What came of a statement."""
+    """The result of a statement."""
 
     @property
     def rowcount(self) -> int: ...
@@ -64,20 +64,20 @@ class Connection(Protocol):
     def executemany(self, sql: str, parameters: Iterable[Any], /) -> Cursor: ...
 
 
-def without_nul(text: str) -> str:
+def replace_nul(text: str) -> str:
     """The text as every engine keeps it, and as long as before: PostgreSQL has no U+0000."""
     return text.replace("\0", "\ufffd")
 
 
-def bytes_read(connection: Connection, sql: str, parameters: Parameters = ()) -> Cursor:
+def read_binary(connection: Connection, sql: str, parameters: Parameters = ()) -> Cursor:
     """The rows of a statement that reads large values of bytes; as they are, also where bytes are else sent as text."""
     execute = getattr(connection, "execute_binary", connection.execute)
     found: Cursor = execute(sql, parameters)
     return found
 
 
-class Fetched:
-    """What a statement found, when its transaction may be over."""
+class FetchedRows:
+    """The rows that a statement found, read before its transaction ended."""
 
     def __init__(self, rows: list[Any], description: Any, rowcount: int) -> None:
         self._rows = iter(rows)
@@ -104,12 +104,12 @@ class SingleStatements:
     def __init__(self, reading: Callable[[], AbstractContextManager[Connection]]) -> None:
         self._reading = reading
 
-    def execute(self, sql: str, parameters: Any = (), /) -> Fetched:
+    def execute(self, sql: str, parameters: Any = (), /) -> FetchedRows:
         with self._reading() as connection:
             cursor = connection.execute(sql, parameters)
-            return Fetched(cursor.fetchall(), cursor.description, cursor.rowcount)
+            return FetchedRows(cursor.fetchall(), cursor.description, cursor.rowcount)
 
-    def executemany(self, sql: str, parameters: Iterable[Any], /) -> Fetched:
+    def executemany(self, sql: str, parameters: Iterable[Any], /) -> FetchedRows:
         raise NotImplementedError("Rows are written within `writing`.")
 
 
@@ -137,12 +137,12 @@ class Dialect:
             return f"group_concat({expression}, char(31))"
         return f"string_agg({expression}, chr(31))"
 
-    def lowered(self, expression: str) -> str:
+    def lower_ascii(self, expression: str) -> str:
         """A text with small letters for A to Z, and all others as they are, as both engines can."""
         return f"lower({expression})" if self.engine == "sqlite" else f'lower({expression} COLLATE "C")'
 
     def holds(self, text: str, part: str) -> str:
-        """Whether a text holds another, letter for letter."""
+        """Return whether a text holds another, letter for letter."""
         return f"{'instr' if self.engine == 'sqlite' else 'strpos'}({text}, {part}) > 0"
 
     def member(self, text: str, name: str) -> str:
@@ -189,23 +189,23 @@ class PerEngine:
 
 
 @dataclass(frozen=True, slots=True)
-class AsWritten:
+class PostgresqlMigration:
     """A migration of a store that is on PostgreSQL alone: its script is run as it stands."""
 
     postgresql: str
 
 
 @dataclass(frozen=True, slots=True)
-class Additive:
+class AdditiveMigration:
     """A migration that an Argot which does not know it can live with on PostgreSQL: it adds, and demands nothing.
 
     So that several processes can be brought up to date one after the other.
     """
 
-    script: str | PerEngine | AsWritten
+    script: str | PerEngine | PostgresqlMigration
 
 
-StoreMigration: TypeAlias = str | PerEngine | AsWritten | Additive | Callable[[Any], None]
+StoreMigration: TypeAlias = str | PerEngine | PostgresqlMigration | AdditiveMigration | Callable[[Any], None]
 """One step of a store's schema. A script is for both engines, translated for PostgreSQL; a function is for SQLite."""
 
 
@@ -224,7 +224,7 @@ class Database(Protocol):
 
     @property
     def name(self) -> str:
-        """As errors name it: the file, or the server and schema."""
+        """The name that errors give it: the file, or the server and schema."""
 
     def rows(self, sql: str, *parameters: object) -> list[Any]:
         """The rows of one statement that changes nothing. It may be run twice, where the connection is lost."""
@@ -255,7 +255,7 @@ class Database(Protocol):
 
 
 class Stores(Protocol):
-    """Where the stores of one knowledge base are kept."""
+    """The place that keeps the stores of one knowledge base."""
 
     def open(self, name: str, migrations: Sequence[StoreMigration]) -> Database:
         """The store of this name, with every migration applied; made where there is none.
@@ -266,6 +266,6 @@ class Stores(Protocol):
         """
 
     def holds(self, name: str) -> bool:
-        """Whether there is a store of this name already."""
+        """Return whether there is a store of this name already."""
 
     def close(self) -> None: ...

@@ -21,7 +21,7 @@ change begins that would probably run out of room.
 
 
 def is_no_room(error: BaseException) -> bool:
-    """Whether an error, or one that it was raised from, says that the disk or a quota is full."""
+    """Return whether an error, or one that it was raised from, says that the disk or a quota is full."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, OSError) and cause.errno in NO_ROOM_ERRNOS:
@@ -34,7 +34,7 @@ def is_no_room(error: BaseException) -> bool:
     return False
 
 
-def no_room_error(place: Path | str, detail: object) -> StoreUnavailable:
+def build_no_room_error(place: Path | str, detail: object) -> StoreUnavailable:
     """Build the error that a full disk is told by, in every surface."""
     return StoreUnavailable(
         f"{place} cannot be written: {detail}. {NO_ROOM_REMEDY}, and try again.", NO_ROOM_REMEDY, no_room=True
@@ -52,4 +52,4 @@ def require_room(folder: Path) -> None:
     free = shutil.disk_usage(existing).free
     if free < RESERVE_BYTES:
         detail = f"{free / 2**20:.1f} MB are free on its disk, and a change needs {RESERVE_BYTES >> 20} MB"
-        raise no_room_error(folder, detail)
+        raise build_no_room_error(folder, detail)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote
 
-_UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_CONTROL_CHARACTERS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _LEFTOVERS = (
     (re.compile(r"~\$.|\.~lock\..*#$"), "a lock file, which an Office program keeps while a document is open"),
     (
@@ -22,10 +22,10 @@ def plain_text(name: str) -> str:
     """A name without control characters, and without those that turn the direction of what follows: they let a file
     look like one of another kind.
     """
-    return _UNSHOWN.sub("", name)
+    return _CONTROL_CHARACTERS.sub("", name)
 
 
-def leftover_kind(name: str) -> str:
+def find_leftover_kind(name: str) -> str:
     """Return the kind of file that programs leave beside documents, such as "~$plan.docx"; empty for all others."""
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
     return next((kind for pattern, kind in _LEFTOVERS if pattern.match(last)), "")

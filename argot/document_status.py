@@ -1,4 +1,4 @@
-"""What a document says of its own standing: whether it is in force, and what of a line is such a status at all."""
+"""The status that a document gives itself: whether it is in force, and which part of a line is a status."""
 
 from __future__ import annotations
 
@@ -12,29 +12,31 @@ _NOT_IN_FORCE = (
 )
 _IN_FORCE = "approved|final|published|released|in force|effective"
 _OPEN = r"in review|under review|for (?:review|comments?)"
-_DRAFTED = r"(?:(?:final|first|second|working|initial|early) )?"
-_MORE = (
+_DRAFT_PREFIX = r"(?:(?:final|first|second|working|initial|early) )?"
+_STATUS_TAIL = (
     # "Draft 2", "Superseded by Travel policy 2025", "Approved (board)"; "Draft means that ..." is a sentence.
     r"(?: (?:v?\d[\w.-]*|(?:by|since|on|from|until|of|for|as of|version|rev(?:ision)?)\b.{0,80})|\s*[(,;/–-].{0,80})?"
 )
-_STATUS = re.compile(rf"{_DRAFTED}(?:{_NOT_IN_FORCE}|{_IN_FORCE}|{_OPEN})\b{_MORE}", re.IGNORECASE)
-_ASIDE = re.compile(rf"{_DRAFTED}(?:{_NOT_IN_FORCE})\b.*", re.IGNORECASE | re.DOTALL)
-_TELLING = re.compile(rf"{_DRAFTED}(?:{_NOT_IN_FORCE}|{_OPEN})\b.*", re.IGNORECASE | re.DOTALL)
-_NAMED = re.compile(r"\b(?:by|since|on|from|until|as of)\b.*", re.IGNORECASE)
-_MOST_WORDS = 4
+_STATUS = re.compile(rf"{_DRAFT_PREFIX}(?:{_NOT_IN_FORCE}|{_IN_FORCE}|{_OPEN})\b{_STATUS_TAIL}", re.IGNORECASE)
+_NOT_IN_FORCE_STATUS = re.compile(rf"{_DRAFT_PREFIX}(?:{_NOT_IN_FORCE})\b.*", re.IGNORECASE | re.DOTALL)
+_NOTABLE_STATUS = re.compile(rf"{_DRAFT_PREFIX}(?:{_NOT_IN_FORCE}|{_OPEN})\b.*", re.IGNORECASE | re.DOTALL)
+_ATTRIBUTION = re.compile(r"\b(?:by|since|on|from|until|as of)\b.*", re.IGNORECASE)
+_MAX_STATUS_WORDS = 4
 """Of a status: more make a sentence. By whom and since when is not counted."""
 
 
 def is_status(value: str) -> bool:
-    """Whether a value found in a text, as behind "Status:", says how a document stands, and is no running text."""
-    return bool(_STATUS.fullmatch(value)) and len(_NAMED.sub("", value).split()) <= _MOST_WORDS
+    """Return whether a value found in a text, as behind "Status:", says how a document stands, and is no running
+    text.
+    """
+    return bool(_STATUS.fullmatch(value)) and len(_ATTRIBUTION.sub("", value).split()) <= _MAX_STATUS_WORDS
 
 
 def is_in_force(document: Document) -> bool:
-    """Whether it may be relied on as far as it says itself; one without a status may."""
-    return not any(_ASIDE.fullmatch(value.strip()) for value in document.values("status"))
+    """Return whether it may be relied on as far as it says itself; one without a status may."""
+    return not any(_NOT_IN_FORCE_STATUS.fullmatch(value.strip()) for value in document.values("status"))
 
 
-def is_telling(status: str) -> bool:
-    """Whether people should hear of it: of what is cited they expect that it is in force."""
-    return _TELLING.fullmatch(status) is not None
+def is_notable(status: str) -> bool:
+    """Return whether people should hear of it: of what is cited they expect that it is in force."""
+    return _NOTABLE_STATUS.fullmatch(status) is not None

@@ -9,13 +9,13 @@ ArgotError
 ├── NotFound              no such thing, or not for this person (the two are never told apart)
 ├── NotAllowed            the person may see it, but may not do this
 ├── Conflict              it changed in the meantime
-├── OfThisMachine         names files and commands of this machine; people who ask over the network see other words
+├── LocalError            names files and commands of this machine; people who ask over the network see other words
 │   ├── KnowledgeBaseBusy     another process owns the knowledge base
 │   ├── DamagedStore          a store is corrupt or does not fit; the message holds the mending command
 │   ├── StoreUnavailable      a store is sound, but the system does not let it be read or written (full, permissions)
 │   │   └── VectorsUnavailable    the server that holds the vectors does not answer; searches go on by words alone
 │   └── MissingExtra          an optional package is needed; the message holds the install command
-├── Later                 not now, but after `wait` seconds
+├── RetryLater            not now, but after `wait` seconds
 │   ├── TooManyQuestions      one person asks too fast, or all together ask more than is taken on
 │   └── ServiceStopping       the service is being stopped, and begins nothing new
 ├── AnswerStopped         somebody stopped it, in another window
@@ -44,7 +44,7 @@ class ArgotError(Exception):
 
 
 class InvalidInput(ArgotError):
-    """What was given cannot be used."""
+    """The input cannot be used."""
 
 
 class UnreadableDocument(InvalidInput):
@@ -62,7 +62,7 @@ class UnreadableDocument(InvalidInput):
 
 @dataclass(frozen=True, slots=True)
 class RowProblem:
-    """What is wrong at one place of a glossary file.
+    """A problem at one place of a glossary file.
 
     `row` counts from 1, the header being row 1; `column` may be empty. `where` names the place in files without rows
     ("line 3, column 9", "concept http://..."); empty with `row` 0: the file as a whole.
@@ -126,7 +126,7 @@ class Conflict(ArgotError):
         super().__init__(message)
 
 
-class OfThisMachine(ArgotError):
+class LocalError(ArgotError):
     """Names files and commands of this machine. People who ask over the network are shown `elsewhere` instead."""
 
     elsewhere = "A store does not answer. Whoever runs Argot sees which with: argot doctor"
@@ -136,15 +136,15 @@ class OfThisMachine(ArgotError):
         return self.elsewhere if asked_from_elsewhere.get() else super().__str__()
 
 
-class KnowledgeBaseBusy(OfThisMachine):
+class KnowledgeBaseBusy(LocalError):
     """Another process owns the knowledge base and cannot be reached."""
 
 
-class DamagedStore(OfThisMachine):
+class DamagedStore(LocalError):
     """A store is corrupt, truncated or of another version. The message ends with the command that mends it."""
 
 
-class StoreUnavailable(OfThisMachine):
+class StoreUnavailable(LocalError):
     """The system does not let a store be read or written. The message says what to free or allow.
 
     `remedy` says it without a path, for people who ask over the network. `no_room`: the disk or a quota is full.
@@ -173,7 +173,7 @@ class VectorsUnavailable(StoreUnavailable):
         self.broke_off = broke_off
 
 
-class MissingExtra(OfThisMachine):
+class MissingExtra(LocalError):
     """An optional package is missing."""
 
     elsewhere = "A package is missing for that. Whoever runs Argot sees which with: argot doctor"
@@ -189,7 +189,7 @@ def install_command(extra: str) -> str:
     return f"{shlex.quote(sys.executable)} -m pip install 'argot[{extra}]'"
 
 
-class Later(ArgotError):
+class RetryLater(ArgotError):
     """It cannot be done now; `wait` says in how many seconds it can be tried again (HTTP: Retry-After)."""
 
     wait: int = 30
@@ -199,11 +199,11 @@ class Later(ArgotError):
         super().__init__(message)
 
 
-class TooManyQuestions(Later):
+class TooManyQuestions(RetryLater):
     """One person asks faster than the settings allow, or all together ask more than the service takes on."""
 
 
-class ServiceStopping(Later):
+class ServiceStopping(RetryLater):
     """The service is being stopped: what runs is finished, nothing new is begun."""
 
 
@@ -219,7 +219,7 @@ class ModelUnavailable(ArgotError):
     """The language model server refused, failed or took too long."""
 
 
-def error_named(kind: str, message: str) -> ArgotError:
+def rebuild_error(kind: str, message: str) -> ArgotError:
     """An error that another process met, of its own class again and with its own message.
 
     Args:

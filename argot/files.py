@@ -4,7 +4,7 @@ Opening a pipe may wait for ever, reading a device never ends, and opening some 
 what its maker may not read and the reader may. Whatever is checked by path may be exchanged before it is opened. So
 the opened file is checked, and the way to it is walked folder by folder, by handles (`read_below`).
 
-`replacing` and `write_atomically` write a file of our own so that nobody ever sees half of it.
+`replace_atomically` and `write_atomically` write a file of our own so that nobody ever sees half of it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
-SYSTEM = (Path("/proc"), Path("/sys"), Path("/dev"))
+SYSTEM_FOLDERS = (Path("/proc"), Path("/sys"), Path("/dev"))
 """What lies there looks like files and is the system's and its processes' own: memory, environments, devices."""
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
@@ -30,13 +30,13 @@ _KINDS = (
     (stat.S_ISLNK, "a link"),
 )
 # Non-blocking: opening a pipe nobody writes to would otherwise wait for ever, before its kind can be looked at.
-_TO_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
+_READ_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 # macOS has no O_PATH.
-_TO_PASS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_CLOEXEC | os.O_DIRECTORY | os.O_NOFOLLOW
+_FOLDER_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_CLOEXEC | os.O_DIRECTORY | os.O_NOFOLLOW
 """A folder may be passed through that may not be listed."""
 
 
-_NO_FLUSH = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP)
+_NO_FLUSH_ERRNOS = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP)
 """What file systems say that flush files alone, and no folders."""
 
 
@@ -55,7 +55,7 @@ def read_bytes(path: Path, most: int = -1) -> bytes:
     """
     # Before opening, since that alone has effects on some devices; and after it, since the file may be another by then.
     require_file(path.stat().st_mode)
-    with _opened(path) as handle, open(handle, "rb", closefd=False) as file:
+    with _open_file(path) as handle, open(handle, "rb", closefd=False) as file:
         require_file(os.fstat(handle).st_mode)
         return file.read(most)
 
@@ -74,18 +74,18 @@ def read_below(root: Path, path: Path) -> bytes:
     """A file in a folder, or below it; links in that folder count as long as they do not leave it.
 
     Args:
-        root: without links (`resolved`).
+        root: without links (`resolve_links`).
 
     Raises:
         OSError: it cannot be read. NotAFile: it is no file, lies elsewhere by now, or is the system's own.
     """
-    found = resolved(path, strict=True)
+    found = resolve_links(path, strict=True)
     if not found.is_relative_to(root):
         raise NotAFile("a link that leaves its folder")
-    # From folder to folder: a link put in the way after `resolved` must not lead out of the root.
-    with _passed(root, found.relative_to(root).parts[:-1]) as folder:
+    # From folder to folder: a link put in the way after `resolve_links` must not lead out of the root.
+    with _walk_folders(root, found.relative_to(root).parts[:-1]) as folder:
         require_file(os.stat(found.name, dir_fd=folder, follow_symlinks=False).st_mode)
-        with _opened(found.name, os.O_NOFOLLOW, folder) as handle:
+        with _open_file(found.name, os.O_NOFOLLOW, folder) as handle:
             return _read_document(handle)
 
 
@@ -95,15 +95,15 @@ def read_anywhere(path: Path) -> bytes:
     Raises:
         OSError: it cannot be read. NotAFile
     """
-    found = resolved(path, strict=True)
+    found = resolve_links(path, strict=True)
     if is_system(found):
-        raise NotAFile(system_reason(found))
+        raise NotAFile(explain_system_path(found))
     require_file(found.stat().st_mode)
-    with _opened(found) as handle:
+    with _open_file(found) as handle:
         return _read_document(handle)
 
 
-def resolved(path: Path, *, strict: bool = False) -> Path:
+def resolve_links(path: Path, *, strict: bool = False) -> Path:
     """The path without links. Not `Path.resolve`, which raises RuntimeError where links lead in circles (Python 3.11).
 
     Raises:
@@ -117,12 +117,12 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
     Only its owner can read it.
     """
-    with replacing(path) as file:
+    with replace_atomically(path) as file:
         file.write(content.encode() if isinstance(content, str) else content)
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
+def replace_atomically(path: Path) -> Iterator[IO[bytes]]:
     """A new file beside `path`, called `.NAME.something`, which replaces it once all of it has reached the disk.
 
     It is removed if writing fails; one that is left was written by a process that was killed.
@@ -158,7 +158,7 @@ def flush_folder(folder: Path) -> None:
     try:
         os.fsync(opened)
     except OSError as error:
-        if error.errno not in _NO_FLUSH:
+        if error.errno not in _NO_FLUSH_ERRNOS:
             raise
     finally:
         os.close(opened)
@@ -174,31 +174,31 @@ def require_file(mode: int) -> None:
 
 
 def is_system(found: Path) -> bool:
-    """Whether a path without links is the system's own: by its name, or by what is mounted there."""
-    if any(found.is_relative_to(one) for one in SYSTEM):
+    """Return whether a path without links is the system's own: by its name, or by what is mounted there."""
+    if any(found.is_relative_to(one) for one in SYSTEM_FOLDERS):
         return True
     # What cannot be looked at will fail when it is opened, with the better message.
     with suppress(OSError):
-        return found.stat().st_dev in _system_devices()
+        return found.stat().st_dev in _find_system_devices()
     return False
 
 
-def system_reason(found: Path) -> str:
+def explain_system_path(found: Path) -> str:
     return f"{found} is the system's own, and no document"
 
 
 def _read_document(handle: int) -> bytes:
     found = os.fstat(handle)
     require_file(found.st_mode)
-    if found.st_dev in _system_devices():
+    if found.st_dev in _find_system_devices():
         raise NotAFile("a file of the system's own, and no document")
     with open(handle, "rb", closefd=False) as file:
         return file.read()
 
 
 @contextmanager
-def _opened(path: Path | str, flags: int = 0, folder: int | None = None) -> Iterator[int]:
-    handle = os.open(path, _TO_READ | flags, dir_fd=folder)
+def _open_file(path: Path | str, flags: int = 0, folder: int | None = None) -> Iterator[int]:
+    handle = os.open(path, _READ_FLAGS | flags, dir_fd=folder)
     try:
         yield handle
     finally:
@@ -206,12 +206,12 @@ def _opened(path: Path | str, flags: int = 0, folder: int | None = None) -> Iter
 
 
 @contextmanager
-def _passed(root: Path, parts: tuple[str, ...]) -> Iterator[int]:
+def _walk_folders(root: Path, parts: tuple[str, ...]) -> Iterator[int]:
     """A handle of the folder at the end of these parts below `root`; a part that is a link raises OSError."""
-    handle = os.open(root, _TO_PASS)
+    handle = os.open(root, _FOLDER_FLAGS)
     try:
         for part in parts:
-            inner = os.open(part, _TO_PASS, dir_fd=handle)
+            inner = os.open(part, _FOLDER_FLAGS, dir_fd=handle)
             os.close(handle)
             handle = inner
         yield handle
@@ -220,8 +220,8 @@ def _passed(root: Path, parts: tuple[str, ...]) -> Iterator[int]:
 
 
 @cache
-def _system_devices() -> frozenset[int]:
+def _find_system_devices() -> frozenset[int]:
     # By device: the same file system may be mounted elsewhere, too.
-    found = {one.stat().st_dev for one in SYSTEM if one.exists()}
+    found = {one.stat().st_dev for one in SYSTEM_FOLDERS if one.exists()}
     # In some containers /dev lies on the root's own file system: then its number says nothing.
     return frozenset(found - {Path("/").stat().st_dev})

@@ -20,7 +20,7 @@ MIGRATIONS: list[StoreMigration] = [
 class KeptFiles(Protocol):
     """Safe to use from several threads and processes."""
 
-    def shown(self, name: str) -> str:
+    def locate(self, name: str) -> str:
         """The file as messages name it."""
 
     def read(self, name: str, most: int = -1) -> bytes:
@@ -32,20 +32,20 @@ class KeptFiles(Protocol):
         """
 
     def write(self, name: str, content: bytes) -> None:
-        """From the moment this returns, also after a crash, this is what it holds."""
+        """Replace the content of the file; once this returns, a crash cannot lose it."""
 
     def remove(self, name: str) -> None:
-        """Nothing happens where it is not there."""
+        """Remove the file; do nothing if there is none."""
 
     def names(self, folder: str, suffix: str = "") -> list[str]:
-        """Of the files of this folder that end so, in order."""
+        """List the files of this folder that have this suffix, in order."""
 
 
 class FolderFiles:
     def __init__(self, home: Path) -> None:
         self.home = home
 
-    def shown(self, name: str) -> str:
+    def locate(self, name: str) -> str:
         return str(self.home / name)
 
     def read(self, name: str, most: int = -1) -> bytes:
@@ -63,7 +63,7 @@ class FolderFiles:
 
 
 class DatabaseFiles:
-    """In the store `files`.
+    """Files in the store `files`.
 
     Raises:
         DamagedStore, StoreUnavailable: by every method.
@@ -72,13 +72,13 @@ class DatabaseFiles:
     def __init__(self, stores: Stores) -> None:
         self._database: Database = stores.open(STORE, MIGRATIONS)
 
-    def shown(self, name: str) -> str:
+    def locate(self, name: str) -> str:
         return f"{name} of {self._database.name}"
 
     def read(self, name: str, most: int = -1) -> bytes:
         found = self._database.rows("SELECT content FROM kept_files WHERE name = ?", name)
         if not found:
-            raise FileNotFoundError(2, "there is none of this name", self.shown(name))
+            raise FileNotFoundError(2, "there is none of this name", self.locate(name))
         content = bytes(found[0]["content"])
         return content if most < 0 else content[:most]
 

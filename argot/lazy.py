@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 
-def lazily(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+def build_lazy_getattr(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     """A package's `__getattr__` (PEP 562): it imports a public name from its home when it is first asked for.
 
     Args:
@@ -15,10 +15,10 @@ def lazily(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     """
 
     # Nothing is kept in the module's namespace: Python's own table of modules makes the second import cheap.
-    def named(name: str) -> Any:
+    def load_name(name: str) -> Any:
         home = homes.get(name)
         if home is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(import_module(f"{package}.{home}"), name)
 
-    return named
+    return load_name

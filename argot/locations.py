@@ -1,4 +1,4 @@
-"""Where in a document a passage stands, as people say it."""
+"""The place of a passage in its document, in words for people."""
 
 from __future__ import annotations
 

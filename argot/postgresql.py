@@ -17,12 +17,12 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from argot.clock import timestamp
-from argot.databases import POSTGRESQL, Additive, AsWritten, PerEngine, StoreMigration
+from argot.databases import POSTGRESQL, AdditiveMigration, PerEngine, PostgresqlMigration, StoreMigration
 from argot.errors import DamagedStore, InvalidSettings, StoreUnavailable
-from argot.postgresql_connection import PostgresqlConnection, connection_options
-from argot.postgresql_errors import is_lost, postgresql_named
-from argot.postgresql_presence import attend, attend_alone
-from argot.postgresql_translation import translated_schema
+from argot.postgresql_connection import PostgresqlConnection, build_connection_options
+from argot.postgresql_errors import convert_postgresql_errors, is_lost
+from argot.postgresql_presence import declare_open, take_exclusively
+from argot.postgresql_translation import translate_schema
 from argot.remedies import UPDATE
 
 CONNECT_SECONDS = 5
@@ -39,8 +39,8 @@ IDLE_SECONDS = 600
 """How long a transaction may go without a statement before PostgreSQL takes its locks away."""
 KEEP_ALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
 """Seconds until a silent connection is tried, and between tries; and after how many it is given up, on both ends."""
-MOST_CONNECTIONS = 10
-OLDEST_SERVER = 130_000
+MAX_CONNECTIONS = 10
+MIN_SERVER_VERSION = 130_000
 DEFAULT_SCHEMA = "argot"
 _PRESENT = "present"
 """The name of the lock of those who have it open."""
@@ -75,15 +75,15 @@ class PostgresqlStores:
     _alone: psycopg.Connection[Any] | None = None
 
     def __init__(
-        self, url: str, schema: str = DEFAULT_SCHEMA, *, most_connections: int = MOST_CONNECTIONS, alone: str = ""
+        self, url: str, schema: str = DEFAULT_SCHEMA, *, most_connections: int = MAX_CONNECTIONS, alone: str = ""
     ) -> None:
-        self.schema = _checked_schema(schema)
-        self.conninfo, self.name = _address(url, self.schema)
-        self.options = connection_options()
-        with ExitStack() as undone, postgresql_named(self.name):
+        self.schema = _check_schema(schema)
+        self.conninfo, self.name = _parse_address(url, self.schema)
+        self.options = build_connection_options()
+        with ExitStack() as undone, convert_postgresql_errors(self.name):
             if alone:
                 self._alone = undone.enter_context(psycopg.connect(self.conninfo, **self.options))
-                attend_alone(self._alone, self.lock_number(_PRESENT), self.name, alone)
+                take_exclusively(self._alone, self.lock_number(_PRESENT), self.name, alone)
             self._make_schema(alone=bool(alone))
             # Opened when it is known that the server answers: the pool itself would only say that it waited in vain.
             self._pool = ConnectionPool(
@@ -106,7 +106,7 @@ class PostgresqlStores:
             StoreUnavailable
         """
         database = PostgresqlDatabase(self, name)
-        with postgresql_named(self.name), self.connection() as connection:
+        with convert_postgresql_errors(self.name), self.connection() as connection:
             _migrate(connection, self, name, migrations)
         return database
 
@@ -143,13 +143,13 @@ class PostgresqlStores:
             self._alone.close()
 
     def _attend(self, connection: psycopg.Connection[Any]) -> None:
-        attend(connection, self.lock_number(_PRESENT), self.name)
+        declare_open(connection, self.lock_number(_PRESENT), self.name)
 
     def _make_schema(self, *, alone: bool) -> None:
         with psycopg.connect(self.conninfo, **self.options) as connection:
             if not alone:
                 self._attend(connection)
-            if connection.info.server_version < OLDEST_SERVER:
+            if connection.info.server_version < MIN_SERVER_VERSION:
                 raise StoreUnavailable(
                     f"{self.name} cannot be used: PostgreSQL {connection.info.server_version // 10_000} is too old."
                     " Use 13 or newer."
@@ -160,7 +160,7 @@ class PostgresqlStores:
                     f"{self.name} cannot be used: its texts are in {encoding}. Make a database whose texts are in UTF-8"
                     " (createdb --encoding UTF8 --template template0), and name that one."
                 )
-            with _locked(connection, self.lock_number("")):
+            with _lock_store(connection, self.lock_number("")):
                 # Looked for first: who may use a schema need not be let make one.
                 there = connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = $1", (self.schema,)).fetchone()
                 if not there:
@@ -170,7 +170,7 @@ class PostgresqlStores:
 
 
 @contextmanager
-def _locked(connection: psycopg.Connection[Any], number: int) -> Iterator[None]:
+def _lock_store(connection: psycopg.Connection[Any], number: int) -> Iterator[None]:
     """A transaction that begins with the lock of a store. It may take long: others wait for a migration's end."""
     with connection.transaction():
         connection.execute("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0", prepare=False)
@@ -181,9 +181,9 @@ def _locked(connection: psycopg.Connection[Any], number: int) -> Iterator[None]:
 def _migrate(
     connection: psycopg.Connection[Any], stores: PostgresqlStores, name: str, migrations: Sequence[StoreMigration]
 ) -> None:
-    while (seen := _seen(connection, stores, name, len(migrations))) < len(migrations):
-        with _locked(connection, stores.lock_number(name)):
-            if _seen(connection, stores, name, len(migrations)) == seen:  # else another process was faster
+    while (seen := _count_migrations(connection, stores, name, len(migrations))) < len(migrations):
+        with _lock_store(connection, stores.lock_number(name)):
+            if _count_migrations(connection, stores, name, len(migrations)) == seen:  # else another process was faster
                 additive = _apply(connection, migrations[seen])
                 connection.execute(
                     "INSERT INTO store_migrations (store, number, additive, at) VALUES ($1, $2, $3::int::boolean, $4)",
@@ -191,8 +191,8 @@ def _migrate(
                 )
 
 
-def _seen(connection: psycopg.Connection[Any], stores: PostgresqlStores, name: str, known: int) -> int:
-    """How many migrations the store has seen.
+def _count_migrations(connection: psycopg.Connection[Any], stores: PostgresqlStores, name: str, known: int) -> int:
+    """Return how many migrations the store has seen.
 
     Raises:
         DamagedStore: it has seen one of a newer Argot that this one cannot live with.
@@ -205,16 +205,16 @@ def _seen(connection: psycopg.Connection[Any], stores: PostgresqlStores, name: s
 
 
 def _apply(connection: psycopg.Connection[Any], migration: StoreMigration) -> bool:
-    """Whether an Argot that does not know the migration can live with it."""
-    script = migration.script if isinstance(migration, Additive) else migration
+    """Return whether an Argot that does not know the migration can live with it."""
+    script = migration.script if isinstance(migration, AdditiveMigration) else migration
     if callable(script):
         raise TypeError("A migration that is a function is for SQLite alone: PerEngine says it for both.")
-    if isinstance(script, AsWritten):
+    if isinstance(script, PostgresqlMigration):
         words = script.postgresql
     else:
-        words = translated_schema(script.postgresql if isinstance(script, PerEngine) else script)
+        words = translate_schema(script.postgresql if isinstance(script, PerEngine) else script)
     connection.execute(words or "SELECT 1", prepare=False)
-    return isinstance(migration, Additive)
+    return isinstance(migration, AdditiveMigration)
 
 
 # -- one store --------------------------------------------------------------------------------------------------------
@@ -231,7 +231,7 @@ class PostgresqlDatabase:
         self._lock = stores.lock_number(name)
 
     def rows(self, sql: str, *parameters: object) -> list[Any]:
-        with postgresql_named(self.name):
+        with convert_postgresql_errors(self.name):
             with self.stores.connection() as connection:
                 try:
                     return PostgresqlConnection(connection).execute(sql, parameters).fetchall()
@@ -275,7 +275,7 @@ class PostgresqlDatabase:
     @contextmanager
     def _block(self, begin: str) -> Iterator[PostgresqlConnection]:
         """A transaction that ends with the block. It begins on another connection where the first one is lost."""
-        with postgresql_named(self.name), ExitStack() as stack:
+        with convert_postgresql_errors(self.name), ExitStack() as stack:
             connection = stack.enter_context(self.stores.connection())
             try:
                 try:
@@ -311,7 +311,7 @@ def _commit(connection: psycopg.Connection[Any]) -> None:
         raise psycopg.errors.InFailedSqlTransaction("a statement failed before, and the transaction with it")
 
 
-def _checked_schema(schema: str) -> str:
+def _check_schema(schema: str) -> str:
     if not _SCHEMA_NAME.fullmatch(schema) or schema.startswith("pg_"):
         raise InvalidSettings(
             f"{schema!r} cannot be the schema of a knowledge base. Use 1 to 48 small letters, digits and '_',"
@@ -320,8 +320,8 @@ def _checked_schema(schema: str) -> str:
     return schema
 
 
-def _address(url: str, schema: str) -> tuple[str, str]:
-    """What libpq connects by, and how messages name it: without user and password."""
+def _parse_address(url: str, schema: str) -> tuple[str, str]:
+    """Return the connection string for libpq, and a name for messages, which holds no user and no password."""
     if not url.startswith(("postgresql://", "postgres://")):
         raise InvalidSettings(
             "The address of PostgreSQL begins with postgresql://, as in postgresql://USER@HOST/DATABASE."

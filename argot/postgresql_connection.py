@@ -10,11 +10,11 @@ from psycopg.adapt import AdaptersMap, Dumper, Loader
 from psycopg.types.string import StrDumper
 
 from argot.databases import Parameters
-from argot.postgresql_translation import translated
+from argot.postgresql_translation import translate
 
 
 class _BoolAsNumber(Dumper):
-    """As in SQLite, whose stores keep 0 and 1."""
+    """Stores a truth value as 0 or 1, as SQLite does."""
 
     oid = psycopg.adapters.types["int8"].oid
 
@@ -30,7 +30,7 @@ class _NumberLoader(Loader):
         return float(text) if "." in text or text == "NaN" else int(text)
 
 
-def _adapters() -> AdaptersMap:
+def _build_adapters() -> AdaptersMap:
     adapters = AdaptersMap(psycopg.adapters)
     # As text, and not as "unknown": what a parameter is must not depend on where it stands.
     adapters.register_dumper(str, StrDumper)
@@ -40,7 +40,7 @@ def _adapters() -> AdaptersMap:
 
 
 class PostgresqlRow:
-    """As `sqlite3.Row`."""
+    """A row that behaves like `sqlite3.Row`."""
 
     __slots__ = ("_places", "_values")
 
@@ -80,13 +80,13 @@ class PostgresqlConnection:
 
     def execute(self, sql: str, parameters: Parameters = (), *, prepare: bool | None = None) -> psycopg.Cursor[Any]:
         """Run one statement; with `prepare` False by no plan that was made before."""
-        statement = translated(sql)
-        return self._connection.cursor().execute(statement.sql, statement.bound(parameters), prepare=prepare)
+        statement = translate(sql)
+        return self._connection.cursor().execute(statement.sql, statement.bind(parameters), prepare=prepare)
 
     def execute_binary(self, sql: str, parameters: Parameters = ()) -> psycopg.Cursor[Any]:
         """Run one statement whose rows come in PostgreSQL's binary format: bytes as they are, not twice as long."""
-        statement = translated(sql)
-        return self._connection.cursor(binary=True).execute(statement.sql, statement.bound(parameters))
+        statement = translate(sql)
+        return self._connection.cursor(binary=True).execute(statement.sql, statement.bind(parameters))
 
     def copy_rows(self, table: str, columns: str, rows: Iterable[Sequence[Any]]) -> int:
         """Put many new rows into a table, as fast as PostgreSQL can; how many. `columns`: names with commas between."""
@@ -97,16 +97,16 @@ class PostgresqlConnection:
         return cursor.rowcount
 
     def executemany(self, sql: str, parameters: Iterable[Parameters]) -> psycopg.Cursor[Any]:
-        statement, cursor = translated(sql), self._connection.cursor()
-        cursor.executemany(statement.sql, [statement.bound(one) or () for one in parameters])
+        statement, cursor = translate(sql), self._connection.cursor()
+        cursor.executemany(statement.sql, [statement.bind(one) or () for one in parameters])
         return cursor
 
 
-def connection_options() -> dict[str, Any]:
-    """What `psycopg.connect` is told beside the address."""
+def build_connection_options() -> dict[str, Any]:
+    """Return the options of `psycopg.connect` other than the address."""
     return {
         "autocommit": True,
         "row_factory": _row_factory,
         "cursor_factory": psycopg.RawCursor,
-        "context": _adapters(),
+        "context": _build_adapters(),
     }

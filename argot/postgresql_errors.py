@@ -1,4 +1,4 @@
-"""What an error of PostgreSQL means for whoever runs Argot: each of ours names the remedy, and none a password."""
+"""PostgreSQL's errors turned into Argot's: each names the remedy, and none a password."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _REMEDIES: tuple[tuple[type[psycopg.Error], str], ...] = (
     (psycopg.OperationalError, _START),
 )
 """The first that fits; the last one is the connection that is lost, or never was."""
-_SAID: tuple[tuple[str, type[psycopg.Error]], ...] = (
+_DRIVER_MESSAGES: tuple[tuple[str, type[psycopg.Error]], ...] = (
     ("password", pg.InvalidPassword),
     ("pg_hba.conf", pg.InvalidAuthorizationSpecification),
     ('FATAL: role "', pg.InvalidAuthorizationSpecification),
@@ -47,34 +47,34 @@ _DAMAGE = (pg.DataCorrupted, pg.IndexCorrupted)
 
 
 def is_lost(error: psycopg.Error, connection: psycopg.Connection[Any]) -> bool:
-    """Whether the connection is of no more use, and its statement was not run."""
+    """Return whether the connection is of no more use, and its statement was not run."""
     # The second is what a connection has prepared before a newer Argot changed the table.
     outdated = isinstance(error, pg.FeatureNotSupported) and "cached plan" in str(error)
     gone = isinstance(error, pg.AdminShutdown | pg.CrashShutdown | pg.CannotConnectNow)
     return connection.closed or gone or outdated
 
 
-def postgresql_error(name: str, error: psycopg.Error) -> ArgotError | None:
-    """What an error means; None where a statement of ours is at fault.
+def explain_postgresql_error(name: str, error: psycopg.Error) -> ArgotError | None:
+    """Return the error of Argot's for one of PostgreSQL's; None if a statement of ours is at fault.
 
     Args:
         name: the server and schema, without a password.
     """
     if isinstance(error, _DAMAGE):
-        return DamagedStore(f"{name} is damaged: {_line(error)}. {_RESTORE}.")
+        return DamagedStore(f"{name} is damaged: {_join_lines(error)}. {_RESTORE}.")
     # The first is said by the driver of a text, the second by the server of JSON.
     if isinstance(error, psycopg.DataError) and ("NUL" in str(error) or "\\u0000" in str(error)):
         return InvalidInput("There is a NUL character in the text, which PostgreSQL keeps none of. Take it out.")
-    said = _line(error)
-    met = next((kind for words, kind in _SAID if error.sqlstate is None and words in said), type(error))
+    said = _join_lines(error)
+    met = next((kind for words, kind in _DRIVER_MESSAGES if error.sqlstate is None and words in said), type(error))
     for kind, remedy in _REMEDIES:
         if issubclass(met, kind):
-            return StoreUnavailable(f"{name} cannot be used: {_line(error)}. {remedy}, and try again.", remedy)
+            return StoreUnavailable(f"{name} cannot be used: {_join_lines(error)}. {remedy}, and try again.", remedy)
     return None
 
 
 @contextmanager
-def postgresql_named(name: str) -> Iterator[None]:
+def convert_postgresql_errors(name: str) -> Iterator[None]:
     """Turn PostgreSQL's errors of the server, the disk or the network into ones with a remedy.
 
     Raises:
@@ -85,11 +85,11 @@ def postgresql_named(name: str) -> Iterator[None]:
     except PoolClosed:
         raise StoreUnavailable(f"{name} cannot be used: the store is closed.") from None
     except psycopg.Error as error:
-        if found := postgresql_error(name, error):
+        if found := explain_postgresql_error(name, error):
             raise found from error
         raise
 
 
-def _line(error: psycopg.Error) -> str:
+def _join_lines(error: psycopg.Error) -> str:
     # On one line, and without its last stop: libpq says one line for each address that it tried.
     return " ".join(str(error).split()).rstrip(".") or type(error).__name__

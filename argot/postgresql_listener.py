@@ -1,4 +1,4 @@
-"""What the processes that share a PostgreSQL tell each other: LISTEN and NOTIFY, on a channel of each knowledge base.
+"""Messages between the processes that share a PostgreSQL: LISTEN and NOTIFY, on one channel per knowledge base.
 
 A message may be missed: whoever does not listen at that moment never gets it. So each time a process begins to listen
 it looks at everything anew (`on_gap`), and nothing that matters for who may read what rests on a message.
@@ -19,16 +19,16 @@ import psycopg
 from psycopg import sql as pgsql
 
 from argot.postgresql import PostgresqlStores
-from argot.postgresql_errors import postgresql_named
+from argot.postgresql_errors import convert_postgresql_errors
 
 logger = logging.getLogger(__name__)
 
-LOOK_SECONDS = 5.0
+POLL_SECONDS = 5.0
 """A connection on which nothing came for so long is asked whether it is still there."""
-PAUSES = (0.1, 0.3, 1.0, 2.0)
+RETRY_SECONDS = (0.1, 0.3, 1.0, 2.0)
 """Seconds between tries to connect; the last one again and again."""
 RESTART_SECONDS = 3.0
-MOST_BYTES = 7000
+MAX_MESSAGE_BYTES = 7000
 """Of a message; PostgreSQL takes 8,000."""
 
 
@@ -56,7 +56,7 @@ class ProcessListener:
         self._thread.start()
 
     def listen(self, topic: str, told: Callable[[str], None]) -> None:
-        """From now on call this, in the listener's thread, with what other processes say about the topic."""
+        """Call `told`, in the listener's thread, with each later message of other processes about the topic."""
         self._told.setdefault(topic, []).append(told)
 
     def on_gap(self, look_anew: Callable[[], None]) -> None:
@@ -73,14 +73,14 @@ class ProcessListener:
             StoreUnavailable
         """
         said = json.dumps({"by": self._me, "topic": topic, "text": text})
-        if len(said) > MOST_BYTES:
+        if len(said) > MAX_MESSAGE_BYTES:
             raise ValueError(f"A message about '{topic}' is too long: {len(said)} bytes.")
-        with postgresql_named(self._stores.name), self._stores.connection() as connection:
+        with convert_postgresql_errors(self._stores.name), self._stores.connection() as connection:
             connection.execute("SELECT pg_notify($1::text, $2::text)", (self._channel, said))
 
     @property
-    def gone(self) -> bool:
-        """Whether the server has not been there for longer than a restart takes."""
+    def is_gone(self) -> bool:
+        """True if the server has been away for longer than a restart takes."""
         return self._lost_at is not None and time.monotonic() - self._lost_at > RESTART_SECONDS
 
     def wait_listening(self, seconds: float) -> bool:
@@ -106,9 +106,11 @@ class ProcessListener:
             except psycopg.Error as error:
                 # Once for each time it is gone: the tries that follow say the same.
                 if not failed:
-                    logger.warning("%s: nothing is heard of other processes (%s)", self._stores.name, _line(error))
+                    logger.warning(
+                        "%s: nothing is heard of other processes (%s)", self._stores.name, _join_lines(error)
+                    )
                 self._lost_at = self._lost_at or time.monotonic()
-                self._closed.wait(PAUSES[min(failed, len(PAUSES) - 1)])
+                self._closed.wait(RETRY_SECONDS[min(failed, len(RETRY_SECONDS) - 1)])
                 failed += 1
 
     def _hear(self, connection: psycopg.Connection[Any]) -> None:
@@ -120,7 +122,7 @@ class ProcessListener:
                 heard = True
                 self._take(message.payload)
             quiet = 0.0 if heard else quiet + 0.5
-            if quiet >= LOOK_SECONDS:
+            if quiet >= POLL_SECONDS:
                 quiet = 0.0
                 connection.execute("SELECT 1", prepare=False)
 
@@ -141,5 +143,5 @@ class ProcessListener:
                 logger.exception("what another process said could not be dealt with")
 
 
-def _line(error: psycopg.Error) -> str:
+def _join_lines(error: psycopg.Error) -> str:
     return " ".join(str(error).split())

@@ -16,11 +16,11 @@ import psycopg
 
 from argot.errors import StoreUnavailable
 from argot.postgresql import WAIT_SECONDS, PostgresqlStores
-from argot.postgresql_errors import postgresql_named
+from argot.postgresql_errors import convert_postgresql_errors
 
 logger = logging.getLogger(__name__)
 
-LOOK_SECONDS = 1.0
+POLL_SECONDS = 1.0
 """So often it is looked whether the connection, and with it what is held, is still there."""
 
 
@@ -64,27 +64,27 @@ class SessionLocks:
         self._watch: threading.Thread | None = None
 
     def take(self, name: str, told: Callable[[], None] = lambda: None) -> HeldLock | None:
-        """The lock of this name, if nobody holds it, this process included; else None."""
-        with self._guarded():
+        """Take the lock of this name; None if somebody holds it, be it this process."""
+        with self._guard_connection():
             if name in self._held:
                 return None
-            if not self._tried(name):
+            if not self._try_lock(name):
                 return None
             self._held[name] = held = HeldLock(name, told)
             return held
 
     def give_back(self, held: HeldLock) -> None:
         """Let others take it. One that was lost is theirs already."""
-        with self._guarded():
+        with self._guard_connection():
             if self._held.get(held.name) is held:
                 del self._held[held.name]
-                self._asked("SELECT pg_advisory_unlock($1::bigint)", self._number(held.name))
+                self._ask("SELECT pg_advisory_unlock($1::bigint)", self._number(held.name))
 
-    def still_held(self, held: HeldLock) -> bool:
-        """Whether it is held at this moment: PostgreSQL is asked."""
-        with self._guarded():
+    def check_held(self, held: HeldLock) -> bool:
+        """Return whether it is held at this moment: PostgreSQL is asked."""
+        with self._guard_connection():
             with suppress(StoreUnavailable):
-                self._asked("SELECT true")
+                self._ask("SELECT true")
             return not held.lost
 
     def close(self) -> None:
@@ -105,7 +105,7 @@ class SessionLocks:
         return self._stores.lock_number(f"lock/{name}")
 
     @contextmanager
-    def _guarded(self) -> Iterator[None]:
+    def _guard_connection(self) -> Iterator[None]:
         # Not for ever: whoever holds it may wait for a server that takes connections and does not answer.
         if not self._guard.acquire(timeout=WAIT_SECONDS):
             raise StoreUnavailable(
@@ -116,26 +116,26 @@ class SessionLocks:
         finally:
             self._guard.release()
 
-    def _tried(self, name: str) -> bool:
+    def _try_lock(self, name: str) -> bool:
         sql, known = "SELECT pg_try_advisory_lock($1::bigint)", self._connection is not None
         try:
-            return self._asked(sql, self._number(name))
+            return self._ask(sql, self._number(name))
         except StoreUnavailable:
             # The connection was lost since it was last used. On another one nothing was tried yet.
             if not known:
                 raise
-            return self._asked(sql, self._number(name))
+            return self._ask(sql, self._number(name))
 
-    def _asked(self, sql: str, *parameters: object) -> bool:
-        with postgresql_named(self._stores.name):
+    def _ask(self, sql: str, *parameters: object) -> bool:
+        with convert_postgresql_errors(self._stores.name):
             try:
-                row = self._connected().execute(sql, parameters).fetchone()
+                row = self._connect().execute(sql, parameters).fetchone()
             except psycopg.Error:
                 self._lose_all()
                 raise
         return bool(row and row[0])
 
-    def _connected(self) -> psycopg.Connection[Any]:
+    def _connect(self) -> psycopg.Connection[Any]:
         if self._closed.is_set():
             raise StoreUnavailable(f"{self._stores.name} cannot be used: the store is closed.")
         if self._connection is None:
@@ -146,13 +146,13 @@ class SessionLocks:
         return self._connection
 
     def _look(self) -> None:
-        while not self._closed.wait(LOOK_SECONDS):
-            with suppress(StoreUnavailable), self._guarded():
+        while not self._closed.wait(POLL_SECONDS):
+            with suppress(StoreUnavailable), self._guard_connection():
                 if self._held:
-                    self._asked("SELECT true")
+                    self._ask("SELECT true")
 
     def _lose_all(self) -> None:
-        """With the connection all locks are gone, whatever it was that failed on it."""
+        """Drop the connection and all locks with it, whatever failed on it."""
         if self._connection is not None:
             with suppress(psycopg.Error):
                 self._connection.close()

@@ -11,17 +11,17 @@ import psycopg
 from argot.databases import POSTGRESQL, StoreMigration
 from argot.postgresql import PostgresqlStores
 from argot.postgresql_connection import PostgresqlConnection
-from argot.postgresql_errors import postgresql_named
+from argot.postgresql_errors import convert_postgresql_errors
 
 
 @contextmanager
-def one_moment(stores: PostgresqlStores) -> Iterator[MomentStores]:
-    """All that is read is of the same state, while others go on writing. To be used by one thread.
+def open_moment(stores: PostgresqlStores) -> Iterator[MomentStores]:
+    """Read all stores in one state while others go on writing. To be used by one thread.
 
     Raises:
         StoreUnavailable
     """
-    with postgresql_named(stores.name), psycopg.connect(stores.conninfo, **stores.options) as connection:
+    with convert_postgresql_errors(stores.name), psycopg.connect(stores.conninfo, **stores.options) as connection:
         connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", prepare=False)
         # The state is that of the first statement that reads, which this one is.
         connection.execute("SELECT 1 FROM store_migrations LIMIT 1")
@@ -36,7 +36,7 @@ class MomentStores:
         self._connection = connection
 
     def open(self, name: str, migrations: Sequence[StoreMigration]) -> MomentDatabase:
-        """As it is: nothing is migrated."""
+        """Open the store as it is, without migrating it."""
         return MomentDatabase(f"The store '{name}' in {self.name}", self._connection)
 
     def holds(self, name: str) -> bool:
@@ -44,7 +44,7 @@ class MomentStores:
         return bool(self._connection.execute(sql, (name,)).fetchall())
 
     def close(self) -> None:
-        """It ends with `one_moment`."""
+        """It ends with `open_moment`."""
 
 
 class MomentDatabase:
@@ -80,7 +80,7 @@ class MomentDatabase:
         return True
 
     def close(self) -> None:
-        """It ends with `one_moment`."""
+        """It ends with `open_moment`."""
 
 
 def _read_only(name: str) -> RuntimeError:

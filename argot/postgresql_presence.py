@@ -1,4 +1,4 @@
-"""Who has a knowledge base on PostgreSQL open: each connection of a process says so, as long as it lasts.
+"""Record of the processes that have a knowledge base on PostgreSQL open, kept by each connection while it lasts.
 
 By one advisory lock of the session, which all share, and which a command that wants to be alone takes for itself.
 """
@@ -14,7 +14,7 @@ from argot.errors import KnowledgeBaseBusy
 
 PATIENCE_SECONDS = 2.0
 """PostgreSQL takes a moment to notice that a process was killed."""
-HOLDS = """l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+ADVISORY_LOCK_SQL = """l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
     AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND (CAST(l.classid AS bigint) << 32 | CAST(l.objid AS bigint)) ="""
 """Of a row `l` of pg_locks: it is the advisory lock whose number follows, and somebody holds it."""
@@ -22,13 +22,13 @@ _HOLDERS = f"""
     SELECT a.application_name AS program, coalesce(host(a.client_addr), 'this machine') AS address,
         CAST(date_trunc('second', min(a.backend_start)) AS text) AS since, count(*) AS connections
     FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid
-    WHERE {HOLDS} $1::bigint
+    WHERE {ADVISORY_LOCK_SQL} $1::bigint
     GROUP BY 1, 2 ORDER BY 1, 2
 """  # noqa: S608
 
 
-def attend(connection: psycopg.Connection[Any], number: int, name: str) -> None:
-    """This connection has the knowledge base open, beside others.
+def declare_open(connection: psycopg.Connection[Any], number: int, name: str) -> None:
+    """Declare that this connection has the knowledge base open, beside others.
 
     Raises:
         KnowledgeBaseBusy: somebody has it alone.
@@ -36,8 +36,8 @@ def attend(connection: psycopg.Connection[Any], number: int, name: str) -> None:
     _take(connection, "pg_try_advisory_lock_shared", number, name)
 
 
-def attend_alone(connection: psycopg.Connection[Any], number: int, name: str, program: str) -> None:
-    """Nobody else has it open, or can open it as long as this connection lasts.
+def take_exclusively(connection: psycopg.Connection[Any], number: int, name: str, program: str) -> None:
+    """Take the knowledge base for this connection alone, for as long as the connection lasts.
 
     Args:
         program: what others are told who has it.

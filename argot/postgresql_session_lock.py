@@ -14,12 +14,12 @@ import psycopg
 
 from argot.databases import Connection
 from argot.postgresql import PostgresqlStores
-from argot.postgresql_errors import postgresql_named
-from argot.postgresql_presence import HOLDS
+from argot.postgresql_errors import convert_postgresql_errors
+from argot.postgresql_presence import ADVISORY_LOCK_SQL
 
-_WAIT = "5s"
+_LOCK_TIMEOUT = "5s"
 """So long one statement waits for the lock, before another one goes on waiting."""
-_HELD = f"SELECT 1 FROM pg_locks AS l WHERE l.pid = ? AND {HOLDS} CAST(? AS bigint)"  # noqa: S608
+_HELD = f"SELECT 1 FROM pg_locks AS l WHERE l.pid = ? AND {ADVISORY_LOCK_SQL} CAST(? AS bigint)"  # noqa: S608
 
 
 class SessionLock:
@@ -38,7 +38,7 @@ class SessionLock:
         self._guard = threading.Lock()
 
     def acquire(self, *, wait: bool = True, unless: threading.Event | None = None) -> bool:
-        """Whether it is held now; without `wait` it may be another's.
+        """Return whether it is held now; without `wait` it may be another's.
 
         Args:
             unless: once this is set, waiting ends within some seconds.
@@ -46,8 +46,8 @@ class SessionLock:
         Raises:
             StoreUnavailable
         """
-        with postgresql_named(self._stores.name), self._guard:
-            connection = self._usable()
+        with convert_postgresql_errors(self._stores.name), self._guard:
+            connection = self._connect()
             if not wait:
                 sql = f"SELECT pg_try_advisory_lock{self._kind}($1::bigint) AS taken"
                 return bool(connection.execute(sql, (self._number,)).fetchall()[0]["taken"])
@@ -58,8 +58,8 @@ class SessionLock:
             return False
 
     def is_held(self, connection: Connection) -> bool:
-        """Whether PostgreSQL, asked by another connection, knows it to be held: what this process believes may be out
-        of date.
+        """Return whether PostgreSQL, asked by another connection, knows it to be held: what this process believes may
+        be out of date.
         """
         if self._connection is None or self._connection.closed:
             return False
@@ -67,7 +67,7 @@ class SessionLock:
         return connection.execute(_HELD, (pid, self._number)).fetchone() is not None
 
     def answers(self) -> bool:
-        """Whether the connection is still there: as long as it is, what was acquired is held."""
+        """Return whether the connection is still there: as long as it is, what was acquired is held."""
         with self._guard:
             try:
                 return self._connection is not None and self._connection.execute("SELECT 1") is not None
@@ -90,7 +90,7 @@ class SessionLock:
                 self._connection.close()
                 self._connection = None
 
-    def _usable(self) -> psycopg.Connection[Any]:
+    def _connect(self) -> psycopg.Connection[Any]:
         if self._connection is not None:
             try:
                 self._connection.execute("SELECT 1")
@@ -98,6 +98,6 @@ class SessionLock:
                 self._connection = None
         if self._connection is None:
             connection = psycopg.connect(self._stores.conninfo, **self._stores.options)
-            connection.execute(f"SET lock_timeout = '{_WAIT}'")
+            connection.execute(f"SET lock_timeout = '{_LOCK_TIMEOUT}'")
             self._connection = connection
         return self._connection

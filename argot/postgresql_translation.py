@@ -39,13 +39,13 @@ _DDL = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Translated:
+class TranslatedStatement:
     """A statement with PostgreSQL's own placeholders (`$1`). `names`: of the parameters in their order, if by name."""
 
     sql: str
     names: tuple[str, ...] = ()
 
-    def bound(self, parameters: Parameters) -> list[Any] | None:
+    def bind(self, parameters: Parameters) -> list[Any] | None:
         """The parameters in their order; None where there are none, which allows several statements in one."""
         if isinstance(parameters, Mapping):
             return [parameters[name] for name in self.names]
@@ -53,12 +53,12 @@ class Translated:
 
 
 @lru_cache(maxsize=2048)
-def translated(sql: str) -> Translated:
+def translate(sql: str) -> TranslatedStatement:
     """A statement of ours as PostgreSQL takes it. A store has few statements: each is translated once."""
     names: list[str] = []
     count = 0
 
-    def replaced(token: re.Match[str]) -> str:
+    def replace_token(token: re.Match[str]) -> str:
         nonlocal count
         if token["place"] is not None:
             count += 1
@@ -72,15 +72,15 @@ def translated(sql: str) -> Translated:
             return f'"{token[0]}"'
         return "AS BYTEA" if token["bytes"] else token[0]
 
-    return Translated(_TOKENS.sub(replaced, sql), tuple(names))
+    return TranslatedStatement(_TOKENS.sub(replace_token, sql), tuple(names))
 
 
-def translated_schema(script: str) -> str:
+def translate_schema(script: str) -> str:
     """A migration's script with PostgreSQL's types."""
     replacements = list(_TYPES.values())
 
-    def replaced(token: re.Match[str]) -> str:
+    def replace_token(token: re.Match[str]) -> str:
         found = next((number for number in range(len(replacements)) if token[f"t{number}"]), None)
         return token[0] if found is None else replacements[found]
 
-    return translated(_DDL.sub(replaced, script)).sql
+    return translate(_DDL.sub(replace_token, script)).sql

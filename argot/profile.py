@@ -93,32 +93,32 @@ class Profile(BaseModel):
         return tuple(part.strip() for part in given.split(",")) if isinstance(given, str) else given
 
     @model_validator(mode="after")
-    def _withholding_needs_matching(self) -> Profile:
+    def _check_withholding(self) -> Profile:
         if self.withhold_unsupported and not self.match_references:
             raise ValueError("withhold_unsupported needs match_references: without it no sentence is supported")
         return self
 
     @model_validator(mode="after")
-    def _something_is_searched(self) -> Profile:
+    def _check_search(self) -> Profile:
         if not (self.search_semantic or self.search_keyword):
             raise ValueError("search_semantic and search_keyword cannot both be off: nothing would be searched")
         return self
 
 
-def _searching(*kinds: DerivedKind, passages: bool) -> dict[str, SwitchValue]:
+def _search_switches(*kinds: DerivedKind, passages: bool) -> dict[str, SwitchValue]:
     if not kinds:
         return {"search_passages": True, "search_derived": False}
     return {"search_passages": passages, "search_derived": True, "derived_kinds": list(kinds)}
 
 
 SEARCHES: Mapping[SearchChoice, Mapping[str, SwitchValue]] = {
-    "passages": _searching(passages=True),
-    "S": _searching("summary", passages=False),
-    "Q": _searching("question", passages=False),
-    "SQ": _searching("summary", "question", passages=False),
-    "S+": _searching("summary", passages=True),
-    "Q+": _searching("question", passages=True),
-    "U": _searching("summary", "question", passages=True),
+    "passages": _search_switches(passages=True),
+    "S": _search_switches("summary", passages=False),
+    "Q": _search_switches("question", passages=False),
+    "SQ": _search_switches("summary", "question", passages=False),
+    "S+": _search_switches("summary", passages=True),
+    "Q+": _search_switches("question", passages=True),
+    "U": _search_switches("summary", "question", passages=True),
 }
 """The switches of each choice."""
 
@@ -126,7 +126,7 @@ SWITCHES = tuple(name for name in Profile.model_fields if name not in ("name", "
 
 
 # Only what the glossary does: follow-up questions are still read with their history.
-def _without_jargon(profile: Profile) -> Profile:
+def _drop_jargon(profile: Profile) -> Profile:
     return profile.model_copy(
         update=dict.fromkeys(
             ("identify_jargon", "identify_context", "look_up_jargon", "choose_sense", "augment_question"), False
@@ -161,8 +161,8 @@ PROFILES: dict[str, Profile] = {
             choose_document=False,
         ),
         Profile(name="extractive", about="Quotes the documents; asks no language model.", use_model=False),
-        _without_jargon(Profile(name="no_jargon", about="For measuring: everything but the glossary.")),
-        _without_jargon(
+        _drop_jargon(Profile(name="no_jargon", about="For measuring: everything but the glossary.")),
+        _drop_jargon(
             # What Argot is compared with: one retrieval without jargon or rewriting, and one call.
             Profile(
                 name="plain_rag",
@@ -178,7 +178,7 @@ PROFILES: dict[str, Profile] = {
 }
 
 
-def profile_named(name: str) -> Profile:
+def find_profile(name: str) -> Profile:
     """The built-in profile of this name.
 
     Raises:
@@ -190,7 +190,7 @@ def profile_named(name: str) -> Profile:
         raise InvalidSettings(f"Unknown profile '{name}'. Profiles: {', '.join(sorted(PROFILES))}.") from None
 
 
-def changed_profile(profile: Profile, changes: Mapping[str, object]) -> Profile:
+def change_profile(profile: Profile, changes: Mapping[str, object]) -> Profile:
     """The profile with these switches changed; it is named after them.
 
     Raises:
@@ -199,26 +199,26 @@ def changed_profile(profile: Profile, changes: Mapping[str, object]) -> Profile:
     if not changes:
         return profile
     _require_switches(changes)
-    changed = _validated({**profile.model_dump(), **changes})
+    changed = _validate({**profile.model_dump(), **changes})
     # By the values as they were understood, so that "false", "off" and False give one name.
-    told = (f"{switch}={switch_text(getattr(changed, switch))}" for switch in changes)
+    told = (f"{switch}={format_switch(getattr(changed, switch))}" for switch in changes)
     return changed.model_copy(update={"name": " ".join([profile.name, *told])})
 
 
-def changed_switches(profile: Profile, other: Profile | None = None) -> dict[str, SwitchValue]:
+def compare_switches(profile: Profile, other: Profile | None = None) -> dict[str, SwitchValue]:
     """The switches that are set otherwise than in the other profile (the default), with their values as JSON."""
     mine, theirs = profile.model_dump(mode="json"), (other or PROFILES["default"]).model_dump(mode="json")
     return {switch: mine[switch] for switch in SWITCHES if mine[switch] != theirs[switch]}
 
 
-def switch_text(value: object) -> str:
+def format_switch(value: object) -> str:
     """A switch's value as `--set` takes it."""
     if isinstance(value, bool):
         return "on" if value else "off"
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
-def changes_of(texts: Sequence[str]) -> dict[str, SwitchValue]:
+def parse_changes(texts: Sequence[str]) -> dict[str, SwitchValue]:
     """`["rerank=off"]` as switches and values.
 
     Raises:
@@ -245,7 +245,7 @@ def _require_switches(names: Iterable[str]) -> None:
             raise InvalidSettings(f"Unknown switch '{name}'.{hint} Switches: {', '.join(sorted(SWITCHES))}.")
 
 
-def _validated(values: Mapping[str, object]) -> Profile:
+def _validate(values: Mapping[str, object]) -> Profile:
     try:
         return Profile.model_validate(values)
     except ValidationError as error:

@@ -15,14 +15,14 @@ from pathlib import Path, PurePosixPath
 from argot.errors import Conflict, InvalidSettings, NotFound
 from argot.files import read_bytes
 from argot.kept_files import FolderFiles, KeptFiles
-from argot.profile import PROFILES, SWITCHES, Profile, changed_profile, changed_switches, changes_of, profile_named
+from argot.profile import PROFILES, SWITCHES, Profile, change_profile, compare_switches, find_profile, parse_changes
 
 FOLDER = "profiles"
 """Of a knowledge base."""
 SUFFIX = ".toml"
 NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-LONGEST_NAME = 60
-LONGEST_FILE = 64 * 1024
+MAX_NAME_CHARS = 60
+MAX_FILE_BYTES = 64 * 1024
 """Bytes."""
 
 _HEAD = """\
@@ -42,14 +42,14 @@ class SavedProfiles:
         self._kept = FolderFiles(kept) if isinstance(kept, Path) else kept
 
     def names(self) -> list[str]:
-        """Of those saved here, in order."""
+        """List the names of the saved profiles, in order."""
         return [path.stem for path in self._files() if _can_be_saved(path.stem)]
 
-    def passed_over(self) -> list[Path]:
+    def list_ignored(self) -> list[Path]:
         """Files here that are never read: a built-in profile has their name, or no profile can."""
-        return [Path(self._kept.shown(str(path))) for path in self._files() if not _can_be_saved(path.stem)]
+        return [Path(self._kept.locate(str(path))) for path in self._files() if not _can_be_saved(path.stem)]
 
-    def named(self, name: str) -> Profile:
+    def find(self, name: str) -> Profile:
         """The profile of this name, built in or saved.
 
         Raises:
@@ -61,7 +61,7 @@ class SavedProfiles:
             there = ", ".join([*sorted(PROFILES), *self.names()])
             raise InvalidSettings(f"Unknown profile '{name}'. Profiles: {there}.{_file_hint(name)}")
         file = self._file(name)
-        found = _profile_read(lambda: self._kept.read(file, LONGEST_FILE + 1), self._kept.shown(file), name)
+        found = _load_profile(lambda: self._kept.read(file, MAX_FILE_BYTES + 1), self._kept.locate(file), name)
         return found.model_copy(update={"name": name})
 
     def save(self, name: str, profile: Profile, *, replace: bool = False) -> Profile:
@@ -73,7 +73,7 @@ class SavedProfiles:
         """
         self.require_free(name, replace=replace)
         saved = profile.model_copy(update={"name": name})
-        self._kept.write(self._file(name), profile_toml(saved).encode())
+        self._kept.write(self._file(name), format_profile(saved).encode())
         return saved
 
     def require_free(self, name: str, *, replace: bool = False) -> None:
@@ -83,7 +83,7 @@ class SavedProfiles:
         if not _is_name(name):
             raise InvalidSettings(
                 f"'{name}' cannot be a profile's name. Use small letters, digits and hyphens between them, at most "
-                f"{LONGEST_NAME}, e.g. lab-notes."
+                f"{MAX_NAME_CHARS}, e.g. lab-notes."
             )
         if name in self.names() and not replace:
             raise Conflict(f"There is a profile '{name}' already. Choose another name, or replace it with --force.")
@@ -106,7 +106,7 @@ class SavedProfiles:
         return f"{FOLDER}/{name}{SUFFIX}"
 
 
-def profile_from(name_or_file: str, changes: Sequence[str] = (), home: Path | KeptFiles | None = None) -> Profile:
+def load_profile(name_or_file: str, changes: Sequence[str] = (), home: Path | KeptFiles | None = None) -> Profile:
     """A profile by its name, or of a TOML file, with single switches changed ("rerank=off").
 
     Args:
@@ -117,10 +117,10 @@ def profile_from(name_or_file: str, changes: Sequence[str] = (), home: Path | Ke
         InvalidSettings: there is no such profile, file, switch or value; the message names it and what there is.
     """
     if is_file(name_or_file):
-        profile = profile_in_file(Path(name_or_file))
+        profile = read_profile_file(Path(name_or_file))
     else:
-        profile = SavedProfiles(home).named(name_or_file) if home else profile_named(name_or_file)
-    return changed_profile(profile, changes_of(changes))
+        profile = SavedProfiles(home).find(name_or_file) if home else find_profile(name_or_file)
+    return change_profile(profile, parse_changes(changes))
 
 
 def is_file(name_or_file: str) -> bool:
@@ -128,23 +128,23 @@ def is_file(name_or_file: str) -> bool:
 
 
 def _file_hint(name: str) -> str:
-    """Where a path was given that does not look like one to us."""
+    """Return a hint for a path that is not recognised as one."""
     return f" A file of a profile ends in {SUFFIX}." if "/" in name else ""
 
 
-def profile_in_file(path: Path) -> Profile:
+def read_profile_file(path: Path) -> Profile:
     """
     Raises:
         InvalidSettings: it cannot be read, or says something that no profile can.
     """
-    return _profile_read(lambda: read_bytes(path, LONGEST_FILE + 1), str(path), path.stem)
+    return _load_profile(lambda: read_bytes(path, MAX_FILE_BYTES + 1), str(path), path.stem)
 
 
-def _profile_read(read: Callable[[], bytes], shown: str, name: str) -> Profile:
+def _load_profile(read: Callable[[], bytes], shown: str, name: str) -> Profile:
     try:
         text = read()
-        if len(text) > LONGEST_FILE:
-            raise InvalidSettings(f"It is longer than {LONGEST_FILE} bytes.")
+        if len(text) > MAX_FILE_BYTES:
+            raise InvalidSettings(f"It is longer than {MAX_FILE_BYTES} bytes.")
         return read_profile(text.decode("utf-8-sig"), name)
     except OSError as error:
         raise InvalidSettings(f"The profile {shown} cannot be read: {error.strerror}.") from error
@@ -169,22 +169,22 @@ def read_profile(text: str, name: str) -> Profile:
     base, name = str(said.pop("base", "default")), str(said.pop("name", name))
     about = said.pop("about", "")
     # Before the switches, so that it is no change that the profile would be named after.
-    started = profile_named(base).model_copy(update={"about": str(about)[:500]})
-    return changed_profile(started, said).model_copy(update={"name": name})
+    started = find_profile(base).model_copy(update={"about": str(about)[:500]})
+    return change_profile(started, said).model_copy(update={"name": name})
 
 
-def profile_toml(profile: Profile) -> str:
+def format_profile(profile: Profile) -> str:
     """Every switch with what it does; those that are as in the default stand behind "#"."""
-    changed = changed_switches(profile)
-    lines = [_HEAD, f"about = {_value(profile.about)}"]
+    changed = compare_switches(profile)
+    lines = [_HEAD, f"about = {_format_value(profile.about)}"]
     for switch in SWITCHES:
         mark = "" if switch in changed else "#"
-        value = _value(getattr(profile, switch))
+        value = _format_value(getattr(profile, switch))
         lines.append(f"\n# {Profile.model_fields[switch].description}\n{mark}{switch} = {value}")
     return "\n".join(lines) + "\n"
 
 
-def _value(value: object) -> str:
+def _format_value(value: object) -> str:
     """JSON's strings, booleans, numbers and lists are TOML's too, but for DEL, which TOML wants escaped."""
     given = list(value) if isinstance(value, tuple) else value
     return json.dumps(given, ensure_ascii=False).replace("\x7f", "\\u007f")
@@ -195,4 +195,4 @@ def _can_be_saved(name: str) -> bool:
 
 
 def _is_name(name: str) -> bool:
-    return NAME.fullmatch(name) is not None and len(name) <= LONGEST_NAME
+    return NAME.fullmatch(name) is not None and len(name) <= MAX_NAME_CHARS

@@ -37,7 +37,7 @@ class QuestionReader(Protocol):
         ...
 
     async def relevant_triples(self, question: str, triples: Sequence[Triple]) -> list[Triple]:
-        """Those of the retrieved triples that bear on the question (KaPQA 5, step 3)."""
+        """Return the retrieved triples that bear on the question (KaPQA 5, step 3)."""
         ...
 
     async def enhance_query(self, question: str, triples: Sequence[Triple]) -> str:
@@ -51,7 +51,7 @@ class QuestionReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AnswerRequest:
-    """What an answer is written from. `question` is the asker's, `augmented` has its jargon explained.
+    """The material of an answer. `question` is the asker's, `augmented` has its jargon explained.
 
     `left_out`: of several questions in the message those that nothing found bears on, by their places from 0.
     `numbered_parts`: what the question names by a printed number ("clause 2.2"), as passage (id), start and end in its
@@ -67,11 +67,11 @@ class AnswerRequest:
 
 
 # A `str`, so that whoever only joins pieces may ignore it.
-class TakenBack(str):
+class Retraction(str):
     """A piece without text: those before it turned out to be no part of the answer, such as thoughts of a model."""
 
 
-TAKEN_BACK = TakenBack()
+RETRACTION = Retraction()
 
 
 @runtime_checkable
@@ -81,7 +81,7 @@ class AnswerWriter(Protocol):
     def write(self, request: AnswerRequest) -> AsyncIterator[str]:
         """Pieces of the answer, to be joined without separators. No piece at all: nothing supports an answer.
 
-        `TAKEN_BACK` among them takes back all pieces before it.
+        `RETRACTION` among them takes back all pieces before it.
         """
         ...
 

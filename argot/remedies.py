@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
 
-from argot.disk_space import NO_ROOM_REMEDY, is_no_room, no_room_error
+from argot.disk_space import NO_ROOM_REMEDY, build_no_room_error, is_no_room
 from argot.errors import ArgotError, DamagedStore, StoreUnavailable
 
 _AGAIN = {
@@ -43,36 +43,36 @@ def derive_command(kinds: Iterable[str]) -> str:
 
 
 def init_command(home: Path) -> str:
-    return f"argot init --home {shell_quoted(home)}"
+    return f"argot init --home {quote_shell(home)}"
 
 
 def reindex_command(home: Path) -> str:
-    return f"argot reindex --home {shell_quoted(home)}"
+    return f"argot reindex --home {quote_shell(home)}"
 
 
 def restore_command(home: Path) -> str:
-    return f"argot restore --force --home {shell_quoted(home)} BACKUP.tar"
+    return f"argot restore --force --home {quote_shell(home)} BACKUP.tar"
 
 
-def store_error(path: Path, error: sqlite3.DatabaseError) -> ArgotError:
-    """What an error met while opening a store means: that it is damaged, or that the system does not let us."""
-    remedy = remedy_for(error)
+def explain_store_error(path: Path, error: sqlite3.DatabaseError) -> ArgotError:
+    """Return the error of Argot's for one met while opening a store: damage, or a refusal of the system."""
+    remedy = find_remedy(error)
     if remedy is None:
-        return damaged_store(path, str(error))
+        return build_damage_error(path, str(error))
     if is_no_room(error):
-        return no_room_error(path, error)
+        return build_no_room_error(path, error)
     return StoreUnavailable(f"{path} cannot be used: {error}. {remedy}, and try again.", remedy)
 
 
-def remedy_for(error: sqlite3.DatabaseError) -> str | None:
-    """What helps against a refusal of the system; None where it is none."""
+def find_remedy(error: sqlite3.DatabaseError) -> str | None:
+    """Return the remedy for a refusal of the system; None if the error is none."""
     # Errors that Python's module raises by itself have no code of SQLite's.
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
     # An extended code holds its main code in the low byte. A short read is a truncated file, and that is damage.
     return None if code == sqlite3.SQLITE_IOERR_SHORT_READ else _REFUSED.get(code & 0xFF)
 
 
-def damaged_store(path: Path, detail: str) -> DamagedStore:
+def build_damage_error(path: Path, detail: str) -> DamagedStore:
     """The error for a SQLite store that cannot be used, ending with the commands that mend it."""
     # On one line: SQLite's integrity check lists what it found on many.
     reason = " ".join(detail.split())
@@ -84,17 +84,17 @@ def damaged_store(path: Path, detail: str) -> DamagedStore:
 
 def _begin_anew(path: Path) -> str:
     """Shell commands: move the damaged file away, remove the vectors that belong to it, make a new one and fill it."""
-    steps = [f"mv {shell_quoted(path)} {shell_quoted(f'{path}.damaged')}"] if path.exists() else []
+    steps = [f"mv {quote_shell(path)} {quote_shell(f'{path}.damaged')}"] if path.exists() else []
     if path.name == "corpus.db":
         # The vectors belong to the passages of the lost corpus.
-        steps.append(f"rm -rf {shell_quoted(path.parent / 'vectors')}")
+        steps.append(f"rm -rf {quote_shell(path.parent / 'vectors')}")
     # `argot init` goes on where a store is missing, and makes only that one.
     steps.append(init_command(path.parent))
     if path.name in _AGAIN:
-        steps.append(_AGAIN[path.name].format(home=shell_quoted(path.parent)))
+        steps.append(_AGAIN[path.name].format(home=quote_shell(path.parent)))
     return " && ".join(steps)
 
 
-def shell_quoted(path: Path | str) -> str:
-    """As one word of a shell's command line."""
+def quote_shell(path: Path | str) -> str:
+    """Quote a path as one word of a shell's command line."""
     return shlex.quote(str(path))

@@ -1,4 +1,4 @@
-"""What a question comes back as: the JSON of `argot ask --json`, of the API and of the evaluation."""
+"""The result of a question: the JSON of `argot ask --json`, of the API and of the evaluation."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Status = Literal["answered", "abstained", "query_miss", "needs_choice", "small_t
 
 AnsweredBy = Literal["model", "extractive"]
 
-STOPPED = "This question was stopped before it was answered. Ask it again to have it answered."
+STOPPED_MESSAGE = "This question was stopped before it was answered. Ask it again to have it answered."
 """The answer of a turn that never came to its end. Its status is "abstained"."""
 
-NEAREST = 3
+MAX_NEAREST_TERMS = 3
 """Passages shown where there is no answer."""
 
 
@@ -51,7 +51,7 @@ class Sentence(_Frozen):
 
     @property
     def lacks_support(self) -> bool:
-        """Whether passages were looked at, and none supports it."""
+        """True if passages were looked at and none supports it."""
         return self.checked and not self.supported
 
     @property
@@ -61,7 +61,7 @@ class Sentence(_Frozen):
 
 
 class Jargon(_Frozen):
-    """How one term of the question was understood. `sense_id` 0: as the question itself explains it."""
+    """The meaning that was chosen for one term of the question. `sense_id` 0: as the question itself explains it."""
 
     term: str
     surface: str
@@ -73,7 +73,7 @@ class Jargon(_Frozen):
 
     @property
     def label(self) -> str:
-        """As it was asked, and which term of the glossary that is if it is written otherwise."""
+        """The term as it was asked, with the glossary's term where that is spelt differently."""
         same = self.surface.casefold() == self.term.casefold()
         return self.surface if same else f"{self.surface} → {self.term}"
 

@@ -19,12 +19,12 @@ SETTINGS_FILE = Path("argot.toml")
 ENV_PREFIX = "ARGOT_"
 OLD_NAMES = {"embedding_model": "embedder"}
 """Names that settings had, and have now."""
-GONE_NAMES = frozenset({"neighbour_chars"})
+REMOVED_NAMES = frozenset({"neighbour_chars"})
 """Settings that no longer do anything: a service that still names one starts all the same."""
 
 
 class Settings(BaseSettings):
-    """Where things are and how large they may get. How questions are answered is a `Profile`."""
+    """Places and limits. The way in which questions are answered is a `Profile`."""
 
     # An empty variable counts as unset: an environment file may hold `ARGOT_MODEL_URL=` for what nobody filled in.
     model_config = SettingsConfigDict(
@@ -258,7 +258,7 @@ class Settings(BaseSettings):
 
     @field_validator("reranker")
     @classmethod
-    def _in_any_case(cls, given: str) -> str:
+    def _normalize_case(cls, given: str) -> str:
         return given.lower() if given.lower() in ("reader", "lexical") else given
 
     @field_validator("derive_kinds")
@@ -271,10 +271,10 @@ class Settings(BaseSettings):
 
     @model_validator(mode="before")
     @classmethod
-    def _by_old_names(cls, given: dict[str, Any]) -> dict[str, Any]:
+    def _accept_old_names(cls, given: dict[str, Any]) -> dict[str, Any]:
         """Settings under the names they had before count where those they have now are not set."""
         known = dict(given)
-        for gone in GONE_NAMES:
+        for gone in REMOVED_NAMES:
             known.pop(gone, None)
         for old, name in OLD_NAMES.items():
             value = known.pop(old, None) or os.environ.get(ENV_PREFIX + old.upper())
@@ -305,14 +305,14 @@ def load_settings(**overrides: Any) -> Settings:
     given = {name: value for name, value in overrides.items() if value is not None}
     _refuse_unknown_variables()
     try:
-        return _checked(Settings(**given))
+        return _check(Settings(**given))
     except ValidationError as error:
         raise InvalidSettings("\n".join(_explain(problem) for problem in error.errors())) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidSettings(f"{SETTINGS_FILE} is not valid TOML: {error}. Mend or remove it.") from error
 
 
-def _checked(settings: Settings) -> Settings:
+def _check(settings: Settings) -> Settings:
     # Not by a validator, whose message repeats what it was given, with its password.
     if settings.store and not settings.store.startswith(("postgresql://", "postgres://")):
         raise InvalidSettings(
@@ -325,7 +325,7 @@ def _checked(settings: Settings) -> Settings:
 
 
 @cache
-def valid_names() -> tuple[str, ...]:
+def list_valid_names() -> tuple[str, ...]:
     return tuple(sorted(Settings.model_fields))
 
 
@@ -333,14 +333,14 @@ def _refuse_unknown_variables() -> None:
     for variable in os.environ:
         name = variable.removeprefix(ENV_PREFIX).lower()
         # pydantic-settings ignores unknown variables: a misspelt one would do nothing, silently.
-        if variable.startswith(ENV_PREFIX) and name not in (*valid_names(), *OLD_NAMES, *GONE_NAMES):
-            raise InvalidSettings(f"{variable} is not a setting. {_nearest(name, variable_form=True)}")
+        if variable.startswith(ENV_PREFIX) and name not in (*list_valid_names(), *OLD_NAMES, *REMOVED_NAMES):
+            raise InvalidSettings(f"{variable} is not a setting. {_suggest_name(name, variable_form=True)}")
 
 
 def _explain(problem: Any) -> str:
     name = str(problem["loc"][0]) if problem["loc"] else ""
     if problem["type"] == "extra_forbidden":
-        return f"'{name}' is not a setting. {_nearest(name, variable_form=False)}"
+        return f"'{name}' is not a setting. {_suggest_name(name, variable_form=False)}"
     description = Settings.model_fields[name].description if name in Settings.model_fields else ""
     meaning = f" ({description})" if description else ""
     # What may hold a password is not repeated.
@@ -349,10 +349,10 @@ def _explain(problem: Any) -> str:
     return f"Setting '{name}'{meaning} cannot be {value}: {problem['msg']}."
 
 
-def _nearest(name: str, *, variable_form: bool) -> str:
-    def spelt(setting: str) -> str:
+def _suggest_name(name: str, *, variable_form: bool) -> str:
+    def spell(setting: str) -> str:
         return ENV_PREFIX + setting.upper() if variable_form else setting
 
-    close = difflib.get_close_matches(name, valid_names(), n=1)
-    hint = f"Did you mean {spelt(close[0])}? " if close else ""
-    return f"{hint}Settings: {', '.join(spelt(setting) for setting in valid_names())}."
+    close = difflib.get_close_matches(name, list_valid_names(), n=1)
+    hint = f"Did you mean {spell(close[0])}? " if close else ""
+    return f"{hint}Settings: {', '.join(spell(setting) for setting in list_valid_names())}."

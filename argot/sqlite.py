@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Generic, Literal, Protocol, TypeVar
 
 from argot.clock import timestamp
-from argot.databases import Additive, AsWritten, PerEngine, StoreMigration
+from argot.databases import AdditiveMigration, PerEngine, PostgresqlMigration, StoreMigration
 from argot.errors import DamagedStore
-from argot.remedies import UPDATE, damaged_store, store_error
+from argot.remedies import UPDATE, build_damage_error, explain_store_error
 
 BUSY_SECONDS = 10.0
 """How long a statement waits for another writer."""
@@ -67,7 +67,7 @@ def open_connection(
 
 
 def open_database(
-    path: Path, migrations: Sequence[Migration], names: StepNames | None = None, *, timeout: float = BUSY_SECONDS
+    path: Path, migrations: Sequence[Migration], names: MigrationNames | None = None, *, timeout: float = BUSY_SECONDS
 ) -> sqlite3.Connection:
     """A connection in WAL mode to a store that has seen every migration; the store is made if it is not there.
 
@@ -75,7 +75,7 @@ def open_database(
         DamagedStore: a newer Argot wrote the file, or it is corrupt.
         StoreUnavailable: the system does not let it be opened, or made.
     """
-    with opening(path):
+    with convert_open_errors(path):
         if not path.exists():
             _create(path, migrations, names)
         connection = open_connection(path, timeout=timeout)
@@ -88,14 +88,14 @@ def open_database(
     return connection
 
 
-def empty_store(migrations: Sequence[Migration], names: StepNames | None = None) -> sqlite3.Connection:
+def create_empty_store(migrations: Sequence[Migration], names: MigrationNames | None = None) -> sqlite3.Connection:
     """A new store in memory: to see what its tables are."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     migrate(connection, Path(":memory:"), migrations, names)
     return connection
 
 
-def _create(path: Path, migrations: Sequence[Migration], names: StepNames | None) -> None:
+def _create(path: Path, migrations: Sequence[Migration], names: MigrationNames | None) -> None:
     """Make the store under another name and link it into its place when it is whole: an empty file is always damage."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.new")
@@ -184,8 +184,8 @@ def one_state(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True)
-class StepNames:
-    """How Argot up to 0.3 counted the migrations of some stores: by names, in a table that sqlite-utils made.
+class MigrationNames:
+    """The names by which Argot up to 0.3 counted the migrations of some stores, in a table that sqlite-utils made.
 
     The names are read, so that a store of 0.3 goes on from where it is, and written, so that 0.3 knows one that is
     newer than itself.
@@ -199,7 +199,7 @@ class StepNames:
     names: Sequence[str]
 
     def count(self, connection: sqlite3.Connection) -> int:
-        """How many of the store's migrations are noted, also those of a newer Argot."""
+        """Return how many of the store's migrations are noted, also those of a newer Argot."""
         if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = '_sqlite_migrations'").fetchone():
             return 0
         noted = "SELECT count(*) FROM _sqlite_migrations WHERE migration_set = ?"
@@ -215,23 +215,23 @@ class StepNames:
         connection.execute("INSERT INTO _sqlite_migrations (migration_set, name, applied_at) VALUES (?, ?, ?)", values)
 
 
-def schema_version(connection: sqlite3.Connection, names: StepNames | None = None) -> int:
-    """How many migrations the store has seen; 0: it is new, or none of ours."""
+def read_schema_version(connection: sqlite3.Connection, names: MigrationNames | None = None) -> int:
+    """Return how many migrations the store has seen; 0: it is new, or none of ours."""
     counted = int(connection.execute("PRAGMA user_version").fetchone()[0])
     return max(counted, names.count(connection)) if names else counted
 
 
 def migrate(
-    connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration], names: StepNames | None = None
+    connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration], names: MigrationNames | None = None
 ) -> None:
     """Apply the migrations that a store has not seen yet, each in a transaction with the count of it.
 
     Raises:
         DamagedStore: a newer Argot wrote the file.
     """
-    while (seen := schema_version(connection, names)) < len(migrations):
+    while (seen := read_schema_version(connection, names)) < len(migrations):
         with transaction(connection):
-            if schema_version(connection, names) == seen:  # else another process was faster
+            if read_schema_version(connection, names) == seen:  # else another process was faster
                 _apply(connection, migrations[seen])
                 if names:
                     names.note(connection, seen + 1)
@@ -241,12 +241,12 @@ def migrate(
 
 
 def _apply(connection: sqlite3.Connection, migration: Migration) -> None:
-    if isinstance(migration, Additive):
+    if isinstance(migration, AdditiveMigration):
         migration = migration.script
     if isinstance(migration, PerEngine):
         migration = migration.sqlite
-    if isinstance(migration, AsWritten):
-        raise TypeError("A migration that is AsWritten is for PostgreSQL alone: PerEngine says it for both.")
+    if isinstance(migration, PostgresqlMigration):
+        raise TypeError("A PostgresqlMigration is for PostgreSQL alone: PerEngine says it for both.")
     if isinstance(migration, str):
         run_script(connection, migration)
     else:
@@ -268,7 +268,7 @@ def run_script(connection: sqlite3.Connection, script: str) -> None:
 
 
 @contextmanager
-def opening(path: Path) -> Iterator[None]:
+def convert_open_errors(path: Path) -> Iterator[None]:
     """Around whatever opens a store: every error of SQLite there is damage, or a refusal of the system.
 
     Raises:
@@ -277,22 +277,22 @@ def opening(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
-        raise store_error(path, error) from error
+        raise explain_store_error(path, error) from error
 
 
 @contextmanager
-def damage_named(path: Path) -> Iterator[None]:
+def convert_sqlite_errors(path: Path) -> Iterator[None]:
     """Turn SQLite's errors of a damaged file, a full disk or a lack of permission into one with a remedy."""
     try:
         yield
     except sqlite3.DatabaseError as error:
         if is_own_fault(error):
             raise
-        raise store_error(path, error) from error
+        raise explain_store_error(path, error) from error
 
 
 def is_own_fault(error: sqlite3.DatabaseError) -> bool:
-    """Whether a statement is at fault, and not the file or the system."""
+    """Return whether a statement is at fault, and not the file or the system."""
     wrong_sql = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR
     return wrong_sql or isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError)
 
@@ -313,11 +313,11 @@ def check_header(path: Path) -> None:
         header = file.read(_HEADER_BYTES)
     log = path.with_name(path.name + "-wal")
     if len(header) < _HEADER_BYTES or not header.startswith(MAGIC):
-        raise damaged_store(path, "it is not a SQLite database")
+        raise build_damage_error(path, "it is not a SQLite database")
     page_size = int.from_bytes(header[16:18], "big")
     expected = int.from_bytes(header[28:32], "big") * (65536 if page_size == 1 else page_size)
     if header[24:28] == header[92:96] and size < expected and not (log.exists() and log.stat().st_size > 0):
-        raise damaged_store(path, f"it is truncated ({size:,} of {expected:,} bytes)")
+        raise build_damage_error(path, f"it is truncated ({size:,} of {expected:,} bytes)")
 
 
 def check_every_page(connection: sqlite3.Connection, path: Path) -> None:
@@ -328,4 +328,4 @@ def check_every_page(connection: sqlite3.Connection, path: Path) -> None:
     """
     verdict = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
     if verdict != "ok":
-        raise damaged_store(path, verdict)
+        raise build_damage_error(path, verdict)

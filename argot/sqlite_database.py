@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from argot.databases import SQLITE, StoreMigration
-from argot.sqlite import damage_named, one_state, open_database
+from argot.sqlite import convert_sqlite_errors, one_state, open_database
 from argot.sqlite import transaction as in_transaction
 
 
@@ -21,7 +21,7 @@ class SqliteDatabase:
         migrations: as for `open_database`.
 
     Raises:
-        DamagedStore, StoreUnavailable: by every method, as `damage_named` says.
+        DamagedStore, StoreUnavailable: by every method, as `convert_sqlite_errors` says.
     """
 
     dialect = SQLITE
@@ -43,18 +43,18 @@ class SqliteDatabase:
 
     def write(self, sql: str, *parameters: object) -> int:
         """Run one statement, which is its own transaction; how many rows it changed."""
-        with self._writing, damage_named(self.path):
+        with self._writing, convert_sqlite_errors(self.path):
             return self._writer.execute(sql, parameters).rowcount
 
     def write_returning(self, sql: str, *parameters: object) -> list[sqlite3.Row]:
         """Run one statement that says RETURNING; those rows."""
-        with self._writing, damage_named(self.path):
+        with self._writing, convert_sqlite_errors(self.path):
             return self._writer.execute(sql, parameters).fetchall()
 
     @contextmanager
     def reader(self) -> Iterator[sqlite3.Connection]:
         """The connection that reads, for one thread."""
-        with self._reading, damage_named(self.path):
+        with self._reading, convert_sqlite_errors(self.path):
             yield self._reader
 
     @contextmanager
@@ -66,7 +66,7 @@ class SqliteDatabase:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """The connection that writes, for one thread: all of what is written comes to pass, or nothing."""
-        with self._writing, damage_named(self.path), in_transaction(self._writer):
+        with self._writing, convert_sqlite_errors(self.path), in_transaction(self._writer):
             yield self._writer
 
     def scrub(self) -> bool:
@@ -75,7 +75,7 @@ class SqliteDatabase:
         False if somebody reads an earlier state just now.
         """
         # Both locks: a read under way in this process would keep the log from being cut.
-        with self._reading, self._writing, damage_named(self.path):
+        with self._reading, self._writing, convert_sqlite_errors(self.path):
             blocked = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         return not blocked
 

@@ -26,7 +26,7 @@ START_SECONDS = 60.0
 _END_SECONDS = 10.0
 """From its last word to its end: a large process takes a moment to be taken apart."""
 _LENGTHS = struct.Struct(">QQ")
-_PIECE = 1 << 20
+_PIECE_BYTES = 1 << 20
 _READY_BYTES = 100
 
 How = Literal["start", "time", "memory", "length", "crash"]
@@ -57,7 +57,7 @@ class Child:
     """
 
     def __init__(self, module: str, *arguments: str, quiet: bool = True) -> None:
-        self._command = _command(module, arguments)
+        self._command = _build_command(module, arguments)
         self._errors = subprocess.DEVNULL if quiet else None
         self._deadline: float | None = None
         self.process: subprocess.Popen[bytes] | None = None
@@ -84,7 +84,7 @@ class Child:
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
                 bufsize=0,
-                env=_environment(),
+                env=_build_environment(),
             )
             # A child that reads nothing must not hold us up beyond the deadline.
             os.set_blocking(_input(self.process), False)
@@ -102,8 +102,8 @@ class Child:
         """
         self.start()
         self._deadline = None if seconds is None else time.monotonic() + seconds
-        with self._stopped_by_failures() as process:
-            write_message(lambda piece: self._written(_input(process), piece), message, data)
+        with self._stop_on_failure() as process:
+            write_message(lambda piece: self._write_piece(_input(process), piece), message, data)
 
     def receive(self, most: int | None = None) -> tuple[bytes, bytes]:
         """The next reply, of at most `most` bytes.
@@ -111,7 +111,7 @@ class Child:
         Raises:
             ChildFailed
         """
-        with self._stopped_by_failures() as process:
+        with self._stop_on_failure() as process:
             return read_message(lambda size: self._exactly(_output(process), size), most)
 
     def memory(self) -> int:
@@ -127,7 +127,7 @@ class Child:
                 process.kill()
 
     @contextmanager
-    def _stopped_by_failures(self) -> Iterator[subprocess.Popen[bytes]]:
+    def _stop_on_failure(self) -> Iterator[subprocess.Popen[bytes]]:
         """Stop the child after any failure, also one that is not its own, such as Ctrl+C."""
         process = self.process
         if process is None:
@@ -141,7 +141,7 @@ class Child:
             self.stop()
             raise ChildFailed("length", f"its answer is too long: {error}") from error
         except (EOFError, BrokenPipeError) as error:
-            failure = _end_of(process)
+            failure = _explain_end(process)
             self.stop()
             raise failure from error
         # After half a message nobody could tell where the next one begins.
@@ -149,7 +149,7 @@ class Child:
             self.stop()
             raise
 
-    def _written(self, descriptor: int, piece: memoryview) -> int:
+    def _write_piece(self, descriptor: int, piece: memoryview) -> int:
         self._wait(descriptor, selectors.EVENT_WRITE)
         return os.write(descriptor, piece)
 
@@ -157,7 +157,7 @@ class Child:
         parts, left = [], size
         while left:
             self._wait(descriptor, selectors.EVENT_READ)
-            part = os.read(descriptor, min(left, _PIECE))
+            part = os.read(descriptor, min(left, _PIECE_BYTES))
             if not part:
                 raise EOFError
             parts.append(part)
@@ -179,9 +179,9 @@ def run_module(module: str, *arguments: str, **environment: str) -> subprocess.C
     Args:
         environment: variables it has beside ours.
     """
-    command = _command(module, arguments)
+    command = _build_command(module, arguments)
     return subprocess.run(  # noqa: S603  (no shell, nothing of the user's in it)
-        command, env=_environment() | environment, capture_output=True, text=True, check=False
+        command, env=_build_environment() | environment, capture_output=True, text=True, check=False
     )
 
 
@@ -195,8 +195,8 @@ def start_module(
         handles: files of ours that it has open too, under the same numbers.
     """
     return subprocess.Popen(  # noqa: S603  (no shell, nothing of the user's in it)
-        _command(module, arguments),
-        env=_environment() | dict(environment or {}),
+        _build_command(module, arguments),
+        env=_build_environment() | dict(environment or {}),
         pass_fds=handles,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -204,12 +204,12 @@ def start_module(
     )
 
 
-def _command(module: str, arguments: Sequence[str]) -> list[str]:
+def _build_command(module: str, arguments: Sequence[str]) -> list[str]:
     # -P: a file named like a library, in the folder Argot is started in, must not be imported.
     return [sys.executable, "-P", "-m", module, *arguments]
 
 
-def _environment() -> dict[str, str]:
+def _build_environment() -> dict[str, str]:
     # Without the settings, keys among them: a child may read files of strangers, and is told what it needs.
     from argot.settings import ENV_PREFIX  # costs the children, which need none of it, a quarter of a second
 
@@ -226,8 +226,8 @@ def _output(process: subprocess.Popen[bytes]) -> int:
     return process.stdout.fileno()
 
 
-def _end_of(process: subprocess.Popen[bytes]) -> ChildFailed:
-    """What it means that a process ended without another word."""
+def _explain_end(process: subprocess.Popen[bytes]) -> ChildFailed:
+    """Return the failure that the end of a process stands for."""
     try:
         code = process.wait(_END_SECONDS)
     except subprocess.TimeoutExpired:
@@ -261,7 +261,7 @@ class Parent:
         self.send(b"")  # it is ready
 
     def messages(self) -> Iterator[tuple[bytes, bytes]]:
-        """What the parent says, until it is gone."""
+        """Yield the parent's messages until it is gone."""
         while True:
             try:
                 message = read_message(self._exactly)
@@ -283,7 +283,7 @@ class Parent:
 
 
 @contextmanager
-def within_bounds(seconds: float, memory: int) -> Iterator[None]:
+def limit_resources(seconds: float, memory: int) -> Iterator[None]:
     """Limit the block's CPU time and additional memory.
 
     The process is ended when it takes more `seconds` of the processor's time, so other work on the machine makes
@@ -292,16 +292,16 @@ def within_bounds(seconds: float, memory: int) -> Iterator[None]:
     Raises:
         MemoryError: more was needed. By then the limits are lifted, so that the error can be reported.
     """
-    with _timed(seconds), _bounded(memory):
+    with _limit_time(seconds), _limit_memory(memory):
         yield
 
 
 @contextmanager
-def _timed(seconds: float) -> Iterator[None]:
+def _limit_time(seconds: float) -> Iterator[None]:
     if not hasattr(signal, "setitimer"):
         yield
         return
-    # Its signal, SIGPROF, ends the process, also in the middle of a library's C code; `_end_of` knows it.
+    # Its signal, SIGPROF, ends the process, also in the middle of a library's C code; `_explain_end` knows it.
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
@@ -310,7 +310,7 @@ def _timed(seconds: float) -> Iterator[None]:
 
 
 @contextmanager
-def _bounded(memory: int) -> Iterator[None]:
+def _limit_memory(memory: int) -> Iterator[None]:
     if not sys.platform.startswith("linux"):
         yield
         return
@@ -334,7 +334,7 @@ def write_message(write: Callable[[memoryview], int], message: bytes, data: byte
     for part in (_LENGTHS.pack(len(message), len(data)), message, data):
         left = memoryview(part)
         while left:
-            left = left[write(left[:_PIECE]) :]
+            left = left[write(left[:_PIECE_BYTES]) :]
 
 
 def read_message(exactly: Callable[[int], bytes], most: int | None = None) -> tuple[bytes, bytes]:

@@ -1,4 +1,4 @@
-"""What a question's way consists of, step by step, for whoever follows it: stages, searches, calls to the model.
+"""The steps of a question, for whoever follows it: stages, searches, calls to the model.
 
 Nothing is kept where nobody began a trace. What people or documents say goes into `said`, and that is kept only where
 the trace is to hold contents; what is in `noted` tells nothing of it.
@@ -17,7 +17,7 @@ StepKind = Literal["stage", "search", "model"]
 Noted = str | int | float
 ASKS_BACK = "argot.asks_back"
 """Noted of a stage that stopped to ask the asker something, which is no failure."""
-MOST_STEPS = 500
+MAX_STEPS = 500
 """Of one question."""
 
 
@@ -49,7 +49,7 @@ class Trace:
 
     def add(self, step: TracedStep) -> int | None:
         """Its place among the steps; None: it is none any more."""
-        if self._closed or len(self.steps) >= MOST_STEPS:
+        if self._closed or len(self.steps) >= MAX_STEPS:
             return None
         self.steps.append(step)
         return len(self.steps) - 1

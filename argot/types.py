@@ -25,7 +25,7 @@ THREAD = "thread:"
 
 
 def is_of_thread(audience: Audience) -> bool:
-    """Whether a document was put into one conversation. Not even those who read everything find it elsewhere."""
+    """Return whether a document was put into one conversation. Not even those who read everything find it elsewhere."""
     return any(token.startswith(THREAD) for token in audience)
 
 
@@ -43,7 +43,7 @@ class Principal:
 
     @property
     def tokens(self) -> frozenset[str]:
-        """What this principal can show at a door: its groups and its own name as `@name`."""
+        """The tokens by which this principal passes: its groups and its own name as `@name`."""
         return self.groups | {f"@{self.name}"}
 
     def may_read(self, audience: Audience) -> bool:
@@ -54,7 +54,7 @@ class Principal:
 
     @property
     def manages_all(self) -> bool:
-        """Whether this principal may change the senses of every context, and make new contexts."""
+        """True if this principal may change the senses of every context, and make new contexts."""
         return self.sees_all or "*" in self.manages or MANAGERS in self.groups
 
     @property
@@ -62,7 +62,7 @@ class Principal:
         return self.manages_all or bool(self.manages)
 
     def may_manage(self, context: str) -> bool:
-        """Whether this principal may change the senses of the context with this name."""
+        """Return whether this principal may change the senses of the context with this name."""
         return self.manages_all or context in self.manages
 
 
@@ -84,7 +84,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class PageMark:
-    """From this offset of the Markdown on, the text stands on this page, slide or sheet."""
+    """The page, slide or sheet on which the text stands from this offset of the Markdown on."""
 
     start: int
     number: int
@@ -93,7 +93,7 @@ class PageMark:
 
 @dataclass(frozen=True, slots=True)
 class BoxMark:
-    """Where the characters [start, end) of the Markdown stand in the original."""
+    """The place in the original of the characters [start, end) of the Markdown."""
 
     start: int
     end: int
@@ -102,7 +102,9 @@ class BoxMark:
 
 @dataclass(frozen=True, slots=True, order=True)
 class DocumentField:
-    """What is said of a document as a whole: its author, status, region. `name` is in lower case; names may repeat."""
+    """A statement about a document as a whole: its author, status, region. `name` is in lower case; names may
+    repeat.
+    """
 
     name: str
     value: str
@@ -114,7 +116,7 @@ TAG = "tag"
 
 @dataclass(frozen=True, slots=True)
 class QuestionScope:
-    """Which documents a question is asked of. An empty one stands for all.
+    """The documents that a question is asked of. An empty scope stands for all.
 
     Attributes:
         tags: they carry one of these.
@@ -135,7 +137,7 @@ ALL_DOCUMENTS = QuestionScope()
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """What a reader makes of a file: Markdown that keeps headings, lists and tables, and where it all stood."""
+    """The result of reading a file: Markdown that keeps headings, lists and tables, and where it all stood."""
 
     title: str
     markdown: str
@@ -193,7 +195,7 @@ class Document:
         return distinct_tags((*self.tags, *self.values(TAG)))
 
     def values(self, name: str) -> tuple[str, ...]:
-        """What its fields of this name say."""
+        """Return the values of its fields of this name."""
         return tuple(field.value for field in self.fields if field.name == name)
 
 
@@ -337,7 +339,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class ContextScore:
-    """How well a context fits a question; scores of one question add up to at most 1."""
+    """The fit of a context to a question; scores of one question add up to at most 1."""
 
     context: str
     score: float
@@ -345,7 +347,7 @@ class ContextScore:
 
 @dataclass(frozen=True, slots=True)
 class ReadTerm:
-    """How one mention was understood: the chosen sense, and how sure the choice is (0 to 1, a margin)."""
+    """The reading of one mention: the chosen sense, and the confidence of the choice (0 to 1, a margin)."""
 
     mention: Mention
     sense: Sense

@@ -273,14 +273,14 @@ class Hashed:
 def one_file(kind: str, lane: str) -> dict[str, Any]:
     """In this process: what the file cost and what became of it."""
     from argot.corpus.corpus import Corpus, Source
-    from argot.corpus.embedding.embedder import embedder_for
+    from argot.corpus.embedding.embedder import load_embedder
     from argot.corpus.readers import reader_process
     from argot.settings import Settings
 
     suffix, _ = FILES[kind]
     with tempfile.TemporaryDirectory(prefix="argot-costly-") as folder:
         (Path(folder) / "file").write_bytes(subprocess.check_output([sys.executable, __file__, "--make", kind]))
-        corpus = Corpus.open(Path(folder) / "kb", Settings(), embedder=Hashed(embedder_for(Settings())))  # type: ignore[arg-type]
+        corpus = Corpus.open(Path(folder) / "kb", Settings(), embedder=Hashed(load_embedder(Settings())))  # type: ignore[arg-type]
 
         def add(name: str, data: bytes) -> Any:
             return list(corpus.add([Source(f"x:/{name}", name, lambda: data)], lane=lane))[-2]  # type: ignore[arg-type]

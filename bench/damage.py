@@ -226,7 +226,7 @@ def main() -> None:
     import argot.graph.build
     import argot.ui.cli.main  # noqa: F401
 
-    embedder.embedder_for = corpus.embedder_for = lambda _: HashingEmbedder()  # type: ignore[attr-defined]
+    embedder.load_embedder = corpus.load_embedder = lambda _: HashingEmbedder()  # type: ignore[attr-defined]
     with tempfile.TemporaryDirectory(prefix="argot-damage-") as folder:
         home, failed = made(Path(folder)), 0
         for pattern in FILES:

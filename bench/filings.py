@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 import pypdfium2
 
-from argot.corpus.chunking.passages import cuts_of
+from argot.corpus.chunking.passages import cut_document
 from argot.corpus.corpus import Corpus, Source
 from argot.corpus.ingestion import reading
 from argot.corpus.read_limits import ReadLimits
@@ -181,7 +181,7 @@ def corpus_of(folder: Path, parsed: Mapping[str, ParsedDocument], settings: Sett
 
     def read(data: bytes, name: str, limits: ReadLimits, max_chars: int) -> CutDocument:
         one = parsed[Path(name).stem]
-        cuts = cuts_of(one, max_chars=max_chars, limits=limits, name=name)
+        cuts = cut_document(one, max_chars=max_chars, limits=limits, name=name)
         return CutDocument(one.title, one.markdown, one.media_type, tuple(cuts), one.date, one.warnings)
 
     before, reading.read_in_child = reading.read_in_child, read  # all else is as ingest does it

@@ -27,7 +27,7 @@ from argot.evaluate.temporary_base import TemporaryBase
 from argot.profile import Profile
 from argot.settings import load_settings
 
-with_headers = reading.passages_of
+with_headers = reading.build_passages
 
 
 def without_headers(*given: Any, **more: Any) -> Any:
@@ -43,12 +43,12 @@ def measured(folder: Path) -> Measured:
 
 
 def main(folders: list[str]) -> None:
-    title_of = row_writes.searched_title
+    title_of = row_writes.build_searched_title
     for folder in map(Path, folders):
         having = measured(folder)
-        reading.passages_of, row_writes.searched_title = without_headers, lambda title, header: ""
+        reading.build_passages, row_writes.build_searched_title = without_headers, lambda title, header: ""
         lacking = measured(folder)
-        reading.passages_of, row_writes.searched_title = with_headers, title_of
+        reading.build_passages, row_writes.build_searched_title = with_headers, title_of
         change = lacking.compared(having)["ndcg@10"]
         low, high = change.interval95
         for name, found in (("with", having), ("without", lacking)):

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from argot.corpus.corpus import Corpus, Source, sources_in
+from argot.corpus.corpus import Corpus, Source, list_sources
 from argot.settings import Settings, load_settings
 from argot.types import Principal
 
@@ -63,7 +63,7 @@ def measure_adding(corpus: Corpus, sources: list[Source]) -> None:
     for event in corpus.add(sources):
         kinds[event.kind] = kinds.get(event.kind, 0) + 1
     seconds, processor = time.perf_counter() - started, time.process_time() - processor
-    passages, vectors = corpus.store.passage_count(ROOT), sum(corpus.vectors.counts().values())
+    passages, vectors = corpus.store.count_passages(ROOT), sum(corpus.vectors.counts().values())
     tell(
         "add",
         seconds=round(seconds, 2),
@@ -92,7 +92,7 @@ def measure_searching(corpus: Corpus, repeats: int = 100) -> None:
     tasks = {
         "embed a query": lambda n: corpus.embedder.embed_queries([queries[n]]),
         "keyword search": lambda n: corpus.store.keyword_search(ROOT, queries[n], 50),
-        "semantic search": lambda n: corpus.semantic_search(ROOT, "passage", vectors[n], 50),
+        "semantic search": lambda n: corpus.search_semantic(ROOT, "passage", vectors[n], 50),
         "phrase count": lambda n: corpus.store.phrase_count(ROOT, " ".join(queries[n].split()[:2])),
     }
     for name, task in tasks.items():
@@ -119,10 +119,10 @@ def measure_opening(home: Path, settings: Settings) -> None:
 
 
 ADD_IN_CHILD = (
-    "import sys; from pathlib import Path; from argot.corpus.corpus import Corpus, sources_in;"
+    "import sys; from pathlib import Path; from argot.corpus.corpus import Corpus, list_sources;"
     "from argot.settings import load_settings;"
     "corpus = Corpus.open(Path(sys.argv[1]), load_settings(threads=1));"
-    "list(corpus.add(sources_in([Path(sys.argv[2])]))); corpus.close()"
+    "list(corpus.add(list_sources([Path(sys.argv[2])]))); corpus.close()"
 )
 
 
@@ -185,7 +185,7 @@ def main() -> None:
         if given.kills:
             measure_kills(given.folder, given.kills, Path(work), settings)
             return
-        sources = list(made_sources(given.made) if given.made else sources_in([given.folder]))
+        sources = list(made_sources(given.made) if given.made else list_sources([given.folder]))
         corpus = Corpus.open(Path(work) / "kb", settings)
         measure_adding(corpus, sources)
         measure_searching(corpus)

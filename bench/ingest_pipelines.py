@@ -29,11 +29,11 @@ PASSAGE_TOKENS, OVERLAP_TOKENS = 256, 20
 
 
 def argot(folder: Path, home: Path, embedder: Path) -> int:
-    from argot.corpus.corpus import Corpus, sources_in
+    from argot.corpus.corpus import Corpus, list_sources
     from argot.settings import Settings
 
     corpus = Corpus.open(home, Settings(embedder=str(embedder)))
-    for event in corpus.add(sources_in([folder])):
+    for event in corpus.add(list_sources([folder])):
         if event.kind == "failed":
             print(event, file=sys.stderr)
     vectors = sum(corpus.vectors.counts().values())
@@ -101,14 +101,14 @@ def run_one(name: str, folder: Path, embedder: Path) -> None:
 
 
 def run_all(folder: Path, others: str, rounds: int) -> None:
-    from argot.corpus.embedding.exported_models import model_folder
+    from argot.corpus.embedding.exported_models import find_model_folder
 
     megabytes = sum(path.stat().st_size for path in files_in(folder)) / 1e6
     best: dict[str, dict[str, float]] = {}
     for _ in range(rounds):
         for name in PIPELINES:
             interpreter = sys.executable if name == "argot" else others
-            command = [interpreter, __file__, str(folder), "--one", name, "--embedder", str(model_folder(MODEL))]
+            command = [interpreter, __file__, str(folder), "--one", name, "--embedder", str(find_model_folder(MODEL))]
             done = subprocess.run(command, check=False, capture_output=True, text=True)
             if done.returncode:
                 sys.exit(f"{name}: {done.stderr.strip()[-2000:]}")

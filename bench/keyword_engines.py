@@ -30,13 +30,13 @@ import psycopg
 
 from argot.corpus.database import SqliteCorpusDatabase
 from argot.corpus.keyword.fts5_index import Fts5Index
-from argot.corpus.keyword.index_terms import passage_words
+from argot.corpus.keyword.index_terms import build_passage_words
 from argot.corpus.keyword.postgres_index import PostgresIndex
 from argot.corpus.keyword_tables import POSTGRES_TABLES
-from argot.corpus.postgres_schema import postgres_documents
+from argot.corpus.postgres_schema import translate_documents
 from argot.evaluate.beir import BeirSet, load_beir
-from argot.postgresql_connection import PostgresqlConnection, connection_options
-from argot.postgresql_translation import translated_schema
+from argot.postgresql_connection import PostgresqlConnection, build_connection_options
+from argot.postgresql_translation import translate_schema
 
 DATASETS = Path(os.environ.get("ARGOT_DATASETS", "../shared/datasets"))
 IN_DOCUMENT = 20
@@ -70,7 +70,7 @@ def main() -> None:
     asked = questions(given.questions)
     with (
         tempfile.TemporaryDirectory() as folder,
-        psycopg.connect(given.postgres, options="-c jit=off", **connection_options()) as connection,
+        psycopg.connect(given.postgres, options="-c jit=off", **build_connection_options()) as connection,
     ):
         database = SqliteCorpusDatabase(Path(folder) / "corpus.db", read_only=False)
         fill_sqlite(database, rows(given.passages))
@@ -109,7 +109,7 @@ def rows(count: int) -> Iterator[tuple[Any, ...]]:
         if (n - 1) % IN_DOCUMENT == 0:
             title = " ".join(dice.choice(drawn).split()[:5])
         text = " ".join(dice.choices(drawn, k=SENTENCES))
-        words = passage_words(title, dice.choice(drawn).split()[:4], text)
+        words = build_passage_words(title, dice.choice(drawn).split()[:4], text)
         audience = 1 if document % 2 else 2 + document % GROUPS
         values = {"n": n, "id": f"p{n}", "document": f"d{document}", "audience": audience, "text": text, **words}
         yield tuple(values[column] for column in COLUMNS)
@@ -140,7 +140,7 @@ def fill_sqlite(database: SqliteCorpusDatabase, coming: Iterable[tuple[Any, ...]
 
 def fill_postgres(connection: psycopg.Connection[Any], database: SqliteCorpusDatabase) -> None:
     connection.execute(ROWS)
-    connection.execute(translated_schema(postgres_documents("") + POSTGRES_TABLES))
+    connection.execute(translate_schema(translate_documents("") + POSTGRES_TABLES))
     with connection.cursor().copy(f"COPY passages ({', '.join(COLUMNS)}) FROM STDIN") as copy:
         for row in database.connection().execute(f"SELECT {', '.join(COLUMNS)} FROM passages ORDER BY n"):
             copy.write_row(row)
@@ -169,7 +169,7 @@ def sizes(database: SqliteCorpusDatabase, connection: psycopg.Connection[Any]) -
 def parity(data: BeirSet, url: str) -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
-        psycopg.connect(url, options="-c jit=off", **connection_options()) as connection,
+        psycopg.connect(url, options="-c jit=off", **build_connection_options()) as connection,
     ):
         database = SqliteCorpusDatabase(Path(folder) / "corpus.db", read_only=False)
         fill_sqlite(database, beir_rows(data))
@@ -193,7 +193,14 @@ def parity(data: BeirSet, url: str) -> None:
 
 def beir_rows(data: BeirSet) -> Iterator[tuple[Any, ...]]:
     for n, (id_, (title, text)) in enumerate(data.corpus.items(), start=1):
-        values = {"n": n, "id": id_, "document": id_, "audience": 1, "text": text, **passage_words(title, [], text)}
+        values = {
+            "n": n,
+            "id": id_,
+            "document": id_,
+            "audience": 1,
+            "text": text,
+            **build_passage_words(title, [], text),
+        }
         yield tuple(values[column] for column in COLUMNS)
 
 

@@ -253,7 +253,7 @@ class Bench:
 
     def _search(self, kb: KnowledgeBase, question: str) -> None:
         vector = kb.corpus.embedder.embed_passages([question])[0]  # the call that remembers nothing
-        kb.corpus.semantic_search(local_principal(), "passage", vector, 5)
+        kb.corpus.search_semantic(local_principal(), "passage", vector, 5)
 
     async def _streamed(self, kb: KnowledgeBase, **inputs: str) -> AsyncIterator[str]:
         """The answer by the client that people use for it, with nothing of ours around it."""

@@ -27,7 +27,7 @@ from typing import TypeVar
 
 from argot.jargon_db import Glossary, ReadOptions
 from argot.jargon_db.formats.format_registry import FORMATS, read_file
-from argot.jargon_db.lookup.ordinary_words import english_words
+from argot.jargon_db.lookup.ordinary_words import load_english_words
 from argot.types import Principal
 
 QUESTIONS = 2_000
@@ -121,7 +121,7 @@ def change(glossary: Glossary) -> None:
 
 def ask(glossary: Glossary, terms: list[str], dice: random.Random) -> None:
     """Times the parts of each question; five terms in a sentence of about twenty words."""
-    words = sorted(english_words())
+    words = sorted(load_english_words())
     seconds: dict[str, list[float]] = {"find + look_up": [], "misspelt": [], "suggest": []}
     for _ in range(QUESTIONS):
         wanted = dice.sample(terms, 5)
@@ -177,7 +177,7 @@ def search_box(home: Path, terms: list[str], dice: random.Random) -> None:
 
 def letters(terms: list[str], dice: random.Random) -> Iterator[str]:
     """What stands in the box letter by letter: terms, words of expansions, and what nearly all senses hold."""
-    words = [word for word in sorted(english_words()) if len(word) > 3]
+    words = [word for word in sorted(load_english_words()) if len(word) > 3]
     texts = [
         *dice.sample(terms, 100),
         *dice.sample(words, 50),
@@ -214,7 +214,7 @@ def told(name: str, times: list[float]) -> None:
 
 def glossary_csv(senses: int, dice: random.Random) -> tuple[str, list[str]]:
     """A glossary in which four of five terms are abbreviations, and every second term has a decoy sense."""
-    words = [word for word in sorted(english_words()) if len(word) > 3]
+    words = [word for word in sorted(load_english_words()) if len(word) > 3]
     terms: dict[str, None] = {}
     last = ""
     lines = ["term,context,expansion,description,notes,aliases,owner"]

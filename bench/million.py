@@ -163,7 +163,7 @@ def timed_parts(corpus: Corpus) -> Iterator[dict[str, list[float]]]:
     for owner, method, name in (
         (store, "documents_within", "scope"),
         (store, "keyword_search", "words"),
-        (of_corpus, "semantic_search", "meaning"),
+        (of_corpus, "search_semantic", "meaning"),
         (store, "passages", "rows"),
     ):
         times = parts.setdefault(name, [])
@@ -208,7 +208,7 @@ def recall(corpus: Corpus, queries: Vectors, vectors: Vectors, scope: Asked) -> 
     shares = []
     for query, known in zip(queries, best, strict=True):
         exact = {hashed("p", number) for _, number in sorted(known, reverse=True)[:LIMIT]}
-        found_ids = {id_ for id_, _ in corpus.semantic_search(principal, "passage", query, 50, within)[:LIMIT]}
+        found_ids = {id_ for id_, _ in corpus.search_semantic(principal, "passage", query, 50, within)[:LIMIT]}
         shares.append(len(exact & found_ids) / len(exact))
     return mean(shares)
 

@@ -21,12 +21,12 @@ import numpy as np
 from keyword_engines import sentences
 
 from argot.corpus.database import SqliteCorpusDatabase
-from argot.corpus.embedding.embedder import embedder_for
+from argot.corpus.embedding.embedder import load_embedder
 from argot.corpus.index.chroma_index import CONFIGURATION
 from argot.corpus.index.vector_index import collection_name
-from argot.corpus.keyword.index_terms import fold_for_index, identifier_column
-from argot.corpus.keyword.keyword_index import keyword_index_of
-from argot.corpus.store.row_mapping import audience_text
+from argot.corpus.keyword.index_terms import build_identifier_column, fold_for_index
+from argot.corpus.keyword.keyword_index import choose_keyword_index
+from argot.corpus.store.row_mapping import dump_audience
 from argot.protocols import Vectors
 from argot.settings import Settings
 from argot.types import EVERYONE, Audience
@@ -80,7 +80,7 @@ class Draw:
         if not kept.exists():
             kept.write_text(json.dumps(sentences()), encoding="utf-8")
         texts = json.loads(kept.read_text(encoding="utf-8"))
-        self.sentences = [Sentence(text, fold_for_index(text), identifier_column(text)) for text in texts]
+        self.sentences = [Sentence(text, fold_for_index(text), build_identifier_column(text)) for text in texts]
         dice = random.Random(3)
         self.embedded = dice.sample(range(len(texts)), EMBEDDED)
 
@@ -108,7 +108,7 @@ def make_rows(folder: Path, count: int, draw: Draw, fingerprint: str) -> None:
     with database.writing() as writer:
         writer.executemany(
             "INSERT INTO audiences (n, tokens) VALUES (?, ?)",
-            [(n, audience_text(audience)) for n, audience in enumerate(AUDIENCES, start=1)],
+            [(n, dump_audience(audience)) for n, audience in enumerate(AUDIENCES, start=1)],
         )
         writer.execute("INSERT INTO generations VALUES (?, ?, 384)", (GENERATION, fingerprint))
         _insert_documents(writer, count // IN_DOCUMENT, draw)
@@ -133,8 +133,8 @@ def make_words(folder: Path, count: int) -> None:
         return
     database, began = SqliteCorpusDatabase(home / "corpus.db", read_only=False), time.perf_counter()
     with database.writing() as writer:
-        keyword_index_of(writer).rebuild(writer)
-    keyword_index_of(database.connection()).forget_deleted(database, "passage")
+        choose_keyword_index(writer).rebuild(writer)
+    choose_keyword_index(database.connection()).forget_deleted(database, "passage")
     database.connection().execute("PRAGMA wal_checkpoint(TRUNCATE)")
     database.close()
     say(f"{count:,} rows in SQLite's keyword index", began)
@@ -153,7 +153,7 @@ def _passage_row(n: int, drawn: list[int], heading: list[int], draw: Draw) -> tu
     title = _title(document, draw)
     words = " ".join(draw.sentences[heading[0]].text.split()[:4])
     text, folded = " ".join(one.text for one in chosen), " ".join(one.folded for one in chosen)
-    names = " ".join(filter(None, [identifier_column(title, words), *(one.identifiers for one in chosen)]))
+    names = " ".join(filter(None, [build_identifier_column(title, words), *(one.identifiers for one in chosen)]))
     start = place * 2_000
     return (
         n + 1, hashed("p", n), hashed("d", document), hashed("r", document), audience_of(document) + 1, place, start,
@@ -195,7 +195,7 @@ def base_vectors(folder: Path, draw: Draw) -> Vectors:
     kept = folder / "embedded.npy"
     if not kept.exists():
         began = time.perf_counter()
-        embedder = embedder_for(Settings())
+        embedder = load_embedder(Settings())
         np.save(kept, embedder.embed_passages([draw.sentences[number].text for number in draw.embedded]))
         say(f"{EMBEDDED:,} sentences embedded", began)
     return cast(Vectors, np.load(kept))
@@ -265,4 +265,4 @@ def say(what: str, began: float) -> None:
 
 
 def embedder_fingerprint() -> str:
-    return embedder_for(Settings()).fingerprint
+    return load_embedder(Settings()).fingerprint

@@ -39,10 +39,10 @@ class Index:
     def __init__(self, store: Path) -> None:
         import chromadb
 
-        from argot.corpus.embedding.embedder import embedder_for
+        from argot.corpus.embedding.embedder import load_embedder
         from argot.settings import Settings
 
-        self.embedder = embedder_for(Settings())
+        self.embedder = load_embedder(Settings())
         client = chromadb.PersistentClient(str(store), chromadb.Settings(anonymized_telemetry=False))
         self.collection = client.get_or_create_collection("passages", embedding_function=None)
 

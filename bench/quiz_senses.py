@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from argot.corpus.corpus import sources_in
+from argot.corpus.corpus import list_sources
 from argot.evaluate.quiz_data import QuizQuestion, read_contexts, read_questions
 from argot.evaluate.quiz_suite import ARGOT, PLAIN, evaluate_quiz
 from argot.evaluate.temporary_base import TemporaryBase
@@ -32,7 +32,7 @@ def main() -> None:
     questions = read_questions(text, "quiz_senses.jsonl")
     terms = [json.loads(line)["term"] for line in text.splitlines()]
     with tempfile.TemporaryDirectory() as folder, TemporaryBase(Path(folder) / "kb", Settings()) as base:
-        for _ in base.corpus.add(sources_in([SAMPLES / "documents"]), audience=EVERYONE, tags=()):
+        for _ in base.corpus.add(list_sources([SAMPLES / "documents"]), audience=EVERYONE, tags=()):
             pass
         for row in read_contexts((SAMPLES / "contexts.csv").read_text("utf-8")):
             base.add_context(row["name"], row["description"], row["contact"])

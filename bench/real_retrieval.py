@@ -24,7 +24,7 @@ from million import LIMIT, ROOT, opened, resident, searched
 
 from argot.corpus.corpus import Corpus, Source
 from argot.corpus.index import outbox
-from argot.corpus.vector_ids import item_of
+from argot.corpus.vector_ids import parse_item
 from argot.evaluate.answer_sets import PUBLIC_SETS
 from argot.protocols import Vectors
 from argot.service.observability.process_memory import freeze_start_up
@@ -81,10 +81,10 @@ def all_vectors(corpus: Corpus) -> tuple[list[str], list[str], Vectors]:
     """Of each vector of a passage: the passage, its document and the vector itself, (n, dimensions)."""
     connection, items, documents, rows = corpus.store.database.connection(), [], [], []
     for (document,) in connection.execute("SELECT id FROM documents").fetchall():
-        for name, ids in outbox.vectors_of(connection, corpus.vectors, document).items():
-            if outbox.kind_of_collection(name) == "passage":
+        for name, ids in outbox.read_vector_ids(connection, corpus.vectors, document).items():
+            if outbox.parse_kind(name) == "passage":
                 for id_, vector in corpus.vectors.get(name, ids).items():
-                    items.append(item_of(id_))
+                    items.append(parse_item(id_))
                     documents.append(document)
                     rows.append(vector)
     return items, documents, np.stack(rows)
@@ -101,7 +101,7 @@ def recall(corpus: Corpus, query: Vectors, items: Any, near: Vectors, within: Se
         # A passage may have several vectors, of which the nearest one counts.
         exact.setdefault(items[place], float(near[place]))
     first = list(exact.values())[:LIMIT]
-    found = corpus.semantic_search(ROOT, "passage", query, 50, within or None)[:LIMIT]
+    found = corpus.search_semantic(ROOT, "passage", query, 50, within or None)[:LIMIT]
     return sum(exact[id_] >= first[-1] - SAME for id_, _ in found) / len(first)
 
 

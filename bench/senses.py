@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from argot.corpus.corpus import Corpus, Source
-from argot.corpus.embedding.embedder import embedder_for
+from argot.corpus.embedding.embedder import load_embedder
 from argot.evaluate.beir import BeirSet, load_beir
 from argot.jargon_db.glossary import Glossary
 from argot.protocols import Embedder, Vectors
@@ -106,7 +106,7 @@ def main() -> None:
     parser.add_argument("--least-margin", type=float, default=0.1)
     parser.add_argument("--wrong", type=int, default=0, help="wrong choices of each set to show")
     options = parser.parse_args()
-    embedder = Remembering(embedder_for(Settings()))
+    embedder = Remembering(load_embedder(Settings()))
     evidence = options.evidence.open("w") if options.evidence else None
     for folder in options.folders:
         with tempfile.TemporaryDirectory() as scratch:

@@ -26,7 +26,7 @@ from argot.corpus.connectors.folder_connector import FolderConnector
 from argot.corpus.connectors.listing import Patterns
 from argot.corpus.connectors.source_store import SourceRecord, SourceStore
 from argot.corpus.connectors.synchronisation import Synchronisation
-from argot.corpus.corpus import Corpus, sources_in
+from argot.corpus.corpus import Corpus, list_sources
 from argot.settings import Settings
 
 WORDS = ("valve", "seal", "pump", "rotor", "stator", "gauge", "flange", "bolt", "sensor", "relay", "filter", "nozzle")
@@ -64,8 +64,8 @@ def synthetic(given: argparse.Namespace) -> None:
         make(folder, given.files)
         added = Corpus.open(Path(scratch) / "added", Settings())
         added.embedder.embed_queries(["warm"])
-        by_add, _ = timed(lambda: list(added.add(sources_in([folder]))))
-        again, _ = timed(lambda: list(added.add(sources_in([folder]))))
+        by_add, _ = timed(lambda: list(added.add(list_sources([folder]))))
+        again, _ = timed(lambda: list(added.add(list_sources([folder]))))
         added.close()
         corpus = Corpus.open(Path(scratch) / "kb", Settings())
         corpus.embedder.embed_queries(["warm"])

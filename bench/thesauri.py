@@ -128,19 +128,19 @@ def _peak() -> float:
 
 def ours(data: bytes, suffix: str) -> dict[str, Any]:
     from argot.jargon_db import ReadOptions
-    from argot.jargon_db.formats.rdf import statements
+    from argot.jargon_db.formats.rdf import read_statements
 
-    return statements(data, f"x{suffix}", ReadOptions(bounded=True), SYNTAX[suffix])
+    return read_statements(data, f"x{suffix}", ReadOptions(bounded=True), SYNTAX[suffix])
 
 
 def theirs(data: bytes, suffix: str) -> dict[str, Any]:
     """As thin a reader as can be on top of pyoxigraph; what ours refuse before they read is not looked for."""
     from pyoxigraph import Literal, NamedNode, RdfFormat, parse
 
-    from argot.jargon_db.formats.rdf_statements import Statements, into
+    from argot.jargon_db.formats.rdf_statements import Statements, collect_into
 
     found: Statements = {}
-    add = into(found)
+    add = collect_into(found)
     formats = {"turtle": RdfFormat.TURTLE, "rdfxml": RdfFormat.RDF_XML, "jsonld": RdfFormat.JSON_LD}
     # As lenient as it can be with addresses; it takes no fewer files for that.
     for one in parse(data, format=formats[SYNTAX[suffix]], base_iri="http://nowhere.invalid/", lenient=True):

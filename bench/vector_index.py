@@ -25,7 +25,7 @@ from statistics import mean, quantiles
 import httpx
 import numpy as np
 
-from argot.corpus.corpus import Corpus, sources_in
+from argot.corpus.corpus import Corpus, list_sources
 from argot.corpus.index.chroma_server import ChromaServer, ServerAddress
 from argot.corpus.index.embedded_index import FolderGenerations
 from argot.corpus.index.server_index import ServerGenerations
@@ -120,7 +120,7 @@ def with_noise(passages: Vectors, count: int, seed: int) -> Vectors:
 def embedded_samples(home: Path) -> Vectors:
     """The vectors of the sample documents, shape (passages, dimensions)."""
     corpus = Corpus.open(home, Settings())
-    for _ in corpus.add(sources_in([SAMPLES / "documents"])):
+    for _ in corpus.add(list_sources([SAMPLES / "documents"])):
         pass
     name = corpus.vectors.collection_name("passage", EVERYONE)
     vectors: Sequence[Vectors] = list(corpus.vectors.get(name, corpus.vectors.ids(name)).values())

@@ -1,4 +1,4 @@
-"""Held by who changes documents: one thread of one process at a time, also where several processes share a database."""
+"""The lock of whoever changes documents: one thread at a time, also where several processes share a database."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LOOK_SECONDS = 1.0
 """How often whoever waits looks whether waiting still makes sense."""
 
 
-class BetweenProcesses(Protocol):
+class ProcessLock(Protocol):
     """A lock that goes with its connection (`argot.postgresql_session_lock`)."""
 
     def acquire(self, *, wait: bool = True, unless: threading.Event | None = None) -> bool: ...
@@ -27,14 +27,14 @@ class BetweenProcesses(Protocol):
 
 
 class ChangeLock:
-    """May be taken again by the thread that holds it.
+    """A lock that the thread that holds it may take again.
 
     Args:
         between: keeps other processes out; None: there are none.
         taken: called each time when it was taken from other processes, before anything is changed.
     """
 
-    def __init__(self, between: BetweenProcesses | None = None, taken: Callable[[], None] | None = None) -> None:
+    def __init__(self, between: ProcessLock | None = None, taken: Callable[[], None] | None = None) -> None:
         self.threads = threading.RLock()
         """For what no other process is concerned with."""
         self._between = between
@@ -43,7 +43,7 @@ class ChangeLock:
         self._thread = 0
 
     def acquire(self, blocking: bool = True, *, unless: threading.Event | None = None) -> bool:
-        """Whether it is held now.
+        """Return whether it is held now.
 
         Args:
             unless: once this is set, waiting ends within some seconds.
@@ -51,10 +51,14 @@ class ChangeLock:
         Raises:
             StoreUnavailable
         """
-        if not self._acquired_from_threads(blocking, unless):
+        if not self._acquire_from_threads(blocking, unless):
             return False
         try:
-            got = self._depth > 0 or self._between is None or self._acquired(self._between, blocking, unless)
+            got = (
+                self._depth > 0
+                or self._between is None
+                or self._acquire_from_processes(self._between, blocking, unless)
+            )
         except BaseException:
             self.threads.release()
             raise
@@ -64,7 +68,7 @@ class ChangeLock:
         self._depth, self._thread = self._depth + 1, threading.get_ident()
         return True
 
-    def _acquired_from_threads(self, blocking: bool, unless: threading.Event | None) -> bool:
+    def _acquire_from_threads(self, blocking: bool, unless: threading.Event | None) -> bool:
         if not blocking or unless is None:
             return self.threads.acquire(blocking)
         while not unless.is_set():
@@ -72,7 +76,7 @@ class ChangeLock:
                 return True
         return False
 
-    def _acquired(self, between: BetweenProcesses, blocking: bool, unless: threading.Event | None) -> bool:
+    def _acquire_from_processes(self, between: ProcessLock, blocking: bool, unless: threading.Event | None) -> bool:
         if not between.acquire(wait=blocking, unless=unless):
             return False
         self._depth, self._thread = 1, threading.get_ident()
@@ -102,8 +106,8 @@ class ChangeLock:
         self.release()
 
     @contextmanager
-    def waited_for(self, *, unless: threading.Event) -> Iterator[bool]:
-        """Whether it is held within; once `unless` is set, waiting ends within some seconds."""
+    def wait_for(self, *, unless: threading.Event) -> Iterator[bool]:
+        """Return whether it is held within; once `unless` is set, waiting ends within some seconds."""
         held = self.acquire(unless=unless)
         try:
             yield held
@@ -112,7 +116,7 @@ class ChangeLock:
                 self.release()
 
     def is_held(self, connection: Connection) -> bool:
-        """Whether other processes are kept out still: a connection may be lost while it is held."""
+        """Return whether other processes are kept out still: a connection may be lost while it is held."""
         return self._between is None or self._between.is_held(connection)
 
     def require_held(self, connection: Connection, name: str) -> None:

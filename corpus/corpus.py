@@ -11,23 +11,23 @@ from typing import Protocol
 
 import numpy as np
 
-from argot.corpus.embedding.embedder import embedder_for
-from argot.corpus.embedding.embedding_process import BackgroundEmbedder, InLane
+from argot.corpus.embedding.embedder import load_embedder
+from argot.corpus.embedding.embedding_process import BackgroundEmbedder, LaneEmbedder
 from argot.corpus.index import outbox
-from argot.corpus.index.document_search import nearest_within
-from argot.corpus.index.quantised_vectors import quantised_faults
-from argot.corpus.index.soundness import vector_faults
+from argot.corpus.index.document_search import find_nearest_within
+from argot.corpus.index.quantised_vectors import find_quantised_faults
+from argot.corpus.index.soundness import find_vector_faults
 from argot.corpus.index.vector_index import IndexClosed, VectorIndex
 from argot.corpus.ingestion import document_changes, reindexing
-from argot.corpus.ingestion.compaction import Compacting
+from argot.corpus.ingestion.compaction import Compactor
 from argot.corpus.ingestion.document_changes import Parts
-from argot.corpus.ingestion.ingest_job import Adding, IngestEvent, Turn
+from argot.corpus.ingestion.ingest_job import IngestEvent, IngestJob, Turn
 from argot.corpus.ingestion.live_vectors import LiveVectors
-from argot.corpus.ingestion.opened_vectors import generations_of, opened_vectors
-from argot.corpus.ingestion.quantising import Quantising
+from argot.corpus.ingestion.opened_vectors import open_generations, open_vectors
+from argot.corpus.ingestion.quantising import Quantiser
 from argot.corpus.ingestion.source import Source
-from argot.corpus.ingestion.sources import sources_in
-from argot.corpus.keyword.keyword_index import keyword_index_of, rebuild_words
+from argot.corpus.ingestion.sources import list_sources
+from argot.corpus.keyword.keyword_index import choose_keyword_index, rebuild_words
 from argot.corpus.read_limits import Lane, ReadLimits
 from argot.corpus.store import document_fields, dustbin
 from argot.corpus.store.document_store import CorpusStore
@@ -39,7 +39,7 @@ from argot.remedies import reindex_command, restore_command
 from argot.settings import Settings
 from argot.types import Audience, Document, DocumentField, Principal, distinct_tags
 
-__all__ = ["Corpus", "IngestEvent", "Problem", "Source", "sources_in"]
+__all__ = ["Corpus", "IngestEvent", "Problem", "Source", "list_sources"]
 
 
 class VectorSearch(Protocol):
@@ -87,11 +87,11 @@ class Corpus:
         self._for_passages: Embedder = embedder
         self._beside = search
         self._found_by_words = False
-        self.generations = generations_of(home, settings, store.database)
+        self.generations = open_generations(home, settings, store.database)
         shared = store.database.shared and bool(settings.chroma_url)
-        self._live = LiveVectors(self._opened_vectors, self._changing, self.generations.current if shared else None)
-        self.compacting = Compacting(self, self._changing, self._make_live)
-        self.quantising = Quantising(self, self._changing)
+        self._live = LiveVectors(self._open_vectors, self._changing, self.generations.current if shared else None)
+        self.compacting = Compactor(self, self._changing, self._make_live)
+        self.quantising = Quantiser(self, self._changing)
 
     @classmethod
     def open(
@@ -116,7 +116,7 @@ class Corpus:
         """
         store = store or CorpusStore.open(home / "corpus.db")
         try:
-            corpus = cls(home, settings, store, embedder or embedder_for(settings))
+            corpus = cls(home, settings, store, embedder or load_embedder(settings))
             corpus._live.open(mending=mending)
             corpus._finish_removals()
             if corpus._live.index is not None:
@@ -128,8 +128,8 @@ class Corpus:
 
     @classmethod
     def beside(cls, home: Path, settings: Settings, search: VectorSearch, store: CorpusStore | None = None) -> Corpus:
-        """To be read beside the process that owns the knowledge base, which searches the vectors and alone may change
-        anything.
+        """Open the knowledge base for reading beside the process that owns it, which searches the vectors and alone may
+        change anything.
 
         Args:
             store: instead of corpus.db of the folder; it is closed with the knowledge base.
@@ -139,7 +139,7 @@ class Corpus:
         """
         store = store or CorpusStore.open(home / "corpus.db", read_only=True)
         try:
-            return cls(home, settings, store, embedder_for(settings), search)
+            return cls(home, settings, store, load_embedder(settings), search)
         except BaseException:
             store.close()
             raise
@@ -159,7 +159,7 @@ class Corpus:
             self.store.close()
 
     def embed_in_background(self) -> None:
-        """From now on passages are embedded by a process of low priority: for a service that answers meanwhile."""
+        """Embed passages in a process of low priority from now on: for a service that answers meanwhile."""
         if not isinstance(self._for_passages, BackgroundEmbedder):
             self._for_passages = BackgroundEmbedder(self.embedder, self.settings)
 
@@ -172,7 +172,7 @@ class Corpus:
 
     def embedder_of(self, lane: Lane) -> Embedder:
         beside = self._for_passages
-        return InLane(beside, lane) if isinstance(beside, BackgroundEmbedder) else beside
+        return LaneEmbedder(beside, lane) if isinstance(beside, BackgroundEmbedder) else beside
 
     @property
     def vectors(self) -> VectorIndex:
@@ -182,21 +182,21 @@ class Corpus:
             DamagedStore: opened for mending, and not mended yet.
             VectorsUnavailable: the server that keeps them is gone, or has lost them.
         """
-        return self._live.usable()
+        return self._live.get_usable()
 
     @property
-    def searched_elsewhere(self) -> bool:
-        """Whether other processes search, words or vectors, while this one waits."""
+    def is_shared(self) -> bool:
+        """True if other processes search, words or vectors, while this one waits."""
         return self._beside is not None or self.store.database.shared or bool(self.settings.chroma_url)
 
     @property
     def by_words_alone(self) -> bool:
-        """Whether the server that keeps the vectors is out of use: searches by meaning find nothing then."""
+        """True if the server that keeps the vectors is out of use: searches by meaning then find nothing."""
         return self._live.index is None if self._beside is None else self._found_by_words
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
-    def semantic_search(
+    def search_semantic(
         self,
         principal: Principal,
         kind: VectorKind,
@@ -210,9 +210,9 @@ class Corpus:
             query_vector: shape (dimensions,) or (1, dimensions), of length 1.
             documents: the ids of those that alone are searched; None: all.
         """
-        return self.semantic_searches(principal, kind, np.asarray(query_vector).reshape(1, -1), limit, documents)[0]
+        return self.search_semantic_many(principal, kind, np.asarray(query_vector).reshape(1, -1), limit, documents)[0]
 
-    def semantic_searches(
+    def search_semantic_many(
         self,
         principal: Principal,
         kind: VectorKind,
@@ -220,7 +220,7 @@ class Corpus:
         limit: int,
         documents: Collection[str] | None = None,
     ) -> list[list[tuple[str, float]]]:
-        """`semantic_search` for several queries at a time, in their order.
+        """`search_semantic` for several queries at a time, in their order.
 
         Args:
             query_vectors: shape (n, dimensions), each of length 1.
@@ -228,7 +228,7 @@ class Corpus:
         vectors = np.asarray(query_vectors, np.float32)
         search = self._beside or self.nearest
         try:
-            found = search(kind, vectors, self.store.audience_sets(principal), limit, documents)
+            found = search(kind, vectors, self.store.list_audiences(principal), limit, documents)
             self._found_by_words = False
         except VectorsUnavailable:
             self._found_by_words = True
@@ -245,18 +245,18 @@ class Corpus:
         limit: int,
         documents: Collection[str] | None,
     ) -> list[list[tuple[str, float]]]:
-        """What the index of this process has for these audiences; what of it may be shown is the caller's to check.
+        """Search the index of this process for these audiences; the caller checks which hits may be shown.
 
         Raises:
             VectorsUnavailable: the server that keeps them is gone, or has lost them.
         """
         try:
-            return self._nearest(kind, vectors, audiences, limit, documents)
+            return self._find_nearest(kind, vectors, audiences, limit, documents)
         except IndexClosed:  # a rebuild, here or in another process, has just put another generation in its place
             self._live.follow()
-            return self._nearest(kind, vectors, audiences, limit, documents)
+            return self._find_nearest(kind, vectors, audiences, limit, documents)
 
-    def _nearest(
+    def _find_nearest(
         self,
         kind: VectorKind,
         vectors: Vectors,
@@ -267,7 +267,7 @@ class Corpus:
         index = self.vectors
         try:
             if documents is not None:
-                return nearest_within(self.store.database, index, kind, vectors, audiences, limit, documents)
+                return find_nearest_within(self.store.database, index, kind, vectors, audiences, limit, documents)
             return index.searches(kind, vectors, audiences, limit)
         except VectorsUnavailable as error:
             if self._live.follow():  # another process has replaced it, and then deleted it
@@ -304,7 +304,7 @@ class Corpus:
             relabel_known: False: audience and tags are for new documents alone.
             renew: also what has not changed is read again; what was derived of it is lost.
         """
-        adding = Adding(
+        adding = IngestJob(
             self, deriver, audience, tags, lane=lane, turn=turn, by=by, relabel_known=relabel_known, renew=renew
         )
         return adding.run(sources)
@@ -360,7 +360,7 @@ class Corpus:
             labels = found.tags if tags is None else distinct_tags(tags)
             if fields is not None:
                 with self.store.database.writing() as connection:
-                    document_fields.put_given(connection, found.id, fields)
+                    document_fields.replace_given_fields(connection, found.id, fields)
                 found = self.store.document(principal, found.id)
             if (readers, labels) != (found.audience, found.tags):
                 document_changes.relabel(parts, found, readers, labels)
@@ -386,7 +386,7 @@ class Corpus:
         Raises:
             InvalidSettings: the model cannot be used. Nothing was changed.
         """
-        embedder = embedder_for(settings)
+        embedder = load_embedder(settings)
         with self._changing:
             former = self._for_passages
             background = isinstance(former, BackgroundEmbedder)
@@ -407,13 +407,13 @@ class Corpus:
     ) -> None:
         """To be called with `_changing` held."""
         database = self.store.database
-        fresh = reindexing.new_generation(database, self.generations, embedder)
+        fresh = reindexing.create_generation(database, self.generations, embedder)
         try:
             reindexing.fill(database, fresh, embedder, progress)
         except BaseException:
             fresh.close()
             raise
-        with self._live.swapping():
+        with self._live.hold_swap():
             # CURRENT still names the old generation, whole on the disk: a kill before `make_live` loses nothing.
             with switching():
                 old = self._live.put(fresh)
@@ -423,8 +423,8 @@ class Corpus:
         outbox.settle(database, fresh, self.store.blobs)
 
     def _make_live(self, fresh: VectorIndex) -> None:
-        """From here on the new generation is live, even after a kill. To be called with `_changing` held."""
-        with self._live.swapping():
+        """Make the new generation live, even after a kill. To be called with `_changing` held."""
+        with self._live.hold_swap():
             self.generations.make_current(fresh.generation)
             self._live.put(fresh)
 
@@ -474,16 +474,18 @@ class Corpus:
             with self.store.database.writing() as connection:
                 problems += [
                     Problem("keyword index", f"{table} does not agree with the stored texts", self._reindex)
-                    for table in keyword_index_of(connection).faults(connection)
+                    for table in choose_keyword_index(connection).faults(connection)
                 ]
-            return [*problems, *self._vector_problems()]
+            return [*problems, *self._check_vectors()]
 
-    def _vector_problems(self) -> Iterator[Problem]:
+    def _check_vectors(self) -> Iterator[Problem]:
         try:
             index = self.vectors
             self.generations.check(index.generation)
             connection = self.store.database.connection()
-            for fault in chain(vector_faults(connection, index), quantised_faults(connection, index.generation)):
+            for fault in chain(
+                find_vector_faults(connection, index), find_quantised_faults(connection, index.generation)
+            ):
                 yield Problem("vectors", fault, self._reindex)
         except DamagedStore as error:
             yield Problem("vectors", str(error), self._reindex)
@@ -501,14 +503,14 @@ class Corpus:
 
     # -- opening ----------------------------------------------------------------------------------------------------
 
-    def _opened_vectors(self) -> VectorIndex:
+    def _open_vectors(self) -> VectorIndex:
         # A process that has a change under way settles what it began by itself: to others it looks cut off.
         alone = self._changing.acquire(blocking=False)
         if not alone and self.generations.current() is None:
             alone = self._changing.acquire()  # it makes the first ones
         try:
             given = (self.store, self.generations, self.embedder, self.settings.embedder, self.home)
-            return opened_vectors(*given, settling=alone)
+            return open_vectors(*given, settling=alone)
         finally:
             if alone:
                 self._changing.release()

@@ -6,9 +6,9 @@ import json
 import sqlite3
 
 from argot.corpus.keyword_tables import BLOCK_TABLES, POSTGRES_TABLES
-from argot.corpus.postgres_schema import ROW_SECURITY, postgres_documents, postgres_fields
+from argot.corpus.postgres_schema import ROW_SECURITY, translate_documents, translate_fields
 from argot.databases import PerEngine, StoreMigration
-from argot.sqlite import StepNames, run_script
+from argot.sqlite import MigrationNames, run_script
 
 _DOCUMENTS = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -388,7 +388,7 @@ CREATE TABLE removed_passages (
 """
 
 MIGRATIONS: tuple[StoreMigration, ...] = (
-    PerEngine(_DOCUMENTS, postgres_documents(_DOCUMENTS)),
+    PerEngine(_DOCUMENTS, translate_documents(_DOCUMENTS)),
     _DERIVED,
     PerEngine(_WORDS, POSTGRES_TABLES + ROW_SECURITY),
     _INGEST,
@@ -398,14 +398,14 @@ MIGRATIONS: tuple[StoreMigration, ...] = (
     _SOURCES,
     _DUSTBIN,
     _UNASKED,
-    PerEngine(put_fields, postgres_fields(_FIELDS)),
+    PerEngine(put_fields, translate_fields(_FIELDS)),
     _WARNINGS,
     _SOURCE_METADATA,
     PerEngine(BLOCK_TABLES + _BLOCKS_DUE, ""),
     PerEngine(_QUANTISED, _QUANTISED + _QUANTISED_APART),
     _REMOVED_PASSAGES,
 )
-NAMES = StepNames(
+NAMES = MigrationNames(
     "corpus",
     ("m001_documents", "m002_derived", "m003_words", "m004_ingest", "m005_derivations", "m006_sketches"),
 )

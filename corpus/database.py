@@ -15,15 +15,15 @@ from typing import Any, Protocol
 from argot.corpus.change_lock import ChangeLock
 from argot.corpus.corpus_schema import MIGRATIONS, NAMES
 from argot.databases import Connection, Parameters
-from argot.remedies import damaged_store
+from argot.remedies import build_damage_error
 from argot.sqlite import (
     CACHE_KIB,
     PerThread,
     check_header,
+    convert_open_errors,
     migrate,
     one_state,
     open_connection,
-    opening,
     transaction,
 )
 from argot.types import Principal
@@ -63,7 +63,7 @@ class CorpusDatabase(Protocol):
         """Let nothing of what was deleted stay in files, as far as we write them; whether that was done."""
 
     def faults(self) -> Iterator[str]:
-        """What is wrong with the tables, one sentence each. Reads everything."""
+        """Yield the faults of the tables, one sentence each. Reads everything."""
 
     def close(self) -> None: ...
 
@@ -87,7 +87,7 @@ class SqliteCorpusDatabase:
         self.changes = ChangeLock()
         check_header(path)
         try:
-            with opening(path):
+            with convert_open_errors(path):
                 self._prepare()
         except BaseException:
             self.close()
@@ -101,7 +101,7 @@ class SqliteCorpusDatabase:
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         # A file of another program, or one that was emptied, opens without any complaint.
         if missing := EXPECTED_TABLES - tables:
-            raise damaged_store(self.path, f"tables are missing ({', '.join(sorted(missing))})")
+            raise build_damage_error(self.path, f"tables are missing ({', '.join(sorted(missing))})")
 
     def connection(self) -> sqlite3.Connection:
         """This thread's own connection, in auto-commit mode."""

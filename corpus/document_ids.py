@@ -11,26 +11,26 @@ from hashlib import blake2b
 _DIGEST_BYTES = 8
 
 
-def document_id(uri: str, taken: int = 0) -> str:
+def build_document_id(uri: str, taken: int = 0) -> str:
     """`taken`: how many ids of this URI belong to others, which were renamed and kept theirs."""
-    return _named("d", uri, str(taken)) if taken else _named("d", uri)
+    return _build_id("d", uri, str(taken)) if taken else _build_id("d", uri)
 
 
-def revision_id(document: str, content: str) -> str:
+def build_revision_id(document: str, content: str) -> str:
     """`content` is the `content_hash` of the original bytes."""
-    return _named("r", document, content)
+    return _build_id("r", document, content)
 
 
-def passage_id(revision: str, start: int, end: int) -> str:
-    return _named("p", revision, str(start), str(end))
+def build_passage_id(revision: str, start: int, end: int) -> str:
+    return _build_id("p", revision, str(start), str(end))
 
 
-def content_hash(data: bytes) -> str:
+def hash_content(data: bytes) -> str:
     """64 hexadecimal digits: also the name of the stored original, so long enough to be safe against forging."""
     return blake2b(data, digest_size=32).hexdigest()
 
 
-def _named(prefix: str, *parts: str) -> str:
+def _build_id(prefix: str, *parts: str) -> str:
     # Lengths are part of what is hashed, so that ("ab", "c") and ("a", "bc") differ.
     joined = "".join(f"{len(part)}:{part}" for part in parts)
     # A file name that is no valid UTF-8 arrives with surrogates, and its document needs an id as well.

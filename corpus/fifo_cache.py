@@ -25,7 +25,7 @@ class SizedCache:
 
     @property
     def size(self) -> int:
-        """Of all entries together."""
+        """The size of all entries together."""
         return int(self._entries.currsize)
 
     def get(self, key: Hashable) -> Any | None:

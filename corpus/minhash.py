@@ -11,23 +11,25 @@ import zlib
 
 import numpy as np
 
-HASHES = 128
+SKETCH_HASHES = 128
 """The estimate's standard error is at most 4.4 percent, and 2.6 where nine tenths are shared."""
-SHINGLE = 4
-FEWEST_WORDS = 30
+SHINGLE_WORDS = 4
+MIN_WORDS = 30
 """Shorter texts are alike by chance: a title and a line."""
-MOST_WORDS = 50_000
+MAX_WORDS = 50_000
 """Looked at: who copies a book copies its beginning."""
-_SEEDS = np.random.default_rng(1997).integers(1, 2**63, size=(HASHES, 2), dtype=np.uint64) | np.uint64(1)
+_SEEDS = np.random.default_rng(1997).integers(1, 2**63, size=(SKETCH_HASHES, 2), dtype=np.uint64) | np.uint64(1)
 _UPPER = np.uint64(32)
 
 
-def sketch_of(text: str) -> bytes:
+def build_sketch(text: str) -> bytes:
     """`HASHES` numbers of 32 bits; nothing for a text that is too short."""
-    words = re.findall(r"\w+", text.casefold())[:MOST_WORDS]
-    if len(words) < FEWEST_WORDS:
+    words = re.findall(r"\w+", text.casefold())[:MAX_WORDS]
+    if len(words) < MIN_WORDS:
         return b""
-    shingles = {zlib.crc32(" ".join(words[n : n + SHINGLE]).encode()) for n in range(len(words) - SHINGLE + 1)}
+    shingles = {
+        zlib.crc32(" ".join(words[n : n + SHINGLE_WORDS]).encode()) for n in range(len(words) - SHINGLE_WORDS + 1)
+    }
     hashed = np.fromiter(shingles, np.uint64, len(shingles))
     # Multiply and shift: the upper half of a product of odd numbers that overflows is spread evenly.
     least = [((factor * hashed + addend) >> _UPPER).min() for factor, addend in _SEEDS]
@@ -35,5 +37,5 @@ def sketch_of(text: str) -> bytes:
 
 
 def likeness(sketch: bytes, other: bytes) -> float:
-    """How much of their wording two texts share, from 0 to 1."""
+    """Return how much of their wording two texts share, from 0 to 1."""
     return float(np.mean(np.frombuffer(sketch, np.uint32) == np.frombuffer(other, np.uint32)))

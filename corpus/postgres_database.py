@@ -40,7 +40,7 @@ class PostgresCorpusDatabase:
         self._database = stores.open("corpus", MIGRATIONS)
         self._of_thread = threading.local()
         self._before_changes = before_changes
-        self.changes = ChangeLock(SessionLock(stores, "corpus changes"), self._changes_begin)
+        self.changes = ChangeLock(SessionLock(stores, "corpus changes"), self._begin_changes)
 
     def connection(self) -> Connection:
         """Within a transaction of this thread it is that one's, which sees what it wrote."""
@@ -54,13 +54,13 @@ class PostgresCorpusDatabase:
     @contextmanager
     def reading(self, principal: Principal | None = None) -> Iterator[Connection]:
         with self._database.snapshot() as connection:
-            connection.execute(_SAY, (_reader(principal),))
+            connection.execute(_SAY, (_describe_reader(principal),))
             yield connection
 
     @contextmanager
     def reader_apart(self, principal: Principal | None = None) -> Iterator[Connection]:
         with self._database.reader() as connection:
-            connection.execute(_SAY, (_reader(principal),))
+            connection.execute(_SAY, (_describe_reader(principal),))
             yield connection
 
     @contextmanager
@@ -78,7 +78,7 @@ class PostgresCorpusDatabase:
         return self._database.scrub()
 
     def faults(self) -> Iterator[str]:
-        """What PostgreSQL itself says when it reads all rows; its own checksums tell of damaged pages."""
+        """Yield the faults that PostgreSQL finds when it reads all rows; its own checksums tell of damaged pages."""
         try:
             for table in ("documents", "revisions", "passages", "derived", "triples"):
                 self.connection().execute(f"SELECT count(t.*) FROM {table} AS t")  # noqa: S608
@@ -89,7 +89,7 @@ class PostgresCorpusDatabase:
         self.changes.close()
         self._database.close()
 
-    def _changes_begin(self) -> None:
+    def _begin_changes(self) -> None:
         if self._before_changes:
             self._before_changes()
         # Who held the lock before and lost it may be in the middle of a transaction that still found it held: this
@@ -98,8 +98,8 @@ class PostgresCorpusDatabase:
             pass
 
 
-def _reader(principal: Principal | None) -> str:
-    """What the row policies of `argot.corpus.postgres_schema` read."""
+def _describe_reader(principal: Principal | None) -> str:
+    """Return the reader as the row policies of `argot.corpus.postgres_schema` expect it."""
     if principal is None:
         return SERVICE
     return json.dumps({"tokens": sorted(principal.tokens), "all": principal.sees_all})

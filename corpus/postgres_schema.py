@@ -1,4 +1,4 @@
-"""What the schema of a corpus has on PostgreSQL besides, or in other words: functions of SQLite's, and who reads rows.
+"""PostgreSQL's additions to the schema of a corpus: functions that SQLite has, and policies on who reads rows.
 
 A transaction says for whom it reads, in the setting `argot.audience`: JSON with a principal's `tokens`, and whether
 that one sees `all`; or `*` for the service itself. Where it says nothing, there are no rows. The service checks readers
@@ -21,16 +21,16 @@ CREATE AGGREGATE json_group_array(text) (SFUNC = array_append, STYPE = text[], F
 """Of SQLite's, by which one statement serves both engines. This schema is looked in for the types that are given."""
 
 
-def postgres_documents(script: str) -> str:
+def translate_documents(script: str) -> str:
     """The first migration, in which a column has a name that is a word of SQL."""
     return _FUNCTIONS + script.replace("    end INTEGER", '    "end" INTEGER')
 
 
-def postgres_fields(script: str) -> str:
-    return script + _of_documents("document_fields")
+def translate_fields(script: str) -> str:
+    return script + _guard_documents("document_fields")
 
 
-def _of_documents(table: str) -> str:
+def _guard_documents(table: str) -> str:
     return f"""
 ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;
 ALTER TABLE {table} FORCE ROW LEVEL SECURITY;
@@ -38,7 +38,7 @@ CREATE POLICY readers ON {table} USING (EXISTS (SELECT 1 FROM documents AS d WHE
 """
 
 
-def _of_audience(table: str) -> str:
+def _guard_audience(table: str) -> str:
     # In brackets with SELECT it is worked out once for a statement, not for each row.
     return f"""
 ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;
@@ -64,5 +64,7 @@ CREATE FUNCTION readable_audiences() RETURNS SETOF bigint LANGUAGE sql STABLE AS
 $$;
 """
 ROW_SECURITY = (
-    _READERS + "".join(map(_of_audience, ("documents", "passages", "derived", "triples"))) + _of_documents("revisions")
+    _READERS
+    + "".join(map(_guard_audience, ("documents", "passages", "derived", "triples")))
+    + _guard_documents("revisions")
 )

@@ -1,4 +1,4 @@
-"""How large, long, slow and finely cut a file may be, and the refusals that say which setting raises the limit."""
+"""Limits on a file's size, length, time and parts, and refusals that name the setting to raise."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from argot.settings import Settings
 Lane = Literal["documents", "attachments"]
 """What managers put in for everybody, and what people put into their own conversations: neither waits for the other."""
 
-ALWAYS_READ = 50_000
+ALWAYS_READ_BYTES = 50_000
 """Elements of a file that is read however little time it may take: an Office template alone has some thousands."""
 _MEGABYTE = 1_000_000
 # Far above what ordinary documents need; they stop files made of empty lines or one-word blocks.
@@ -76,7 +76,7 @@ class ReadLimits:
 
     @property
     def max_lines(self) -> int:
-        """Of the Markdown: each costs time to cut, however short it is."""
+        """The most lines of Markdown: each costs time to cut, however short it is."""
         return _LINES_A_PASSAGE * self.max_passages
 
     @property
@@ -86,19 +86,19 @@ class ReadLimits:
 
     @property
     def max_windows(self) -> int:
-        """What is embedded: passages in windows, triples and derived texts."""
+        """The most windows to embed: of passages, triples and derived texts."""
         return _WINDOWS_A_PASSAGE * self.max_passages
 
     @property
     def max_answer_bytes(self) -> int:
-        """What a reading process may send back."""
+        """The most bytes that a reading process may send back."""
         return 8 * self.max_text_chars + 16 * _MEGABYTE
 
     def check_size(self, size: int, name: str) -> None:
         if not size:
             raise UnreadableDocument(name, "empty")
         if size > self.max_bytes:
-            reason = f"too large: {_megabytes(size)} MB, the limit is {_megabytes(self.max_bytes)} MB"
+            reason = f"too large: {_format_megabytes(size)} MB, the limit is {_format_megabytes(self.max_bytes)} MB"
             raise UnreadableDocument(name, reason, self.remedy("MAX_FILE_MB"))
 
     def check_chars(self, count: int, name: str) -> None:
@@ -108,7 +108,7 @@ class ReadLimits:
 
     def check_elements(self, count: int, a_second: int, kind: str, name: str) -> None:
         """Refuses before it begins what would take too long. A number and not a clock: the same on every machine."""
-        allowed = ALWAYS_READ + int(self.seconds * a_second)
+        allowed = ALWAYS_READ_BYTES + int(self.seconds * a_second)
         if count > allowed:
             what = f"more than {allowed:,} {kind} elements, too many to read in {self.seconds:g} seconds"
             raise UnreadableDocument(name, f"too large: it holds {what}", self.remedy("PARSE_SECONDS"))
@@ -116,7 +116,7 @@ class ReadLimits:
     def check_markup(self, size: int, a_second: int, kind: str, name: str) -> None:
         """The same for bytes: elements can be few and long."""
         # 100 bytes an element, as the readers reckon on average.
-        allowed = 100 * ALWAYS_READ + int(self.seconds * a_second)
+        allowed = 100 * ALWAYS_READ_BYTES + int(self.seconds * a_second)
         if size > allowed:
             what = f"more than {allowed // _MEGABYTE:,} MB of {kind}, too much to read in {self.seconds:g} seconds"
             raise UnreadableDocument(name, f"too large: it holds {what}", self.remedy("PARSE_SECONDS"))
@@ -140,11 +140,11 @@ class ReadLimits:
             reason = f"too much to embed: more than {self.max_windows:,} pieces of text"
             raise UnreadableDocument(name, reason, self._fewer_passages)
 
-    def too_slow(self, name: str) -> UnreadableDocument:
+    def build_time_error(self, name: str) -> UnreadableDocument:
         reason = f"took longer than {self.seconds:g} seconds to read"
         return UnreadableDocument(name, reason, self.remedy("PARSE_SECONDS"))
 
-    def too_much_memory(self, name: str) -> UnreadableDocument:
+    def build_memory_error(self, name: str) -> UnreadableDocument:
         reason = f"took more than {self.memory_mb} MB of memory to read"
         return UnreadableDocument(name, reason, self.remedy("PARSE_MEMORY_MB"))
 
@@ -161,5 +161,5 @@ class ReadLimits:
         return self.remedy("MAX_PASSAGES")
 
 
-def _megabytes(size: int) -> str:
+def _format_megabytes(size: int) -> str:
     return f"{size / _MEGABYTE:,.2f}".rstrip("0").rstrip(".")

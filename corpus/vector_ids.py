@@ -1,4 +1,4 @@
-"""What a vector is called: of which kind its item is, and the number of its window."""
+"""The ids of vectors, made of their item's id and the number of the window; and the kinds of items."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ VECTOR_TABLES = ("vectors", "quantised_vectors")
 """What a generation of the index has in the database; each row names the generation and the document."""
 
 
-def vector_id(item: str, window: int) -> str:
+def build_vector_id(item: str, window: int) -> str:
     return f"{item}:{window}"
 
 
-def item_of(vector: str) -> str:
+def parse_item(vector: str) -> str:
     return vector.rpartition(":")[0]

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from argot.jargon_db.lookup.ordinary_words import english_words, is_function_word, is_well_known, well_known
+from argot.jargon_db.lookup.ordinary_words import is_function_word, is_well_known, load_english_words, load_well_known
 
 TEMPLATES = (
     "What is the abbreviation {} short for?",
@@ -99,7 +99,7 @@ def draw_abbreviations(chance: random.Random, is_known: Callable[[str], bool], c
     knows (USB) and what reads as a word that holds sentences together (IS) is drawn again.
     """
     # Sorted: the order of a set differs from run to run, and with it what the seed draws.
-    initials = [word[0].upper() for word in sorted(english_words())]
+    initials = [word[0].upper() for word in sorted(load_english_words())]
     found: list[str] = []
     for _ in range(_DRAWS):
         if len(found) == count:
@@ -135,9 +135,9 @@ def questions_of(
 
 def _without_any(chance: random.Random, is_known: Callable[[str], bool], each: int) -> Iterator[AbbreviationQuestion]:
     """Questions in which nothing is to be found: written by hand, filled with ordinary words, with USB and its like."""
-    ordinary = [word for word in sorted(english_words()) if len(word) > 2 and not is_function_word(word)]
+    ordinary = [word for word in sorted(load_english_words()) if len(word) > 2 and not is_function_word(word)]
     # Plain capitals alone: "WiFi" in a template of abbreviations is another question.
-    famous = [word for word in sorted(well_known()) if re.fullmatch(r"[A-Z]{3,5}", word)]
+    famous = [word for word in sorted(load_well_known()) if re.fullmatch(r"[A-Z]{3,5}", word)]
     ordinary, famous = ([word for word in words if not is_known(word)] for words in (ordinary, famous))
     for text in WITHOUT_ANY:
         yield AbbreviationQuestion("without any", text, ())

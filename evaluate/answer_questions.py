@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from argot.corpus.corpus import Source, sources_in
+from argot.corpus.corpus import Source, list_sources
 from argot.errors import InvalidInput
 from argot.files import read_text
 from argot.json_text import parse_json
@@ -161,7 +161,7 @@ def answer_set(questions: Path, documents: Path, split: str | None = None) -> An
     """
     if not documents.is_dir():
         raise InvalidInput(f"{documents} is no folder. Give the folder of the documents with --documents.")
-    found, sources = load_answer_questions(questions, split), list(sources_in([documents]))
+    found, sources = load_answer_questions(questions, split), list(list_sources([documents]))
     names = {one.name for one in sources if not one.skip}
     if not names:
         raise InvalidInput(f"{documents} holds no documents. Give the folder of the documents with --documents.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 
-from argot.corpus.ingestion.derivation import Task, keep, previous_summary, to_do
+from argot.corpus.ingestion.derivation import DerivationTask, keep, list_tasks, read_previous_summary
 from argot.evaluate.failure_tolerance import batched
 from argot.evaluate.temporary_base import EVALUATOR, TemporaryBase
 from argot.tools.llm.deriver import ModelDeriver, PassageFailed
@@ -30,7 +30,7 @@ async def derive_missing(
     jobs = [
         job
         for document in base.corpus.store.documents(EVALUATOR)
-        for job in _jobs(to_do(connection, document.id, recipes, renew=False))
+        for job in _jobs(list_tasks(connection, document.id, recipes, renew=False))
     ]
     total, done, failed = sum(map(len, jobs)), 0, 0
     for batch in batched(jobs, AT_ONCE):
@@ -40,21 +40,21 @@ async def derive_missing(
     return failed
 
 
-def _jobs(tasks: Iterable[Task]) -> list[list[Task]]:
+def _jobs(tasks: Iterable[DerivationTask]) -> list[list[DerivationTask]]:
     """Each summary is made with the one before it in view (RAIDD 2.2); everything else by itself."""
     tasks = list(tasks)
     chain = [task for task in tasks if task.recipe.kind == "summary"]
     return [*([chain] if chain else []), *([task] for task in tasks if task.recipe.kind != "summary")]
 
 
-async def _follow(base: TemporaryBase, deriver: ModelDeriver, job: Sequence[Task]) -> int:
+async def _follow(base: TemporaryBase, deriver: ModelDeriver, job: Sequence[DerivationTask]) -> int:
     failed = 0
     for task in job:
         found = base.corpus.store.passages(EVALUATOR, task.passages)
         passages = [found[id_][0] for id_ in task.passages]
         summary = task.recipe.kind == "summary"
         connection = base.corpus.store.database.connection()
-        previous = previous_summary(connection, passages[0]) if summary else ""
+        previous = read_previous_summary(connection, passages[0]) if summary else ""
         try:
             made = await deriver.make(task.recipe.kind, passages, previous)
         except PassageFailed:

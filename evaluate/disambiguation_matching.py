@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from argot.evaluate.disambiguation_data import AcronymSentence, Dictionary
-from argot.jargon_db.lookup.normalise import normalise, singulars, variants
+from argot.jargon_db.lookup.normalise import guess_singulars, list_variants, normalise
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def _entry_for(acronym: str, expansions: dict[str, list[str]], by_key: dict[str,
     # Letter for letter first, also before "ACs" could be the plural of "AC".
     if acronym in expansions:
         return acronym
-    keys = (_key(acronym), *map(_key, singulars(normalise(acronym))))
+    keys = (_key(acronym), *map(_key, guess_singulars(normalise(acronym))))
     alike = next((by_key[key] for key in keys if key in by_key), [])
     if len(alike) == 1:
         return alike[0]
@@ -73,8 +73,8 @@ def _spelling_of(label: str | None, expansions: Sequence[str]) -> str | None:
     if label is None or label in expansions:
         return label
     # Case and hyphens first, plurals only if that finds none: two expansions may differ in the plural alone.
-    for keys in ([normalise(label)], variants(label)):
-        alike = [name for name in expansions if not set(keys).isdisjoint(variants(name)[: len(keys)])]
+    for keys in ([normalise(label)], list_variants(label)):
+        alike = [name for name in expansions if not set(keys).isdisjoint(list_variants(name)[: len(keys)])]
         if alike:
             return alike[0] if len(alike) == 1 else label
     return label

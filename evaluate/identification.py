@@ -17,7 +17,7 @@ from typing import Any
 
 from argot.errors import InvalidInput
 from argot.files import read_text
-from argot.jargon_db.mining import Span, forms_of
+from argot.jargon_db.mining import Span, find_forms
 
 CLASSES = ("short", "long")
 HALVES = ("choosing", "reporting")
@@ -136,7 +136,7 @@ def evaluate_identify(name: str, data: Sequence[Labelled], progress: Callable[[s
 
 def predict(one: Labelled) -> dict[str, frozenset[Unit]]:
     """The short and long forms of a text, in the units its file counts in."""
-    forms = forms_of(one.text)
+    forms = find_forms(one.text)
     spans = {"short": forms.short, "long": forms.long}
     return {kind: frozenset(_units(spans[kind], one.offsets)) for kind in CLASSES}
 

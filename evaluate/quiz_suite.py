@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from argot.evaluate.failure_tolerance import Patience, batched
 from argot.evaluate.quiz_data import QuizQuestion
 from argot.evaluate.temporary_base import TemporaryBase
-from argot.profile import Profile, profile_named
+from argot.profile import Profile, find_profile
 from argot.prompts.loader import wrap_in_fence
 from argot.tools.answering.multiple_choice import choose_option
 
@@ -94,7 +94,7 @@ async def evaluate_quiz(  # noqa: PLR0917
     Passages are found once a question; what differs between trials is the order of the options, drawn from the seed.
     """
     ways: dict[str, Choose] = {} if server is None or ALONE not in wanted else {ALONE: _by_heart(server)}
-    for name, profile in ((PLAIN, profile_named("plain_rag")), (ARGOT, argot or Profile())):
+    for name, profile in ((PLAIN, find_profile("plain_rag")), (ARGOT, argot or Profile())):
         if name not in wanted:
             continue
         found = await _found(base, questions, profile, server, name, progress)

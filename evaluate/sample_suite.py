@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from argot.errors import InvalidInput
 from argot.evaluate.measures import measure
 from argot.evaluate.temporary_base import Asker, TemporaryBase
-from argot.profile import Profile, changed_profile
+from argot.profile import Profile, change_profile
 from argot.results import AskResult
 from argot.tools.answering.multiple_choice import choose_option
 
@@ -157,7 +157,7 @@ async def evaluate_samples(  # noqa: PLR0917
     gold = {question.id: base.passages_holding(question.gold) for question in questions}
     report: dict[str, dict[str, KindRow]] = {}
     for way in ways:
-        changed = changed_profile(profile, STAGES_OFF[way])
+        changed = change_profile(profile, STAGES_OFF[way])
         outcomes = []
         for done, question in enumerate(questions, start=1):
             outcomes.append(await _outcome(base.asker(changed, server), question, gold[question.id]))

@@ -14,9 +14,9 @@ from functools import cache
 from typing import Any, get_args
 
 from argot.corpus.corpus import Corpus
-from argot.corpus.store.revision_reads import underived_kinds
+from argot.corpus.store.revision_reads import list_underived_kinds
 from argot.evaluate.measures import Difference, Measured, Qrels, bootstrap_interval, measure, paired_difference
-from argot.profile import Profile, SwitchValue, changed_profile, switch_text
+from argot.profile import Profile, SwitchValue, change_profile, format_switch
 from argot.tools.retrieval.hybrid_search import RankedList, WeightedQuery, fuse, search_lists
 from argot.types import DerivedKind, Principal
 
@@ -77,7 +77,7 @@ class Strategy:
     @property
     def name(self) -> str:
         if self.semantic and self.keyword:
-            search = f"hybrid {switch_text(self.weight_semantic)}:{switch_text(self.weight_keyword)}"
+            search = f"hybrid {format_switch(self.weight_semantic)}:{format_switch(self.weight_keyword)}"
         else:
             search = "semantic" if self.semantic else "keyword"
         if not self.kinds:
@@ -159,7 +159,7 @@ def evaluate_strategies(  # noqa: PLR0917
 
 def derived_kinds_held(corpus: Corpus) -> Kinds:
     """The kinds of derived texts that the documents have."""
-    missing = underived_kinds(corpus.store, get_args(DerivedKind))
+    missing = list_underived_kinds(corpus.store, get_args(DerivedKind))
     return tuple(kind for kind in get_args(DerivedKind) if kind not in missing)
 
 
@@ -214,7 +214,7 @@ class _Retrieved:
         changes |= {"weight_semantic": 1.0, "weight_keyword": 1.0}
         changes |= {"search_passages": not kinds, "search_derived": bool(kinds)}
         searched = self._searched
-        profile = changed_profile(searched.profile, {**changes, **({"derived_kinds": list(kinds)} if kinds else {})})
+        profile = change_profile(searched.profile, {**changes, **({"derived_kinds": list(kinds)} if kinds else {})})
         query = WeightedQuery(self._queries[id_])
         return tuple(search_lists(searched.corpus, searched.reader, query, self._vectors[id_], profile, None))
 

@@ -7,7 +7,7 @@ them checkpoints hold plain types only, and no trace leaves the machine.
 import os
 from typing import TYPE_CHECKING
 
-from argot.lazy import lazily
+from argot.lazy import build_lazy_getattr
 
 if TYPE_CHECKING:
     from argot.graph.build import build_graph
@@ -28,7 +28,7 @@ __all__ = [
 
 # Type checkers read the imports above; a `__getattr__` would tell them that every name is there.
 if not TYPE_CHECKING:
-    __getattr__ = lazily(
+    __getattr__ = build_lazy_getattr(
         __name__,
         {
             "RunContext": "run_context",

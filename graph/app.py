@@ -31,7 +31,7 @@ def open_run_context() -> RunContext:
         )
     corpus = Corpus.open(settings.home, settings)
     glossary = Glossary.open(settings.home / "glossary.db")
-    profile = SavedProfiles(settings.home).named(settings.profile)
+    profile = SavedProfiles(settings.home).find(settings.profile)
     return build_extractive_context(corpus, glossary, WORKBENCH, profile, settings)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from argot.corpus.store.revision_reads import documents_with_ids
+from argot.corpus.store.revision_reads import read_documents
 from argot.graph.run_context import RunContext
 from argot.tools.answering.file_outline import select_overview
 from argot.tools.reading.file_kinds import filter_by_kind
@@ -22,8 +22,8 @@ def list_files(run: RunContext) -> list[Document]:
     """Return the documents that "this file" can mean: those the question is limited to, then the conversation's files,
     oldest first.
     """
-    own = run.corpus.store.documents_of_conversation(run.principal)
-    return [*(documents_with_ids(run.corpus.store, run.principal, run.documents) if run.documents else ()), *own]
+    own = run.corpus.store.list_conversation_documents(run.principal)
+    return [*(read_documents(run.corpus.store, run.principal, run.documents) if run.documents else ()), *own]
 
 
 def find_whole_files(message: str, files: Sequence[Document], before: Mapping[str, Any] | None) -> list[Document]:
@@ -113,7 +113,7 @@ def load_file_hits(ids: Sequence[str], run: RunContext) -> list[Hit]:
 def write_scope_notes(turn: Mapping[str, Any], run: RunContext) -> list[str]:
     """Return a note that names the only files searched, as far as this principal may read them."""
     wanted = turn.get("scope", [])
-    names = [one.name for one in documents_with_ids(run.corpus.store, run.principal, wanted)] if wanted else []
+    names = [one.name for one in read_documents(run.corpus.store, run.principal, wanted)] if wanted else []
     if wanted and not names:
         return ["What alone was to be searched is not there any more, or not for you."]
     were = "were" if len(names) > 1 else "was"

@@ -5,7 +5,7 @@
 
 from typing import TYPE_CHECKING
 
-from argot.lazy import lazily
+from argot.lazy import build_lazy_getattr
 
 if TYPE_CHECKING:
     from argot.jargon_db.formats.glossary_file import ReadOptions
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from argot.jargon_db.formats.import_preview import ImportPreview
     from argot.jargon_db.glossary import Glossary
     from argot.jargon_db.lookup.matcher import TermMatcher
-    from argot.jargon_db.lookup.normalise import normalise, variants
+    from argot.jargon_db.lookup.normalise import list_variants, normalise
     from argot.jargon_db.store.conflict_rules import SenseWarning
     from argot.jargon_db.store.history_entries import ChangeSet, HistoryEntry
     from argot.jargon_db.store.inputs import SenseInput
@@ -32,13 +32,13 @@ __all__ = [
     "SenseInput",
     "SenseWarning",
     "TermMatcher",
+    "list_variants",
     "normalise",
-    "variants",
 ]
 
 # Type checkers read the imports above; a `__getattr__` would tell them that every name is there.
 if not TYPE_CHECKING:
-    __getattr__ = lazily(
+    __getattr__ = build_lazy_getattr(
         __name__,
         {
             "ChangeSet": "store.history_entries",
@@ -53,6 +53,6 @@ if not TYPE_CHECKING:
             "SenseWarning": "store.conflict_rules",
             "TermMatcher": "lookup.matcher",
             "normalise": "lookup.normalise",
-            "variants": "lookup.normalise",
+            "list_variants": "lookup.normalise",
         },
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from argot.jargon_db.formats.import_export import Files
+from argot.jargon_db.formats.import_export import GlossaryFiles
 from argot.jargon_db.lookup.views import Views
 from argot.jargon_db.store.conflicts import Conflicts
 from argot.jargon_db.store.connections import Connections
@@ -46,7 +46,7 @@ class Glossary:
         self.usage = SenseUsage(self._connections)
         self.mining = MiningLedger(self._connections)
         self.privacy = Privacy(self._connections)
-        self.files = Files(self._connections, self.senses)
+        self.files = GlossaryFiles(self._connections, self.senses)
 
     @classmethod
     def open(cls, path: Path) -> Glossary:
@@ -72,7 +72,7 @@ class Glossary:
 
         return cls(PostgresConnections(stores))
 
-    def copied(self, path: Path) -> Glossary:
+    def copy(self, path: Path) -> Glossary:
         """The glossary as it stands now, in a new SQLite file on whichever engine it is: to try changes in."""
         self._connections.copy_to(path)
         copy = Glossary.open(path)

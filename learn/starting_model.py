@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from argot.corpus.embedding.exported_models import model_folder
+from argot.corpus.embedding.exported_models import find_model_folder
 from argot.errors import InvalidInput, InvalidSettings
 from argot.learn.run_folder import RunFolder, is_run
 
@@ -21,7 +21,7 @@ def starting_model(base: str, runs: Path) -> Path:
     folder = _of_run(base, runs) or given_folder(base)
     if not folder.is_dir():
         try:
-            folder = model_folder(base)
+            folder = find_model_folder(base)
         except InvalidSettings as error:
             raise InvalidInput(
                 f"There is no model '{base}' to start from: neither an installed package, nor a folder, nor a training."

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 from argot.errors import InvalidInput
 from argot.evaluate.answer_questions import json_lines, json_rows
-from argot.files import replacing
+from argot.files import replace_atomically
 
 Part = Literal["train", "validation", "test"]
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -157,7 +157,7 @@ def of_part(pairs: Sequence[TrainingPair], part: Part) -> list[TrainingPair]:
 
 
 def _write(rows: Iterable[dict[str, Any]], path: Path) -> None:
-    with replacing(path) as file:
+    with replace_atomically(path) as file:
         file.writelines(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
 
 

@@ -43,7 +43,7 @@ class Answers(Protocol):
     def require_ready(self) -> None:
         """
         Raises:
-            Later: no job can be done now.
+            RetryLater: no job can be done now.
         """
 
     def described(self) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from argot.corpus.chunking.surroundings import text_after, text_before
+from argot.corpus.chunking.surroundings import cut_text_after, cut_text_before
 from argot.tools.answering.freshness import freshness
 from argot.types import Audience, Document, Passage
 
@@ -66,7 +66,7 @@ def passage_shown(found: Passage, of: Document, markdown: str) -> PassageShown:
         document=of.name,
         title=of.title,
         uri=of.uri,
-        before=text_before(markdown, found.start),
-        after=text_after(markdown, found.end),
+        before=cut_text_before(markdown, found.start),
+        after=cut_text_after(markdown, found.end),
         freshness=freshness(of),
     )

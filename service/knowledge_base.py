@@ -37,7 +37,7 @@ from argot.service.storage.store_location import place_home, refuse_if_elsewhere
 from argot.service.storage.unfinished_move import refuse_unfinished
 from argot.service.threads.thread_store import Threads
 from argot.settings import Settings
-from argot.sqlite import damage_named
+from argot.sqlite import convert_sqlite_errors
 from argot.sqlite_database import SqliteStores
 from argot.types import Principal
 
@@ -257,7 +257,7 @@ class KnowledgeBase:
             if self._corpus is not None:
                 return self._corpus.store
             if self._store is None:
-                with damage_named(self.home / layout.CORPUS):
+                with convert_sqlite_errors(self.home / layout.CORPUS):
                     self._store = self._corpus_store(read_only=False)
             return self._store
 
@@ -275,7 +275,7 @@ class KnowledgeBase:
                     self._glossary = Glossary.on(cast("PostgresqlStores", self.stores))
                 else:
                     path = self.home / layout.GLOSSARY
-                    with damage_named(path):
+                    with convert_sqlite_errors(path):
                         self._glossary = Glossary.open(path)
             return self._glossary
 
@@ -398,7 +398,7 @@ class KnowledgeBase:
             if self._corpus is None:
                 from argot.corpus.corpus import Corpus
 
-                with damage_named(self.home / layout.CORPUS):
+                with convert_sqlite_errors(self.home / layout.CORPUS):
                     beside = self._search is not None
                     store = self._corpus_store(read_only=beside)
                     if self._search is not None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from cachetools import LRUCache
 
 from argot.errors import NotFound
-from argot.subprocesses import Child, ChildFailed, Parent, within_bounds
+from argot.subprocesses import Child, ChildFailed, Parent, limit_resources
 from argot.types import Box
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def draw(data: bytes, wanted: Wanted) -> Picture:
 def main() -> None:
     parent = Parent()
     for job, data in parent.messages():
-        with within_bounds(SECONDS, MEMORY_MB * 2**20):
+        with limit_resources(SECONDS, MEMORY_MB * 2**20):
             page, png = _drawn(data, **json.loads(job))
         parent.send(str(page).encode(), png)
 

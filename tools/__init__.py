@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from argot.lazy import lazily
+from argot.lazy import build_lazy_getattr
 
 if TYPE_CHECKING:
     from argot.tools.answering.extractive_judge import ExtractiveJudge
@@ -33,7 +33,7 @@ __all__ = [
 
 # Type checkers read the imports above; a `__getattr__` would tell them that every name is there.
 if not TYPE_CHECKING:
-    __getattr__ = lazily(
+    __getattr__ = build_lazy_getattr(
         __name__,
         {
             "ExtractiveDeriver": "retrieval.triple_extraction",

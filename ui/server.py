@@ -17,7 +17,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from argot.errors import ArgotError, InvalidSettings, OfThisMachine
+from argot.errors import ArgotError, InvalidSettings, LocalError
 from argot.service.answering.worker_pool import answering
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability import process_memory
@@ -280,7 +280,7 @@ def application(kb: KnowledgeBase, authenticator: Authenticator) -> FastAPI:
                 await kb.blocking(require_readable, kb.home, kb.stores)
         except (ArgotError, TimeoutError) as error:
             logger.error("a store does not answer: %s", error)
-            raise HTTPException(503, OfThisMachine.elsewhere) from error
+            raise HTTPException(503, LocalError.elsewhere) from error
         await kb.require_answering()
         return {"status": "ready"}
 

@@ -61,44 +61,44 @@ class AtomicSpan:
     glued: bool = False
 
 
-def markdown_blocks(markdown: str) -> Iterator[Block]:
+def split_blocks(markdown: str) -> Iterator[Block]:
     """All blocks in order; together they hold every character that is not blank, each once."""
     begin = 0
     while begin < len(markdown):
-        end, is_code = _slice_end(markdown, begin)
+        end, is_code = _find_slice_end(markdown, begin)
         if is_code:
             yield Block(begin, end, "code")
         else:
             last: Block | None = None
-            for block in _slice_blocks(markdown, begin, end):
+            for block in _parse_slice(markdown, begin, end):
                 if last is not None:
                     yield last
                 last = block
             if last is not None and last.kind == "table" and last.end == end:
-                end = _rows_end(markdown, end)  # a table longer than a slice keeps its header
+                end = _find_rows_end(markdown, end)  # a table longer than a slice keeps its header
                 last = replace(last, end=end)
             if last is not None:
                 yield last
         begin = end
 
 
-def plain_heading(heading: str) -> str:
+def strip_heading(heading: str) -> str:
     """A heading without its Markdown marks, on one line."""
     # Cut first: in a line of many `[` that none closes, the pattern takes quadratic time.
     stripped = _MARKS.sub(lambda match: match[1] or match[3] or "", heading[:2000])
     return " ".join(stripped.split())
 
 
-def atomic_spans(markdown: str, block: Block, size: int) -> Iterator[AtomicSpan]:
+def cut_block(markdown: str, block: Block, size: int) -> Iterator[AtomicSpan]:
     """The block whole if it is at most `size` characters, else cut where it hurts least."""
     start, end = trim(markdown, block.start, block.end)
     if end - start <= size:
         # "The limits are:" introduces what follows it, as a heading does.
         yield AtomicSpan(start, end, glued=block.kind == "heading" or markdown.endswith(":", start, end))
     elif block.kind == "table":
-        yield from _table_atoms(markdown, block, size)
+        yield from _cut_table(markdown, block, size)
     elif block.kind in ("list", "code"):
-        inner = iter(block.inner) if block.kind == "list" else _line_starts(markdown, start, end)
+        inner = iter(block.inner) if block.kind == "list" else _find_line_starts(markdown, start, end)
         bounds = chain([start], (offset for offset in inner if start < offset < end), [end])
         for piece_start, piece_end in _cut_at(markdown, bounds, size):
             yield AtomicSpan(piece_start, piece_end, opens=piece_start == start)
@@ -119,13 +119,15 @@ def trim(markdown: str, start: int, end: int) -> tuple[int, int]:
 
 def cut_text(markdown: str, start: int, end: int, size: int) -> Iterator[tuple[int, int]]:
     """Spans of at most `size` characters, cut at sentence ends, else between words, else anywhere."""
-    bounds = chain([start], sentence_starts(markdown, start, end), [end])
+    bounds = chain([start], find_sentence_starts(markdown, start, end), [end])
     for sentence_start, sentence_end in pairwise(bounds):
-        yield from _words(markdown, sentence_start, sentence_end, size)
+        yield from _cut_words(markdown, sentence_start, sentence_end, size)
 
 
-def sentence_starts(markdown: str, start: int, end: int) -> Iterator[int]:
-    """Where the second and later sentences begin: a cheap rule with a guard for abbreviations, linear in the text."""
+def find_sentence_starts(markdown: str, start: int, end: int) -> Iterator[int]:
+    """Yield the offsets at which the second and later sentences begin: a cheap rule with a guard for abbreviations,
+    linear in the text.
+    """
     for match in _SENTENCE_END.finditer(markdown, start, end):
         # Twelve characters hold the longest abbreviation of the list and the boundary before it.
         if not _ABBREVIATION.search(markdown, max(start, match.start() - 12), match.start() + 1) and match.end() < end:
@@ -141,8 +143,8 @@ def _parser() -> MarkdownIt:
     return MarkdownIt("commonmark").enable("table").disable(["reference"])
 
 
-def _slice_end(markdown: str, begin: int) -> tuple[int, bool]:
-    """Where the piece that begins here ends, so that it can be parsed by itself; and whether it is code throughout.
+def _find_slice_end(markdown: str, begin: int) -> tuple[int, bool]:
+    """Return the end of the piece that begins here, so that it can be parsed by itself; and whether it is all code.
 
     Cut at a blank line outside code. Where none comes in time: before the code, or at the end of a line.
     """
@@ -155,7 +157,7 @@ def _slice_end(markdown: str, begin: int) -> tuple[int, bool]:
         if match[1]:
             # Kept until the fence is closed: if that does not happen in time, the piece ends where the code began.
             opened = opened if fence else match.start()
-            fence = _fence_after(fence, match)
+            fence = _follow_fence(fence, match)
         elif not fence and match.end() - begin >= _SLICE_CHARS:
             return match.end(), False
     if latest == len(markdown):
@@ -163,12 +165,12 @@ def _slice_end(markdown: str, begin: int) -> tuple[int, bool]:
     if fence and opened > begin:
         return opened, False
     if fence:
-        return _code_end(markdown, begin), True
+        return _find_code_end(markdown, begin), True
     # No seam in all that text: cut at the end of a line, or, if one line is longer than that, behind it.
     return markdown.rfind("\n", begin, latest) + 1 or markdown.find("\n", latest) + 1 or len(markdown), False
 
 
-def _rows_end(markdown: str, begin: int) -> int:
+def _find_rows_end(markdown: str, begin: int) -> int:
     while begin < len(markdown):
         stop = markdown.find("\n", begin) + 1 or len(markdown)
         if markdown.find("|", begin, stop) < 0:
@@ -177,16 +179,16 @@ def _rows_end(markdown: str, begin: int) -> int:
     return begin
 
 
-def _code_end(markdown: str, begin: int) -> int:
+def _find_code_end(markdown: str, begin: int) -> int:
     fence = ""
     for match in _FENCE.finditer(markdown, begin):
-        fence = _fence_after(fence, match)
+        fence = _follow_fence(fence, match)
         if not fence:
             return min(match.end() + 1, len(markdown))
     return len(markdown)
 
 
-def _fence_after(fence: str, match: re.Match[str]) -> str:
+def _follow_fence(fence: str, match: re.Match[str]) -> str:
     mark, rest = match[1], match[2]
     if not fence:
         # A line such as "```x```" is inline code and opens no block.
@@ -195,7 +197,7 @@ def _fence_after(fence: str, match: re.Match[str]) -> str:
     return "" if mark.startswith(fence) and not rest.strip() else fence
 
 
-def _slice_blocks(markdown: str, begin: int, end: int) -> Iterator[Block]:
+def _parse_slice(markdown: str, begin: int, end: int) -> Iterator[Block]:
     source = markdown[begin:end]
     tokens: list[Token] = []
     # Blocks only: nothing here needs the emphasis and links inside them.
@@ -204,7 +206,7 @@ def _slice_blocks(markdown: str, begin: int, end: int) -> Iterator[Block]:
     lines.extend(match.end() + begin for match in re.finditer("\n", source))
     lines.append(end)
     position = begin
-    for block in _top_level(markdown, tokens, lines):
+    for block in _build_blocks(markdown, tokens, lines):
         if not markdown[block.start : block.end].strip():
             continue  # to Markdown a carriage return or an odd space of its own is a paragraph
         if block.start > position and markdown[position : block.start].strip():
@@ -216,7 +218,7 @@ def _slice_blocks(markdown: str, begin: int, end: int) -> Iterator[Block]:
         yield Block(position, end, "paragraph")
 
 
-def _top_level(markdown: str, tokens: list[Token], lines: list[int]) -> Iterator[Block]:
+def _build_blocks(markdown: str, tokens: list[Token], lines: list[int]) -> Iterator[Block]:
     def offset(line: int) -> int:
         return lines[min(line, len(lines) - 1)]
 
@@ -233,9 +235,9 @@ def _top_level(markdown: str, tokens: list[Token], lines: list[int]) -> Iterator
         kind = _kind(token)
         if kind == "heading":
             # Behind `heading_open` comes the token with the heading's text.
-            yield Block(start, end, kind, int(token.tag[1:]), plain_heading(tokens[first + 1].content))
+            yield Block(start, end, kind, int(token.tag[1:]), strip_heading(tokens[first + 1].content))
         else:
-            yield Block(start, end, kind, inner=_inner(kind, tokens[first:index], offset))
+            yield Block(start, end, kind, inner=_find_items(kind, tokens[first:index], offset))
 
 
 def _kind(token: Token) -> BlockKind:
@@ -250,7 +252,7 @@ def _kind(token: Token) -> BlockKind:
     return kinds.get(token.type, "paragraph")
 
 
-def _inner(kind: BlockKind, tokens: list[Token], offset: Callable[[int], int]) -> tuple[int, ...]:
+def _find_items(kind: BlockKind, tokens: list[Token], offset: Callable[[int], int]) -> tuple[int, ...]:
     if kind == "list":
         return tuple(offset(token.map[0]) for token in tokens if token.type == "list_item_open" and token.map)
     return ()
@@ -259,10 +261,10 @@ def _inner(kind: BlockKind, tokens: list[Token], offset: Callable[[int], int]) -
 # -- cutting --------------------------------------------------------------------------------------------------------
 
 
-def _table_atoms(markdown: str, block: Block, size: int) -> Iterator[AtomicSpan]:
+def _cut_table(markdown: str, block: Block, size: int) -> Iterator[AtomicSpan]:
     """Rows; the header row and the rule under it stay with the first row. Later atoms carry the header as text."""
     start, end = trim(markdown, block.start, block.end)
-    rows = islice(_line_starts(markdown, start, end), 2, None)  # behind header, rule and first row
+    rows = islice(_find_line_starts(markdown, start, end), 2, None)  # behind header, rule and first row
     columns = markdown[start : markdown.find("\n", start)].strip()
     # Repeating a header that fills half a passage would leave no room for the rows.
     columns = columns if len(columns) <= size // 2 else ""
@@ -271,8 +273,8 @@ def _table_atoms(markdown: str, block: Block, size: int) -> Iterator[AtomicSpan]
         yield AtomicSpan(piece_start, piece_end, columns="" if first else columns, opens=first)
 
 
-def _line_starts(markdown: str, start: int, end: int) -> Iterator[int]:
-    """Where the second and later lines begin."""
+def _find_line_starts(markdown: str, start: int, end: int) -> Iterator[int]:
+    """Yield the offsets at which the second and later lines begin."""
     position = start
     while 0 < (position := markdown.find("\n", position, end) + 1) < end:
         yield position
@@ -282,7 +284,7 @@ def _cut_at(markdown: str, bounds: Iterable[int], size: int) -> Iterator[tuple[i
     """The spans between bounds, those over `size` cut at line ends, sentences and words."""
     for start, end in pairwise(bounds):
         if end - start <= size:
-            yield from _trimmed(markdown, start, end)
+            yield from _trim_span(markdown, start, end)
             continue
         position = start
         while position < end:
@@ -291,22 +293,22 @@ def _cut_at(markdown: str, bounds: Iterable[int], size: int) -> Iterator[tuple[i
             position = stop
 
 
-def _words(markdown: str, start: int, end: int, size: int) -> Iterator[tuple[int, int]]:
+def _cut_words(markdown: str, start: int, end: int, size: int) -> Iterator[tuple[int, int]]:
     while end - start > size:
         # Only in the second half: an earlier space would leave a tiny piece.
         cut = max(markdown.rfind(mark, start + size // 2, start + size) for mark in (" ", "\n"))
         stop = cut + 1 if cut > start else start + size
-        yield from _trimmed(markdown, start, stop)
+        yield from _trim_span(markdown, start, stop)
         start = stop
-    yield from _trimmed(markdown, start, end)
+    yield from _trim_span(markdown, start, end)
 
 
-def _trimmed(markdown: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _trim_span(markdown: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     start, end = trim(markdown, start, end)
     if start < end:
         yield start, end
 
 
-def last_at_or_before(offsets: list[int], position: int) -> int:
+def find_last_at_or_before(offsets: list[int], position: int) -> int:
     """Index of the last offset that is not after `position`, or -1."""
     return bisect_right(offsets, position) - 1

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from argot.corpus.chunking.blocks import plain_heading
+from argot.corpus.chunking.blocks import strip_heading
 
 _LINE = re.compile(r"[^\n]+")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*$")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{3,})[ \t]*$")
-_LONGEST = 200
+_MAX_HEADING_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +24,16 @@ class MarkdownHeading:
     text: str
 
 
-def headings_in(markdown: str) -> Iterator[MarkdownHeading]:
+def find_headings(markdown: str) -> Iterator[MarkdownHeading]:
     """The headings in their order, as readers of files write them; those within code are none."""
     levels: list[int] = []
-    for start, level, text in _levelled(markdown):
+    for start, level, text in _find_levels(markdown):
         levels = [*(one for one in levels if one < level), level]
-        if said := plain_heading(text)[:_LONGEST]:
+        if said := strip_heading(text)[:_MAX_HEADING_CHARS]:
             yield MarkdownHeading(start, len(levels) - 1, said)
 
 
-def _levelled(markdown: str) -> Iterator[tuple[int, int, str]]:
+def _find_levels(markdown: str) -> Iterator[tuple[int, int, str]]:
     fence = ""
     before: re.Match[str] | None = None
     for line in _LINE.finditer(markdown):

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from argot.corpus.chunking.blocks import (
     AtomicSpan,
     Block,
-    atomic_spans,
-    last_at_or_before,
-    markdown_blocks,
+    cut_block,
+    find_last_at_or_before,
+    split_blocks,
 )
-from argot.corpus.document_ids import passage_id
+from argot.corpus.document_ids import build_passage_id
 from argot.corpus.read_limits import ReadLimits
 from argot.types import Box, BoxMark, PageKind, PageMark, ParsedDocument, Passage
 
@@ -27,12 +27,12 @@ MAX_BOXES = 20
 _SAYS_SOMETHING = re.compile(r"[^\W_]|[^\x00-\xbf\u2010-\u2027\u2500-\u259f]")
 """A letter, a figure, or a sign that is neither ASCII nor part of a rule or of punctuation."""
 MAX_HEADING_CHARS = 160
-_TINY = 4
+_TINY_SHARE = 4
 """A subsection is tiny when it is shorter than the longest passage by this factor."""
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class PassageCut:
     """A passage that has no id yet, since it knows nothing of its document: where it is cut, and what goes with it."""
 
     start: int
@@ -45,12 +45,12 @@ class Cut:
 
 
 def cut_passages(parsed: ParsedDocument, *, document_id: str, revision_id: str, max_chars: int) -> list[Passage]:
-    """Cut and named in one go, by the limits as they come."""
-    cuts = cuts_of(parsed, max_chars=max_chars, limits=ReadLimits(), name=parsed.title)
-    return passages_of(parsed.title, parsed.markdown, cuts, document_id=document_id, revision_id=revision_id)
+    """Cut a document and name its passages in one go, by the default limits."""
+    cuts = cut_document(parsed, max_chars=max_chars, limits=ReadLimits(), name=parsed.title)
+    return build_passages(parsed.title, parsed.markdown, cuts, document_id=document_id, revision_id=revision_id)
 
 
-def cuts_of(parsed: ParsedDocument, *, max_chars: int, limits: ReadLimits, name: str) -> list[Cut]:
+def cut_document(parsed: ParsedDocument, *, max_chars: int, limits: ReadLimits, name: str) -> list[PassageCut]:
     """The document's passages in order: no overlaps, nothing left out but blanks, rules and the like.
 
     `max_chars` bounds the text of every passage. Time is linear in the text.
@@ -61,8 +61,10 @@ def cuts_of(parsed: ParsedDocument, *, max_chars: int, limits: ReadLimits, name:
     # Before anything is parsed: each line costs time, however short it is.
     limits.check_lines(parsed.markdown, name)
     markdown, pages, boxes = parsed.markdown, _Pages(parsed.pages), _Boxes(parsed.boxes)
-    cuts: list[Cut] = []
-    units = _packed(markdown, _merged(_sections(markdown, limits, name), pages, max_chars), pages, max_chars)
+    cuts: list[PassageCut] = []
+    units = _pack_sections(
+        markdown, _merge_sections(_split_sections(markdown, limits, name), pages, max_chars), pages, max_chars
+    )
     for unit in units:
         # The dashes below the head of a wide table, or a rule: they answer nothing.
         if not _SAYS_SOMETHING.search(markdown, unit.start, unit.end):
@@ -70,27 +72,27 @@ def cuts_of(parsed: ParsedDocument, *, max_chars: int, limits: ReadLimits, name:
         limits.check_passages(len(cuts) + 1, name)
         page, kind = pages.holding(unit.start, unit.end)
         boxes_over = boxes.over(unit.start, unit.end)
-        cuts.append(Cut(unit.start, unit.end, unit.path, unit.columns, page, kind, boxes_over))
+        cuts.append(PassageCut(unit.start, unit.end, unit.path, unit.columns, page, kind, boxes_over))
     return cuts
 
 
-def passages_of(
-    title: str, markdown: str, cuts: Sequence[Cut], *, document_id: str, revision_id: str, before: str = ""
+def build_passages(
+    title: str, markdown: str, cuts: Sequence[PassageCut], *, document_id: str, revision_id: str, before: str = ""
 ) -> list[Passage]:
-    """What was cut out of `markdown`, as the passages of this revision: `markdown[start:end] == text`.
+    """Return the cuts of `markdown` as passages of this revision: `markdown[start:end] == text`.
 
     `before`: what is said of the document, before the title in each header.
     """
     return [
         Passage(
-            id=passage_id(revision_id, cut.start, cut.end),
+            id=build_passage_id(revision_id, cut.start, cut.end),
             document_id=document_id,
             revision_id=revision_id,
             ordinal=ordinal,
             start=cut.start,
             end=cut.end,
             text=markdown[cut.start : cut.end],
-            header=_header(title, cut, before),
+            header=_build_header(title, cut, before),
             heading_path=cut.path,
             page=cut.page,
             page_kind=cut.page_kind,
@@ -127,12 +129,12 @@ class _Unit:
 # -- sections -------------------------------------------------------------------------------------------------------
 
 
-def _sections(markdown: str, limits: ReadLimits, name: str) -> Iterator[_Section]:
+def _split_sections(markdown: str, limits: ReadLimits, name: str) -> Iterator[_Section]:
     """Sections in reading order. A heading without text of its own goes in front of the next section."""
     open_headings: list[tuple[int, str]] = []
     waiting: list[Block] = []
     current = _Section(())
-    for count, block in enumerate(markdown_blocks(markdown), start=1):
+    for count, block in enumerate(split_blocks(markdown), start=1):
         limits.check_blocks(count, name)
         if block.kind == "heading":
             if current.blocks:
@@ -155,24 +157,24 @@ def _sections(markdown: str, limits: ReadLimits, name: str) -> Iterator[_Section
         yield current
 
 
-def _merged(sections: Iterator[_Section], pages: _Pages, max_chars: int) -> Iterator[_Section]:
+def _merge_sections(sections: Iterator[_Section], pages: _Pages, max_chars: int) -> Iterator[_Section]:
     """Tiny neighbours that share a parent become one section under that parent, up to `max_chars`."""
     group: _Section | None = None
     tiny = False
     for section in sections:
-        path = _joint_path(group, section, pages, max_chars, tiny=tiny) if group is not None else None
+        path = _find_joint_path(group, section, pages, max_chars, tiny=tiny) if group is not None else None
         if group is not None and path is not None:
             group = _Section(path, group.blocks + section.blocks)
             continue
         if group is not None:
             yield group
         # Only the group's first section has to be tiny, so that a growing group can take in more neighbours.
-        group, tiny = section, section.size < max_chars // _TINY
+        group, tiny = section, section.size < max_chars // _TINY_SHARE
     if group is not None:
         yield group
 
 
-def _joint_path(
+def _find_joint_path(
     group: _Section, section: _Section, pages: _Pages, max_chars: int, *, tiny: bool
 ) -> tuple[str, ...] | None:
     """The path of both as one section, or None if they stay two."""
@@ -183,12 +185,12 @@ def _joint_path(
         return group.path  # the last headings of a document without text under them
     fits = section.blocks[-1].end - group.start <= max_chars
     same_page = pages.index(group.start) == pages.index(section.start)
-    if not (tiny and fits and same_page and section.size < max_chars // _TINY):
+    if not (tiny and fits and same_page and section.size < max_chars // _TINY_SHARE):
         return None
-    return _common_parent(group.path, section.path)
+    return _find_common_parent(group.path, section.path)
 
 
-def _common_parent(path: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...] | None:
+def _find_common_parent(path: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...] | None:
     """The heading both stand under, when neither is deeper under it than one level; None when there is none."""
     shared = 0
     while shared < min(len(path), len(other)) and path[shared] == other[shared]:
@@ -201,54 +203,56 @@ def _common_parent(path: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, 
 # -- packing --------------------------------------------------------------------------------------------------------
 
 
-def _packed(markdown: str, sections: Iterator[_Section], pages: _Pages, max_chars: int) -> Iterator[_Unit]:
+def _pack_sections(markdown: str, sections: Iterator[_Section], pages: _Pages, max_chars: int) -> Iterator[_Unit]:
     for section in sections:
         start, end = section.start, section.blocks[-1].end
         while end > start and markdown[end - 1].isspace():
             end -= 1
         one_page = pages.index(start) == pages.index(max(start, end - 1))
         # The block may begin with blank space; its first span does not.
-        first = next(atomic_spans(markdown, section.blocks[0], max_chars)).start
+        first = next(cut_block(markdown, section.blocks[0], max_chars)).start
         # A few lines may go over the end of a page: the page that holds most of them is cited.
-        few = end - first < max_chars // (2 * _TINY) and not pages.begins(first)
+        few = end - first < max_chars // (2 * _TINY_SHARE) and not pages.begins(first)
         if end - first <= max_chars and (one_page or few):
             yield _Unit(first, end, section.path)
         else:
-            yield from _cut(markdown, section, pages, max_chars)
+            yield from _cut_section(markdown, section, pages, max_chars)
 
 
-def _cut(markdown: str, section: _Section, pages: _Pages, max_chars: int) -> Iterator[_Unit]:
+def _cut_section(markdown: str, section: _Section, pages: _Pages, max_chars: int) -> Iterator[_Unit]:
     """Greedy: as many atoms as fit. Headings, and lines that end in a colon, go with what follows them."""
     previous: list[AtomicSpan] = []
     group: list[AtomicSpan] = []
     for block in section.blocks:
-        for atom in atomic_spans(markdown, block, _room(group, block, max_chars)):
+        for atom in cut_block(markdown, block, _measure_room(group, block, max_chars)):
             if group and _must_break(group, atom, pages, max_chars):
-                kept = _leading(group, atom, max_chars)
+                kept = _take_leading(group, atom, max_chars)
                 # The last headings of the group introduce the next atom, and go with it into the next passage.
                 if len(kept) < len(group):
-                    yield from _unit(previous, section)
+                    yield from _build_unit(previous, section)
                     previous, group = group[: len(group) - len(kept)], kept
                 # The whole group introduces the atom, yet the two do not fit together.
                 elif atom.end - group[0].start > max_chars:
-                    yield from _unit(previous, section)
+                    yield from _build_unit(previous, section)
                     previous, group = group, []
             group.append(atom)
     if len(previous) > 1 and all(atom.glued for atom in group):
         moved = previous[-1]  # nothing follows these headings: what stands before them goes with them
         if group[-1].end - moved.start <= max_chars:
             previous, group = previous[:-1], [moved, *group]
-    yield from _unit(previous, section)
-    yield from _unit(group, section)
+    yield from _build_unit(previous, section)
+    yield from _build_unit(group, section)
 
 
-def _unit(group: list[AtomicSpan], section: _Section) -> Iterator[_Unit]:
+def _build_unit(group: list[AtomicSpan], section: _Section) -> Iterator[_Unit]:
     if group:
         yield _Unit(group[0].start, group[-1].end, section.path, group[0].columns)
 
 
-def _room(group: list[AtomicSpan], block: Block, max_chars: int) -> int:
-    """How large the pieces of a block may be: smaller after a heading, so that the first one fits in under it."""
+def _measure_room(group: list[AtomicSpan], block: Block, max_chars: int) -> int:
+    """Return how large the pieces of a block may be: smaller after a heading, so that the first one fits in under
+    it.
+    """
     if not group or not all(atom.glued for atom in group):
         return max_chars
     return max(max_chars - (block.start - group[0].start), max_chars // 2)
@@ -260,11 +264,11 @@ def _must_break(group: list[AtomicSpan], atom: AtomicSpan, pages: _Pages, max_ch
         return True
     # A page ends a passage, so that the page it cites is right; a few lines at its end may go over, but no whole page.
     if pages.index(atom.start) != pages.index(group[0].start):
-        return size >= max_chars // (2 * _TINY) or not pages.are_pages or pages.begins(group[0].start)
+        return size >= max_chars // (2 * _TINY_SHARE) or not pages.are_pages or pages.begins(group[0].start)
     return False
 
 
-def _leading(group: list[AtomicSpan], atom: AtomicSpan, max_chars: int) -> list[AtomicSpan]:
+def _take_leading(group: list[AtomicSpan], atom: AtomicSpan, max_chars: int) -> list[AtomicSpan]:
     """The atoms at the end of the group that introduce `atom`: short, and they still fit in front of it."""
     first = len(group)
     earliest = max(atom.end - max_chars, group[-1].end - max_chars // 2)
@@ -283,10 +287,10 @@ class _Pages:
         self.are_pages = all(mark.kind not in ("slide", "sheet") for mark in self._marks)
 
     def index(self, position: int) -> int:
-        return last_at_or_before(self._starts, position)
+        return find_last_at_or_before(self._starts, position)
 
     def begins(self, position: int) -> bool:
-        """Whether a page begins with what stands there."""
+        """Return whether a page begins with what stands there."""
         index = self.index(position)
         return index >= 0 and self._starts[index] == position
 
@@ -323,7 +327,7 @@ class _Boxes:
 # -- passages -------------------------------------------------------------------------------------------------------
 
 
-def _header(title: str, cut: Cut, before: str) -> str:
+def _build_header(title: str, cut: PassageCut, before: str) -> str:
     """`before > title > heading path (page n)`; for a table that goes on, the names of its columns on a second line."""
     parts = list(cut.path)
     # Most documents begin with their title as a heading: say it once.

@@ -13,8 +13,8 @@ from typing import IO
 from argot.corpus.connectors.listing import SourceDown
 from argot.corpus.ingestion.archive_formats import ArchiveLimits
 from argot.corpus.ingestion.archive_process import UnpackedArchive
-from argot.document_names import leftover_kind
-from argot.files import NotAFile, is_system, read_below, resolved
+from argot.document_names import find_leftover_kind
+from argot.files import NotAFile, is_system, read_below, resolve_links
 
 MOST_FILES = 200_000
 _LIMITS = ArchiveLimits(members=MOST_FILES, unpacked_bytes=100_000_000_000, list_seconds=120, clock_seconds=7200)
@@ -42,7 +42,7 @@ class ExportFiles:
         self._archive: UnpackedArchive | None = None
         self._members: dict[str, int] = {}
         self.place = place
-        if is_system(resolved(place)):
+        if is_system(resolve_links(place)):
             raise SourceDown(f"{place} is the system's own.")
         try:
             files = self._in_folder() if place.is_dir() else self._in_archive()
@@ -74,7 +74,7 @@ class ExportFiles:
             raise SourceDown(f"{path} in the export {self.place} cannot be read: {error.strerror or error}.") from error
 
     def _in_folder(self) -> Iterator[ExportedFile]:
-        root = resolved(self.place, strict=True)
+        root = resolve_links(self.place, strict=True)
 
         def unopened(error: OSError) -> None:
             # A part that cannot be seen is not gone.
@@ -84,7 +84,7 @@ class ExportFiles:
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             for name in sorted(files):
                 file = Path(parent) / name
-                if name.startswith(".") or leftover_kind(name) or file.is_symlink() or not file.is_file():
+                if name.startswith(".") or find_leftover_kind(name) or file.is_symlink() or not file.is_file():
                     continue
                 found = file.stat()
                 stamp = f"{found.st_mtime_ns}.{found.st_ctime_ns}.{found.st_size}.{found.st_ino}"
@@ -97,7 +97,7 @@ class ExportFiles:
         if listed.problem:
             raise NotAFile(listed.problem if listed.is_refused else "damaged or cut off: not a whole ZIP archive")
         for number, entry in enumerate(listed.entries):
-            if not entry.problem and not leftover_kind(entry.path):
+            if not entry.problem and not find_leftover_kind(entry.path):
                 # Two files of one name: the last one counts, as for every program that unpacks them.
                 self._members[entry.path] = number
                 yield ExportedFile(entry.path, entry.size, entry.stamp, partial(archive.read, number))

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from argot.corpus.connectors.listing import ListedDocument, Patterns, SourceDown
-from argot.corpus.ingestion.archive_members import is_archive, members_of
+from argot.corpus.ingestion.archive_members import is_archive, list_members
 from argot.corpus.ingestion.source import Source
 from argot.corpus.ingestion.sources import FolderWalk
 from argot.files import NotAFile
@@ -70,7 +70,7 @@ def _listed(
         yield ListedDocument(walk.source(path), "", error.strerror or "it cannot be looked at")
         return
     if reason is None:
-        reason = walk.file_reason(path, known=bool(stamp) and known.get(uri) == stamp)
+        reason = walk.explain_skip(path, known=bool(stamp) and known.get(uri) == stamp)
     elif not reason:
         yield ListedDocument(walk.source(path), "", "the folder cannot be opened")
         return
@@ -89,13 +89,13 @@ def _unpacked(archive: Source, stamp: str, known: Mapping[str, str], members: li
             name = unquote(uri.rsplit("/", 1)[-1])
             yield ListedDocument(Source(uri, name, partial(_member, archive, uri)), stamp)
         return
-    for member in members_of(archive):
+    for member in list_members(archive):
         # A damaged archive is itself a source, which fails when it is loaded.
         yield ListedDocument(member, stamp, _problem(member) if member.uri == archive.uri else "")
 
 
 def _member(archive: Source, uri: str) -> bytes:
-    for member in members_of(archive):
+    for member in list_members(archive):
         if member.uri == uri:
             return member.load()
     raise NotAFile("it is not in the archive any more")

@@ -26,7 +26,7 @@ from argot.corpus.connectors.listing import ListedDocument, Patterns, SourceDown
 from argot.corpus.connectors.public_network import ascii_host, checked_addresses, is_address
 from argot.corpus.ingestion.source import Source
 from argot.corpus.readers import SUFFIXES
-from argot.document_names import leftover_kind
+from argot.document_names import find_leftover_kind
 from argot.files import NotAFile
 
 ASK_SECONDS = 60
@@ -233,4 +233,4 @@ def _uri(repository: Repository) -> str:
 
 
 def _is_hidden(path: str) -> bool:
-    return any(part.startswith(".") for part in path.split("/")) or bool(leftover_kind(path))
+    return any(part.startswith(".") for part in path.split("/")) or bool(find_leftover_kind(path))

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from argot.corpus.connectors.export_dates import iso_date
 from argot.corpus.connectors.listing import ListedDocument, SourceDown
-from argot.corpus.document_ids import content_hash
+from argot.corpus.document_ids import hash_content
 from argot.corpus.ingestion.source import Source, SourceMetadata
 from argot.errors import install_command
 
@@ -54,7 +54,7 @@ class LoaderConnector:
         made = loader_class(self._loader)
         try:
             for source in sources_from_loader(made(**self._options), self._name):
-                yield ListedDocument(source, content_hash(source.load() + repr(source.metadata).encode()))
+                yield ListedDocument(source, hash_content(source.load() + repr(source.metadata).encode()))
         # A loader may raise anything, and what it could not load is not gone.
         except Exception as error:
             raise SourceDown(f"The loader {self._loader} failed: {type(error).__name__}: {error}") from error

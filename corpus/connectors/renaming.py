@@ -20,5 +20,5 @@ def rename_rows(connection: Connection, old_uri: str, new_uri: str, old_name: st
     id_, title = row
     stale = title in (file_stem(old_name), old_name) and file_stem(old_name) != file_stem(new_name)
     connection.execute("UPDATE documents SET uri = ?, title = ? WHERE id = ?", (new_uri, "" if stale else title, id_))
-    row_writes.touch(connection)
+    row_writes.count_document_change(connection)
     return True

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 from argot.clock import timestamp
 from argot.corpus.database import CorpusDatabase
-from argot.corpus.store.row_mapping import audience_text, stored_audience
+from argot.corpus.store.row_mapping import dump_audience, load_audience
 from argot.corpus.store.upserts import upsert
 from argot.databases import Connection
 from argot.errors import Conflict, NotFound
@@ -118,7 +118,7 @@ class SourceStore:
         """
         values = (
             *(new.name, new.kind, new.address, json.dumps(new.options, ensure_ascii=False)),
-            *(audience_text(new.audience), json.dumps(new.tags, ensure_ascii=False)),
+            *(dump_audience(new.audience), json.dumps(new.tags, ensure_ascii=False)),
             *(new.every, timestamp()),
         )
         with self._database.writing() as connection:
@@ -243,7 +243,7 @@ def _record(row: tuple[Any, ...]) -> SourceRecord:
         cast(SourceKind, kind),
         address,
         json.loads(options),
-        stored_audience(audience),
+        load_audience(audience),
         tuple(json.loads(tags)),
         *rest,
     )

@@ -31,9 +31,9 @@ from argot.corpus.connectors.source_store import (
     retry_seconds,
 )
 from argot.corpus.corpus import Corpus, IngestEvent, Source
-from argot.corpus.document_ids import content_hash
+from argot.corpus.document_ids import hash_content
 from argot.corpus.ingestion.document_changes import remove_document
-from argot.corpus.store.row_mapping import DOCUMENT_COLUMNS, DOCUMENT_TABLES, document_of
+from argot.corpus.store.row_mapping import DOCUMENT_COLUMNS, DOCUMENT_TABLES, build_document
 from argot.document_names import name_in
 from argot.types import Document, Principal
 
@@ -278,7 +278,7 @@ class Synchronisation:
     def _loaded(self, source: Source) -> bytes:
         """The bytes of what has no document yet. If they are those of one that is gone, that one gets the new name."""
         data = source.load()
-        if self._movable and (uris := self._movable.get(content_hash(data))):
+        if self._movable and (uris := self._movable.get(hash_content(data))):
             self._rename(uris.pop(0), source)
         return data
 
@@ -399,7 +399,7 @@ def _taken_out(  # noqa: PLR0917
 def _document_of(corpus: Corpus, uri: str) -> Document | None:
     sql = f"SELECT {DOCUMENT_COLUMNS} FROM {DOCUMENT_TABLES} WHERE d.uri = ?"  # noqa: S608
     row = corpus.store.database.connection().execute(sql, (uri,)).fetchone()
-    return None if row is None else document_of(row)
+    return None if row is None else build_document(row)
 
 
 def _told(events: Sequence[SyncEvent]) -> list[SyncProblem]:

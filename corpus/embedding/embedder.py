@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from argot.corpus.embedding.exported_models import EmbeddingModelCard, exported_model, int8_graph
+from argot.corpus.embedding.exported_models import EmbeddingModelCard, export_once, make_int8_graph
 from argot.corpus.embedding.onnx_export import MODEL_FILE, TOKENIZER_FILE
-from argot.corpus.embedding.quantisation import multiplies_int8
+from argot.corpus.embedding.quantisation import can_multiply_int8
 from argot.protocols import Embedder, Vectors
 from argot.settings import Settings
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 WINDOW_OVERLAP = 0.15
 BATCH_TEXTS = 32
 BATCH_TOKENS = 8192  # about 32 full windows of 256 tokens: bounds the memory of models with long windows
-REMEMBERED_QUERIES = 10_000  # 15 MB at 384 dimensions
+MAX_REMEMBERED_QUERIES = 10_000  # 15 MB at 384 dimensions
 
 Progress = Callable[[int, int], None]
 """Called with (texts done, texts in all)."""
@@ -52,11 +52,11 @@ class OnnxEmbedder:
         """
         self._card = card
         self._folder, self._threads, self._int8 = folder, threads, int8
-        self._session = onnx_session(folder / MODEL_FILE, threads)
+        self._session = open_onnx_session(folder / MODEL_FILE, threads)
         self._for_passages: onnxruntime.InferenceSession | None = None
         self._opening = threading.Lock()
         self._dimensions = int(self._session.get_outputs()[0].shape[1])
-        self._tokenizer, self._whole = _tokenizers(folder, card.max_tokens)
+        self._tokenizer, self._whole = _load_tokenizers(folder, card.max_tokens)
         self._remembered: dict[str, NDArray[np.float32]] = {}
         self._coming: dict[str, Future[NDArray[np.float32]]] = {}
         self._remembering = threading.Lock()
@@ -84,7 +84,7 @@ class OnnxEmbedder:
         if len(offsets) <= size:
             return [text]
         words = [word for word, (_, end) in zip(encoding.word_ids, encoding.offsets, strict=True) if end > shift]
-        return [text[max(0, offsets[first][0]) : offsets[last - 1][1]] for first, last in _cuts(words, size)]
+        return [text[max(0, offsets[first][0]) : offsets[last - 1][1]] for first, last in _cut_windows(words, size)]
 
     def embed_passages(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
         prefixed = [self._card.passage_prefix + text for text in texts]
@@ -92,10 +92,10 @@ class OnnxEmbedder:
             return self._embed(prefixed, progress)
         # One by one: integers are scaled by the largest number of a batch, and no vector is to depend on what
         # happened to be embedded with it.
-        return self._embed(prefixed, progress, self._int8_session(), at_once=1)
+        return self._embed(prefixed, progress, self._open_int8_session(), at_once=1)
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        """As `embed_passages`, but remembers: one question is embedded by several stages of its journey, and the
+        """Embed queries, remembering them: one question is embedded by several stages of its journey, and the
         sentences it is compared with come back with the next question. What another thread is at is waited for.
         """
         with self._remembering:
@@ -122,7 +122,7 @@ class OnnxEmbedder:
         with self._remembering:
             self._forget_coming(fresh)
             self._remembered.update(zip(fresh, vectors, strict=True))
-            while len(self._remembered) > REMEMBERED_QUERIES:
+            while len(self._remembered) > MAX_REMEMBERED_QUERIES:
                 # Dictionaries keep their order: the first is the one remembered longest.
                 del self._remembered[next(iter(self._remembered))]
         for future, vector in zip(fresh.values(), vectors, strict=True):
@@ -132,11 +132,11 @@ class OnnxEmbedder:
         for text in texts:
             del self._coming[text]
 
-    def _int8_session(self) -> onnxruntime.InferenceSession:
+    def _open_int8_session(self) -> onnxruntime.InferenceSession:
         """Opened by the first passage: who only asks questions does without its memory."""
         with self._opening:
             if self._for_passages is None:
-                self._for_passages = onnx_session(int8_graph(self._folder), self._threads)
+                self._for_passages = open_onnx_session(make_int8_graph(self._folder), self._threads)
             return self._for_passages
 
     def _embed(
@@ -174,22 +174,22 @@ class OnnxEmbedder:
             yield positions, ids, mask
 
 
-def embedder_for(settings: Settings) -> Embedder:
+def load_embedder(settings: Settings) -> Embedder:
     """The embedder of the settings; exports the model first if this machine has not yet (some ten seconds).
 
     Raises:
         InvalidSettings: `embedder` names no model that is here.
     """
-    folder, card = exported_model(settings.embedder, settings.cache)
+    folder, card = export_once(settings.embedder, settings.cache)
     wanted = settings.embedding_precision
-    int8 = wanted == "int8" or (wanted == "auto" and multiplies_int8())
+    int8 = wanted == "int8" or (wanted == "auto" and can_multiply_int8())
     return OnnxEmbedder(folder, card, threads=settings.threads, int8=int8)
 
 
 # -- windows --------------------------------------------------------------------------------------------------------
 
 
-def _cuts(words: Sequence[int | None], size: int) -> Iterator[tuple[int, int]]:
+def _cut_windows(words: Sequence[int | None], size: int) -> Iterator[tuple[int, int]]:
     """Token ranges [first, last) of at most `size` tokens, each starting and ending between two words.
 
     A word longer than a window has no such place and is cut inside.
@@ -198,16 +198,16 @@ def _cuts(words: Sequence[int | None], size: int) -> Iterator[tuple[int, int]]:
     while True:
         last = min(first + size, len(words))
         if last < len(words):
-            last = _word_start(words, last, floor=first)
+            last = _find_word_start(words, last, floor=first)
         yield first, last
         if last == len(words):
             return
         overlap = int(size * WINDOW_OVERLAP)
         # At least one token on, or a window of one long word would be cut for ever.
-        first = max(first + 1, _word_start(words, last - overlap, floor=first)) if last - overlap > first else last
+        first = max(first + 1, _find_word_start(words, last - overlap, floor=first)) if last - overlap > first else last
 
 
-def _word_start(words: Sequence[int | None], position: int, *, floor: int) -> int:
+def _find_word_start(words: Sequence[int | None], position: int, *, floor: int) -> int:
     """The nearest place at or before `position` where a word starts; `position` itself if none is after `floor`."""
     place = position
     while place > floor and words[place] is not None and words[place] == words[place - 1]:
@@ -218,7 +218,7 @@ def _word_start(words: Sequence[int | None], position: int, *, floor: int) -> in
 # -- opening --------------------------------------------------------------------------------------------------------
 
 
-def onnx_session(model: Path, threads: int) -> onnxruntime.InferenceSession:
+def open_onnx_session(model: Path, threads: int) -> onnxruntime.InferenceSession:
     """An ONNX file, opened for the processor. `threads`: of one call; 0: as many as there are processors."""
     # The call below does not keep onnxruntime 1.31 from looking up its maker's telemetry host: this does.
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
@@ -245,7 +245,7 @@ def _keep_blas_from_spinning() -> None:
         threadpool_limits(1, "blas")
 
 
-def _tokenizers(folder: Path, max_tokens: int) -> tuple[tokenizers.Tokenizer, tokenizers.Tokenizer]:
+def _load_tokenizers(folder: Path, max_tokens: int) -> tuple[tokenizers.Tokenizer, tokenizers.Tokenizer]:
     """The model's tokenizer twice: cutting at the longest input, and not cutting at all (for windows)."""
     from tokenizers import Tokenizer
 

@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 NICE = 15
 IDLE_SECONDS = 30.0
-TEXTS = 8
+BATCH_TEXTS = 8
 """Embedded together. Four times as many take no less time on a few processors, and half a gigabyte of memory."""
 
 Progress = Callable[[int, int], None]
@@ -46,8 +46,8 @@ class BackgroundEmbedder:
 
     def __init__(self, here: Embedder, settings: Settings) -> None:
         self._here = here
-        self._child = _child(settings)
-        self._turns = _Turns()
+        self._child = _build_child(settings)
+        self._turns = _FairLock()
         self._idle: threading.Timer | None = None
 
     @property
@@ -72,13 +72,13 @@ class BackgroundEmbedder:
         if not texts:
             return self._here.embed_passages(texts)
         parts = []
-        for start in range(0, len(texts), TEXTS):
+        for start in range(0, len(texts), BATCH_TEXTS):
             # A turn for each few texts, so that another lane waits for these at most.
             with self._turns.turn(lane):
-                parts.append(self._embedded(texts[start : start + TEXTS]))
+                parts.append(self._embed_in_child(texts[start : start + BATCH_TEXTS]))
                 self._rest()
             if progress:
-                progress(min(start + TEXTS, len(texts)), len(texts))
+                progress(min(start + BATCH_TEXTS, len(texts)), len(texts))
         return np.concatenate(parts)
 
     def close(self) -> None:
@@ -87,7 +87,7 @@ class BackgroundEmbedder:
         with self._turns.turn("documents"):
             self._stop()
 
-    def _embedded(self, texts: Sequence[str]) -> Vectors:
+    def _embed_in_child(self, texts: Sequence[str]) -> Vectors:
         self._cancel_idle()
         try:
             self._child.send(json.dumps(list(texts)).encode())
@@ -118,7 +118,7 @@ class BackgroundEmbedder:
             self._idle = None
 
 
-def _child(settings: Settings) -> Child:
+def _build_child(settings: Settings) -> Child:
     # Half of the processors, so that questions have the others.
     threads = settings.threads or max(1, (os.cpu_count() or 2) // 2)
     names = (settings.embedder, str(settings.cache.absolute()), str(threads), settings.embedding_precision)
@@ -127,7 +127,7 @@ def _child(settings: Settings) -> Child:
 
 
 @dataclass(frozen=True, slots=True)
-class InLane:
+class LaneEmbedder:
     """A background embedder as those of one lane use it."""
 
     embedder: BackgroundEmbedder
@@ -151,7 +151,7 @@ class InLane:
         return self.embedder.embed_passages(texts, lane=self.lane)
 
 
-class _Turns:
+class _FairLock:
     """A lock that the lanes hold by turns, and within a lane whoever waits longest. `threading.Lock` knows no order:
     who lets go and takes hold again at once would have it again.
     """
@@ -185,12 +185,12 @@ class _Turns:
 
 def main(model: str, cache: str, threads: str, precision: str) -> None:
     """The child: embeds what comes in until nothing comes any more."""
-    from argot.corpus.embedding.embedder import embedder_for
+    from argot.corpus.embedding.embedder import load_embedder
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C stops the service, which then stops this
     parent = Parent(NICE)
     chosen = {"embedder": model, "cache": cache, "threads": threads, "embedding_precision": precision}
-    embedder = embedder_for(Settings.model_validate(chosen))
+    embedder = load_embedder(Settings.model_validate(chosen))
     for message, _ in parent.messages():
         parent.send(b"", embedder.embed_passages(json.loads(message)).tobytes())
 

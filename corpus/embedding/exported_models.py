@@ -22,7 +22,7 @@ FALLBACK_TOKENS = 512
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingModelCard:
-    """What of a sentence-transformers folder decides its vectors."""
+    """The properties of a sentence-transformers folder that decide its vectors."""
 
     weights: str
     modules: tuple[str, ...]
@@ -37,13 +37,13 @@ class EmbeddingModelCard:
         return hashlib.blake2b(canonical.encode(), digest_size=8).hexdigest()
 
 
-def exported_model(name: str, cache: Path) -> tuple[Path, EmbeddingModelCard]:
+def export_once(name: str, cache: Path) -> tuple[Path, EmbeddingModelCard]:
     """The folder of the exported model of this name, made if there is none, and what it was exported from.
 
     Raises:
         InvalidSettings: no model of this name is here.
     """
-    model = model_folder(name)
+    model = find_model_folder(name)
     card = read_card(model, cache)
     folder = cache / "models" / card.fingerprint
     # The folder's name has the model's fingerprint: an exported one never has to be compared.
@@ -70,7 +70,7 @@ def _export(model: Path, folder: Path, max_tokens: int) -> None:
         )
 
 
-def int8_graph(folder: Path) -> Path:
+def make_int8_graph(folder: Path) -> Path:
     """The exported model in 8-bit integers, made if there is none (some seconds).
 
     Raises:
@@ -91,10 +91,10 @@ def int8_graph(folder: Path) -> Path:
 # -- where they lie ------------------------------------------------------------------------------------------------
 
 
-def model_folder(name: str) -> Path:
+def find_model_folder(name: str) -> Path:
     """The sentence-transformers folder that the setting `embedder` names."""
     # One after the other: looking into the cache of downloads costs a third of a second.
-    for look in (_written_out, _installed, downloaded_model):
+    for look in (_build_path, _find_installed, find_downloaded):
         folder = look(name)
         if folder is not None and (folder / "modules.json").is_file():
             return folder.resolve()
@@ -105,11 +105,11 @@ def model_folder(name: str) -> Path:
     )
 
 
-def _written_out(name: str) -> Path | None:
+def _build_path(name: str) -> Path | None:
     return Path(name).expanduser()
 
 
-def _installed(name: str) -> Path | None:
+def _find_installed(name: str) -> Path | None:
     """The folder that a package of this name brings."""
     try:
         package = importlib.import_module(name.replace("-", "_"))
@@ -118,7 +118,7 @@ def _installed(name: str) -> Path | None:
         return None
 
 
-def downloaded_model(name: str) -> Path | None:
+def find_downloaded(name: str) -> Path | None:
     """The folder of a model in the cache of Hugging Face, as other programs left it there. Nothing is downloaded."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
@@ -140,16 +140,18 @@ def read_card(model: Path, cache: Path) -> EmbeddingModelCard:
     # How texts are pooled and normalised stands there, and decides the vectors as weights do.
     parts += [json.dumps(_read_json(folder / "config.json"), sort_keys=True) for folder in folders]
     return EmbeddingModelCard(
-        weights=_hash_of_files(_weight_files(folders), cache),
+        weights=_hash_of_files(_list_weight_files(folders), cache),
         modules=tuple(parts),
-        max_tokens=_max_tokens(folders[0]),
+        max_tokens=_read_max_tokens(folders[0]),
         query_prefix=prompts.get("query") or default,
         passage_prefix=prompts.get("document") or prompts.get("passage") or default,
     )
 
 
-def _max_tokens(folder: Path) -> int:
-    """As sentence-transformers finds it: its own setting, else the smaller of what tokenizer and model can take."""
+def _read_max_tokens(folder: Path) -> int:
+    """Return the longest input as sentence-transformers finds it: its own setting, else the smaller of what tokenizer
+    and model can take.
+    """
     own = _read_json(folder / "sentence_bert_config.json").get("max_seq_length")
     tokenizer = _read_json(folder / "tokenizer_config.json").get("model_max_length")
     model = _read_json(folder / "config.json").get("max_position_embeddings")
@@ -159,7 +161,7 @@ def _max_tokens(folder: Path) -> int:
 # -- fingerprint ----------------------------------------------------------------------------------------------------
 
 
-def _weight_files(folders: Sequence[Path]) -> list[Path]:
+def _list_weight_files(folders: Sequence[Path]) -> list[Path]:
     """Weights and tokenizer of all modules. One kind of weights is enough: safetensors where there are any."""
     found: list[Path] = []
     for folder in dict.fromkeys(folders):

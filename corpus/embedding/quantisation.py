@@ -23,8 +23,8 @@ PROCESSOR_FLAGS = ("avx512_vnni", "avx_vnni", "amx_int8", "asimddp")
 """As Linux names the instructions that add up products of 8-bit integers without a loss, of Intel, AMD and ARM."""
 
 
-def multiplies_int8() -> bool:
-    """Whether this machine's processor has such instructions. False where that cannot be found out.
+def can_multiply_int8() -> bool:
+    """Return whether this machine's processor has such instructions. False where that cannot be found out.
 
     Older ones compute in 16 bits between, which overflow: the vectors would be worse, and hardly be there sooner.
     """

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 
 from argot.corpus.index.vector_index import IndexClosed, VectorIndex, collection_name
-from argot.corpus.vector_ids import VectorKind, item_of
+from argot.corpus.vector_ids import VectorKind, parse_item
 from argot.errors import ArgotError, DamagedStore, VectorsUnavailable
 from argot.protocols import Vectors
 from argot.types import Audience
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
 
 
-PROBED = 50
-BATCH = 5000  # Chroma refuses more than 5,461
-FEW_IDS = 1_000
+MAX_PROBED_VECTORS = 50
+BATCH_VECTORS = 5000  # Chroma refuses more than 5,461
+MAX_FILTERED_IDS = 1_000
 """So many vectors are read and compared one by one, at 45 us each: Chroma's graph takes up to a second to find so few
 among half a million, and misses some."""
-MOST_WIDENED = 2_000
+MAX_WIDENED_WINDOWS = 2_000
 """Vectors looked through for those of a scope of many; where too few of them are in it, it is a small part of all."""
 _DELETED_MEANWHILE = "Error finding id"
-_ATTEMPTS = 10
+_MAX_ATTEMPTS = 10
 _PAUSE_SECONDS = 0.005
 # hnswlib's construction and search breadth: well above Chroma's 100, so that a list of 50 is nearly exact.
 CONFIGURATION = {"hnsw": {"space": "cosine", "ef_construction": 200, "ef_search": 200}}
@@ -44,7 +44,7 @@ of a new collection 0.83 of them (bench/laboratory/scale.md)."""
 log = logging.getLogger(__name__)
 
 
-def breadth_for(vectors: int) -> int:
+def choose_breadth(vectors: int) -> int:
     """`ef_search` of a collection of this size: in steps of twice, so that it seldom changes."""
     breadth = LEAST_BREADTH
     while breadth < MOST_BREADTH and breadth * VECTORS_OF_BREADTH < vectors:
@@ -75,11 +75,11 @@ class ChromaIndex(ABC):
     # -- how Chroma is reached --------------------------------------------------------------------------------------
 
     @abstractmethod
-    def damaged(self, reason: str) -> DamagedStore | VectorsUnavailable: ...
+    def build_damage_error(self, reason: str) -> DamagedStore | VectorsUnavailable: ...
 
     @abstractmethod
     def _errors_named(self) -> AbstractContextManager[None]:
-        """Around whatever Chroma does: its errors become Argot's."""
+        """Turn Chroma's errors within the block into Argot's."""
 
     @abstractmethod
     def _made_collection(self, name: str) -> Collection:
@@ -119,7 +119,7 @@ class ChromaIndex(ABC):
                 for audience, collection in named.items()
                 if collection is not None
             ]
-            for of_collection in self._side_by_side(searched):
+            for of_collection in self._search_in_parallel(searched):
                 # While a document's readers are being changed, its vectors are in two collections for a moment.
                 for known, items in zip(best, of_collection, strict=True):
                     for item, similarity in items:
@@ -127,7 +127,7 @@ class ChromaIndex(ABC):
         # Ids break ties, so that the same question gives the same order every time.
         return [sorted(known.items(), key=lambda pair: (-pair[1], pair[0]))[:limit] for known in best]
 
-    def _side_by_side(
+    def _search_in_parallel(
         self, searched: Sequence[tuple[Collection, Vectors, int, Sequence[str] | None]]
     ) -> Iterable[list[list[tuple[str, float]]]]:
         if len(searched) < 2:
@@ -145,7 +145,7 @@ class ChromaIndex(ABC):
         found: dict[str, Vectors] = {}
         with self._reading():
             if known := self._collection(collection):
-                for batch in _batches(ids, self.read_together):
+                for batch in _split_batches(ids, self.read_together):
                     answer = self._patient(known).get(ids=list(batch), include=["embeddings"])
                     embeddings = cast(Any, answer["embeddings"])
                     found |= {
@@ -155,7 +155,7 @@ class ChromaIndex(ABC):
 
     def nearest(self, collection: str, vectors: Vectors, count: int) -> list[tuple[list[str], list[float]]]:
         with self._reading():
-            return _nearest(self._patient(self._collections[collection]), vectors, count)
+            return _find_nearest(self._patient(self._collections[collection]), vectors, count)
 
     def counts(self) -> dict[str, int]:
         with self._reading():
@@ -166,12 +166,12 @@ class ChromaIndex(ABC):
         # Any vector of length 1 will do: only the number of results matters.
         vector = np.full(dimensions, dimensions**-0.5, np.float32)
         for name, count in self.counts().items():
-            wanted = min(count, PROBED)
+            wanted = min(count, MAX_PROBED_VECTORS)
             with self._reading():
                 found = self._patient(self._collections[name])
                 answer = found.query(query_embeddings=cast(Any, [vector]), n_results=wanted)
             if len(answer["ids"][0]) < wanted:
-                raise self.damaged(f"the graph of {name} is lost")
+                raise self.build_damage_error(f"the graph of {name} is lost")
 
     def ids(self, collection: str) -> list[str]:
         with self._reading():
@@ -192,7 +192,7 @@ class ChromaIndex(ABC):
                 target = self._made_collection(collection)
                 # A new dictionary, because readers may be iterating over the old one.
                 self._collections = {**self._collections, collection: target}
-            for batch in _batches(list(vectors), self.written_together):
+            for batch in _split_batches(list(vectors), self.written_together):
                 rows = np.stack([vectors[id_] for id_ in batch])
                 self._patient(target).upsert(ids=list(batch), embeddings=rows)
         if self.copy is not None:
@@ -202,7 +202,7 @@ class ChromaIndex(ABC):
         target = self._collection(collection)
         if target is not None:
             with self._errors_named():
-                for batch in _batches(ids):
+                for batch in _split_batches(ids):
                     self._patient(target).delete(ids=list(batch))
             # Unknown ids are counted too, which at worst brings compaction forward.
             self.gone += len(ids)
@@ -216,7 +216,7 @@ class ChromaIndex(ABC):
         """
         changed = False
         for name, count in counts.items():
-            found, wanted = self._collections[name], breadth_for(count)
+            found, wanted = self._collections[name], choose_breadth(count)
             hnsw = found.configuration_json.get("hnsw") or {}
             if hnsw.get("ef_search") != wanted:
                 with self._errors_named():
@@ -262,29 +262,31 @@ def _search_items(
 
     Chroma is not asked how many vectors there are: it counts them one by one. A short list says that it was all.
     """
-    if only is not None and len(only) <= FEW_IDS:
-        return _compared(collection, vectors, limit, only)
+    if only is not None and len(only) <= MAX_FILTERED_IDS:
+        return _compare_all(collection, vectors, limit, only)
     found: dict[int, list[tuple[str, float]]] = {}
     # Among many ids Chroma's graph is left early, and misses some of the nearest (a third of them, among 12,000).
     inside = frozenset(only) if only is not None else None
     # Most items have a single window, so twice as many vectors nearly always hold enough items.
     wanted = max(1, 2 * limit)
     while left := [number for number in range(len(vectors)) if number not in found]:
-        if inside is not None and wanted > MOST_WIDENED:
+        if inside is not None and wanted > MAX_WIDENED_WINDOWS:
             inside, wanted = None, max(1, 2 * limit)
         among = only if inside is None else None
-        for number, (ids, distances) in zip(left, _nearest(collection, vectors[left], wanted, among), strict=True):
+        for number, (ids, distances) in zip(left, _find_nearest(collection, vectors[left], wanted, among), strict=True):
             items: dict[str, float] = {}
             for id_, distance in zip(ids, distances, strict=True):
                 if inside is None or id_ in inside:
-                    items.setdefault(item_of(id_), 1.0 - float(distance))  # nearest first: the first window is the best
+                    items.setdefault(
+                        parse_item(id_), 1.0 - float(distance)
+                    )  # nearest first: the first window is the best
             if len(items) >= limit or len(ids) < wanted:
                 found[number] = list(items.items())[:limit]
         wanted *= 2
     return [found[number] for number in range(len(vectors))]
 
 
-def _compared(
+def _compare_all(
     collection: Collection, vectors: Vectors, limit: int, only: Sequence[str]
 ) -> list[list[tuple[str, float]]]:
     """`_search_items` among a few, which are all compared. Those not there are left out: Chroma reads what it has."""
@@ -294,24 +296,24 @@ def _compared(
     ids = answer["ids"]
     if not ids:
         return [[] for _ in vectors]
-    similarities = _unit(vectors) @ _unit(np.asarray(cast(Any, answer["embeddings"]), np.float32)).T
+    similarities = _normalize_rows(vectors) @ _normalize_rows(np.asarray(cast(Any, answer["embeddings"]), np.float32)).T
     found: list[list[tuple[str, float]]] = []
     for row in similarities:
         items: dict[str, float] = {}
         for place in np.argsort(-row, kind="stable"):
-            items.setdefault(item_of(ids[place]), float(row[place]))
+            items.setdefault(parse_item(ids[place]), float(row[place]))
             if len(items) == limit:
                 break
         found.append(list(items.items()))
     return found
 
 
-def _unit(rows: Vectors) -> Vectors:
+def _normalize_rows(rows: Vectors) -> Vectors:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.where(lengths > 0, lengths, 1), np.float32)
 
 
-def _nearest(
+def _find_nearest(
     collection: Collection, vectors: Vectors, count: int, only: Sequence[str] | None = None
 ) -> list[tuple[list[str], list[float]]]:
     """Ids and distances of the vectors nearest to each, among those with the ids in `only`, or all.
@@ -319,10 +321,10 @@ def _nearest(
     Chroma fails when a vector is deleted between its steps of finding it and naming it: then it is asked again.
     """
     ids = None if only is None else list(only)
-    for attempt in range(_ATTEMPTS):
+    for attempt in range(_MAX_ATTEMPTS):
         # It takes no empty list, and fails at an id that is not there: deleted meanwhile, or not yet written.
         if ids is not None and attempt:
-            ids = [id_ for batch in _batches(ids) for id_ in collection.get(ids=list(batch), include=[])["ids"]]
+            ids = [id_ for batch in _split_batches(ids) for id_ in collection.get(ids=list(batch), include=[])["ids"]]
         if ids == []:
             return [([], [])] * len(vectors)
         try:
@@ -330,7 +332,7 @@ def _nearest(
                 query_embeddings=cast(Any, vectors), ids=ids, n_results=count, include=["distances"]
             )
         except Exception as error:
-            if _DELETED_MEANWHILE not in str(error) or attempt == _ATTEMPTS - 1:
+            if _DELETED_MEANWHILE not in str(error) or attempt == _MAX_ATTEMPTS - 1:
                 raise
             time.sleep(attempt * _PAUSE_SECONDS)
         else:
@@ -338,6 +340,6 @@ def _nearest(
     raise AssertionError("the last attempt returns or raises")
 
 
-def _batches(ids: Sequence[str], size: int = BATCH) -> Iterator[Sequence[str]]:
+def _split_batches(ids: Sequence[str], size: int = BATCH_VECTORS) -> Iterator[Sequence[str]]:
     for start in range(0, len(ids), size):
         yield ids[start : start + size]

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from chromadb.config import System
 
 CONNECT_SECONDS = 2.0
-PATIENT_SECONDS = 60.0
+LONG_WAIT_SECONDS = 60.0
 """For what no question waits for: writing, counting, copying."""
-LEAST_VERSION = 1
+MIN_VERSION = 1
 """The first whose servers speak the protocol that is spoken here."""
 
 log = logging.getLogger(__name__)
@@ -85,7 +85,7 @@ class ChromaServer:
 
     @property
     def patient(self) -> ServerAPI:
-        return self._api(PATIENT_SECONDS)
+        return self._api(LONG_WAIT_SECONDS)
 
     def version(self, *, quick: bool = False) -> str:
         """
@@ -95,14 +95,14 @@ class ChromaServer:
         with self.errors_named():
             # Anything may answer there, with any JSON.
             version = str((self.quick if quick else self.patient).get_version())[:50]
-        if not version.split(".")[0].isdecimal() or int(version.split(".")[0]) < LEAST_VERSION:
+        if not version.split(".")[0].isdecimal() or int(version.split(".")[0]) < MIN_VERSION:
             raise VectorsUnavailable(
-                f"The Chroma server at {self.address.url} has version {version}, and {LEAST_VERSION}.0 is the least "
+                f"The Chroma server at {self.address.url} has version {version}, and {MIN_VERSION}.0 is the least "
                 "that can be used. Bring it up to date: pip install --upgrade chromadb"
             )
         return version
 
-    def lost(self, reason: str) -> VectorsUnavailable:
+    def build_lost_error(self, reason: str) -> VectorsUnavailable:
         """The error that says that the server answers and does not have the vectors of this knowledge base."""
         said = " ".join(reason.split())
         return VectorsUnavailable(
@@ -118,7 +118,7 @@ class ChromaServer:
 
     @contextmanager
     def errors_named(self) -> Iterator[None]:
-        """Around whatever is asked of it.
+        """Turn Chroma's errors within the block into Argot's.
 
         Raises:
             VectorsUnavailable
@@ -129,11 +129,11 @@ class ChromaServer:
             raise
         except Exception as error:
             if _is_lost(error):
-                raise self.lost(str(error)) from error
+                raise self.build_lost_error(str(error)) from error
             import httpx
 
             broke_off = isinstance(error, httpx.TransportError) and not isinstance(error, httpx.TimeoutException)
-            raise VectorsUnavailable(_meaning(self.address.url, error), broke_off=broke_off) from error
+            raise VectorsUnavailable(_explain(self.address.url, error), broke_off=broke_off) from error
 
     def _api(self, seconds: float) -> ServerAPI:
         from chromadb.api.fastapi import FastAPI
@@ -166,14 +166,14 @@ class ChromaServer:
 
 
 def _is_lost(error: Exception) -> bool:
-    """Whether the server answers, and no longer has what it was given."""
+    """Return whether the server answers, and no longer has what it was given."""
     from chromadb.errors import InvalidDimensionException, NotFoundError
 
     return isinstance(error, NotFoundError | InvalidDimensionException)
 
 
-def _meaning(url: str, error: Exception) -> str:
-    """What is wrong and what helps, in whole sentences."""
+def _explain(url: str, error: Exception) -> str:
+    """Explain an error and its remedy in whole sentences."""
     import httpx
     from chromadb.errors import AuthorizationError, ChromaAuthError, ChromaError
 
@@ -192,4 +192,4 @@ def _meaning(url: str, error: Exception) -> str:
         return f"{server} has no room: {said}. Free some space on its disk."
     if isinstance(error, ChromaError):
         return f"{server} fails: {said}. Its log says more."
-    return f"What answers at {url} is no Chroma server of version {LEAST_VERSION}.0 or later. Correct 'chroma_url'."
+    return f"What answers at {url} is no Chroma server of version {MIN_VERSION}.0 or later. Correct 'chroma_url'."

@@ -6,8 +6,8 @@ import json
 from collections.abc import Collection, Sequence
 
 from argot.corpus.database import CorpusDatabase
-from argot.corpus.index.embedding_windows import vector_ids_of
-from argot.corpus.index.quantised_vectors import Ranked, nearest_quantised
+from argot.corpus.index.embedding_windows import read_vector_ids
+from argot.corpus.index.quantised_vectors import Ranked, find_nearest_quantised
 from argot.corpus.index.vector_index import IndexClosed, VectorIndex
 from argot.corpus.vector_ids import TABLES, VectorKind
 from argot.databases import Connection
@@ -16,13 +16,13 @@ from argot.types import Audience
 
 FEW_DOCUMENTS = 4_000
 """Of up to so many all vectors are compared: of 1,000 it takes some 10 ms."""
-MOST_LOOKED_AT = 2_000
+MAX_CANDIDATES = 2_000
 """Items of all documents among which those of the documents are looked for."""
-MARGIN = 2
+CANDIDATE_MARGIN = 2
 """Times as many are looked at as should be enough: documents of a scope stand nearer to some questions than others."""
 
 
-def nearest_within(  # noqa: PLR0917
+def find_nearest_within(  # noqa: PLR0917
     database: CorpusDatabase,
     index: VectorIndex,
     kind: VectorKind,
@@ -38,20 +38,22 @@ def nearest_within(  # noqa: PLR0917
     Raises:
         IndexClosed: another generation is live by now.
     """
-    wanted = _looked_at(database, limit, documents)
+    wanted = _choose_candidate_count(database, limit, documents)
     if wanted is not None:
         found = index.searches(kind, vectors, audiences, wanted)
-        kept = _kept(database.connection(), kind, found, frozenset(documents))
+        kept = _keep_within(database.connection(), kind, found, frozenset(documents))
         if all(len(some) >= limit or len(every) < wanted for some, every in zip(kept, found, strict=True)):
             return [some[:limit] for some in kept]
     with database.reading() as connection:
-        compared, unknown = nearest_quantised(connection, index.generation, kind, vectors, audiences, limit, documents)
+        compared, unknown = find_nearest_quantised(
+            connection, index.generation, kind, vectors, audiences, limit, documents
+        )
     if not unknown:
         return compared
     # Of a generation that has just been replaced no rows are left: nothing would be found.
     if not _is_known(database.connection(), index.generation):
         raise IndexClosed(index.generation)
-    only = vector_ids_of(database.connection(), index.generation, kind, unknown)
+    only = read_vector_ids(database.connection(), index.generation, kind, unknown)
     if not only:
         return compared
     named = index.searches(kind, vectors, [one for one in audiences if one in only], limit, only)
@@ -65,16 +67,20 @@ def _is_known(connection: Connection, generation: str) -> bool:
     return connection.execute("SELECT 1 FROM generations WHERE name = ?", (generation,)).fetchone() is not None
 
 
-def _looked_at(database: CorpusDatabase, limit: int, documents: Collection[str]) -> int | None:
-    """How many of the nearest of all should hold enough of these documents; None: comparing all theirs is quicker."""
+def _choose_candidate_count(database: CorpusDatabase, limit: int, documents: Collection[str]) -> int | None:
+    """Return how many of the nearest of all should hold enough of these documents; None: comparing all theirs is
+    quicker.
+    """
     if len(documents) <= FEW_DOCUMENTS:
         return None
     (total,) = database.connection().execute("SELECT count(*) FROM documents").fetchone()
-    wanted: int = MARGIN * limit * total // len(documents)
-    return wanted if wanted <= MOST_LOOKED_AT else None
+    wanted: int = CANDIDATE_MARGIN * limit * total // len(documents)
+    return wanted if wanted <= MAX_CANDIDATES else None
 
 
-def _kept(connection: Connection, kind: VectorKind, found: list[Ranked], documents: frozenset[str]) -> list[Ranked]:
+def _keep_within(
+    connection: Connection, kind: VectorKind, found: list[Ranked], documents: frozenset[str]
+) -> list[Ranked]:
     ids = json.dumps(list({id_ for ranked in found for id_, _ in ranked}))
     rows = connection.execute(
         f"SELECT id, document FROM {TABLES[kind]} WHERE id IN (SELECT value FROM json_each(?))",  # noqa: S608

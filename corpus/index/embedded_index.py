@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from argot.corpus.index import generations
 from argot.corpus.index.chroma_index import CONFIGURATION, ChromaIndex
 from argot.corpus.index.live_pointer import FolderPointer, LivePointer
-from argot.corpus.index.vector_graphs import check_graphs, saved_elements
+from argot.corpus.index.vector_graphs import check_graphs, count_saved_elements
 from argot.disk_space import is_no_room
 from argot.errors import DamagedStore, StoreUnavailable
 
@@ -42,16 +42,16 @@ class EmbeddedIndex(ChromaIndex):
         super().__init__(generation, fingerprint)
         self.root = root
         with self._errors_named():
-            self._client = _client(root / generation)
+            self._client = _open_client(root / generation)
             self._collections = {found.name: found for found in self._client.list_collections()}
 
-    def damaged(self, reason: str) -> DamagedStore:
-        return generations.damaged_vectors(self.root, reason)
+    def build_damage_error(self, reason: str) -> DamagedStore:
+        return generations.build_damage_error(self.root, reason)
 
     @contextmanager
     def _errors_named(self) -> Iterator[None]:
         try:
-            with generations.errors_named(self.root):
+            with generations.convert_errors(self.root):
                 yield
         except (StoreUnavailable, OSError) as error:
             # Chroma keeps the connection of a write that a full disk cut off, and waits for ever without a free one.
@@ -82,14 +82,14 @@ class FolderGenerations:
         self._pointer = pointer or FolderPointer(root)
 
     def current(self) -> str | None:
-        name = self._pointer.named()
+        name = self._pointer.read_name()
         if name is not None:
             generations.require_in_folder(self.root, name)
         return name
 
     def unused_name(self, known: Iterable[str]) -> str:
         # The database may have been used with the folder of another machine, where numbers went on.
-        return generations.generation_of_one_folder() if self._shared else generations.next_generation(self.root)
+        return generations.name_unique_generation() if self._shared else generations.name_next_generation(self.root)
 
     def make(self, generation: str, fingerprint: str) -> EmbeddedIndex:
         return EmbeddedIndex(self.root, generation, fingerprint)
@@ -106,7 +106,7 @@ class FolderGenerations:
                 index.close()
                 index = EmbeddedIndex(self.root, generation, fingerprint)
             # Chroma keeps deleted elements in its graphs and does not say how many.
-            index.gone = max(0, saved_elements(self.root, generation) - sum(counts.values()))
+            index.gone = max(0, count_saved_elements(self.root, generation) - sum(counts.values()))
         except BaseException:
             index.close()
             raise
@@ -125,14 +125,14 @@ class FolderGenerations:
     def blank_unsaved(self, generation: str) -> None:
         generations.blank_unsaved(self.root, generation)
 
-    def damaged(self, reason: str) -> DamagedStore:
-        return generations.damaged_vectors(self.root, reason)
+    def build_damage_error(self, reason: str) -> DamagedStore:
+        return generations.build_damage_error(self.root, reason)
 
     def close(self) -> None:
         """Each index has its own files open, and closes them."""
 
 
-def _client(folder: Path) -> ClientAPI:
+def _open_client(folder: Path) -> ClientAPI:
     import chromadb
     from chromadb.config import Settings
 

@@ -1,4 +1,6 @@
-"""What is embedded: passages with their headers, derived texts, triples; each in as many windows as the model needs."""
+"""The texts to embed: passages with their headers, derived texts, triples; each in as many windows as the model
+needs.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from argot.corpus.index.quantised_vectors import add_quantised
-from argot.corpus.index.soundness import sketches
+from argot.corpus.index.soundness import sketch_vectors
 from argot.corpus.index.vector_index import VectorIndex
-from argot.corpus.store.row_mapping import stored_audience
+from argot.corpus.store.row_mapping import load_audience
 from argot.corpus.store.row_writes import NewRevision
 from argot.corpus.store.upserts import upsert
-from argot.corpus.vector_ids import VectorKind, vector_id
+from argot.corpus.vector_ids import VectorKind, build_vector_id
 from argot.databases import Connection
 from argot.protocols import Embedder, Vectors
 from argot.types import Audience
@@ -48,7 +50,7 @@ class EmbeddedItem:
     vectors: dict[str, Vectors]
 
 
-def items_of(new: NewRevision) -> Iterator[Item]:
+def list_items(new: NewRevision) -> Iterator[Item]:
     document, audience = new.document.id, new.document.audience
     for passage in new.passages:
         # With title and headings, which tell what the text is about.
@@ -59,7 +61,7 @@ def items_of(new: NewRevision) -> Iterator[Item]:
         yield Item("triple", triple.id, triple.text, document, audience)
 
 
-def stored_items(connection: Connection) -> Iterator[Item]:
+def read_items(connection: Connection) -> Iterator[Item]:
     """All items of all live revisions, in a fixed order."""
     # The same text as `Passage.with_header`, which is what was embedded when the passage came in.
     rows = connection.execute(
@@ -71,22 +73,22 @@ def stored_items(connection: Connection) -> Iterator[Item]:
         ) AS t JOIN audiences AS a ON a.n = t.audience ORDER BY part, t.n"""
     )
     for kind, id_, text, document, tokens in rows:
-        yield Item(kind, id_, text, document, stored_audience(tokens))
+        yield Item(kind, id_, text, document, load_audience(tokens))
 
 
-def stored_item_count(connection: Connection) -> int:
+def count_items(connection: Connection) -> int:
     sql = "SELECT (SELECT count(*) FROM passages) + (SELECT count(*) FROM derived) + (SELECT count(*) FROM triples)"
     return int(connection.execute(sql).fetchone()[0])
 
 
-def windowed(embedder: Embedder, items: Iterable[Item]) -> Iterator[WindowedItem]:
+def cut_windows(embedder: Embedder, items: Iterable[Item]) -> Iterator[WindowedItem]:
     for item in items:
         yield WindowedItem(item, embedder.windows(item.text))
 
 
 def embed_items(embedder: Embedder, index: VectorIndex, items: Iterable[Item]) -> list[EmbeddedItem]:
     """Embed all windows of all items in one go, so that the embedder can sort them by length."""
-    return embed_windows(embedder, index, list(windowed(embedder, items)))
+    return embed_windows(embedder, index, list(cut_windows(embedder, items)))
 
 
 def embed_windows(embedder: Embedder, index: VectorIndex, listed: Sequence[WindowedItem]) -> list[EmbeddedItem]:
@@ -94,19 +96,19 @@ def embed_windows(embedder: Embedder, index: VectorIndex, listed: Sequence[Windo
     vectors = embedder.embed_passages(flat) if flat else np.zeros((0, embedder.dimensions), np.float32)
     embedded, start = [], 0
     for item, windows in ((one.item, one.windows) for one in listed):
-        rows = {vector_id(item.id, n): vectors[start + n] for n in range(len(windows))}
+        rows = {build_vector_id(item.id, n): vectors[start + n] for n in range(len(windows))}
         embedded.append(EmbeddedItem(item, index.collection_name(item.kind, item.audience), rows))
         start += len(windows)
     return embedded
 
 
-def for_readers(one: EmbeddedItem, index: VectorIndex, audience: Audience) -> EmbeddedItem:
+def move_to_readers(one: EmbeddedItem, index: VectorIndex, audience: Audience) -> EmbeddedItem:
     """The same vectors, for other readers than were thought of when it was embedded."""
     item = replace(one.item, audience=audience)
     return EmbeddedItem(item, index.collection_name(item.kind, audience), one.vectors)
 
 
-def by_collection(embedded: Sequence[EmbeddedItem]) -> dict[str, dict[str, Vectors]]:
+def group_by_collection(embedded: Sequence[EmbeddedItem]) -> dict[str, dict[str, Vectors]]:
     found: dict[str, dict[str, Vectors]] = {}
     for one in embedded:
         found.setdefault(one.collection, {}).update(one.vectors)
@@ -119,7 +121,7 @@ def record_windows(connection: Connection, generation: str, embedded: Sequence[E
     connection.executemany(
         upsert("vectors", ("generation", "item", "kind", "document", "windows", "sketch"), ("generation", "item")),
         [
-            (generation, one.item.id, one.item.kind, one.item.document, len(one.vectors), _sketches(one))
+            (generation, one.item.id, one.item.kind, one.item.document, len(one.vectors), _sketch_vectors(one))
             for one in embedded
         ],
     )
@@ -130,7 +132,7 @@ def record_windows(connection: Connection, generation: str, embedded: Sequence[E
         add_quantised(connection, generation, document, vectors)
 
 
-def vector_ids_of(
+def read_vector_ids(
     connection: Connection, generation: str, kind: VectorKind, documents: Collection[str]
 ) -> dict[Audience, list[str]]:
     """The ids of the vectors of these documents, by their readers."""
@@ -143,20 +145,20 @@ def vector_ids_of(
     )
     found: dict[Audience, list[str]] = {}
     for tokens, item, windows in rows:
-        found.setdefault(stored_audience(tokens), []).extend(vector_id(item, n) for n in range(windows))
+        found.setdefault(load_audience(tokens), []).extend(build_vector_id(item, n) for n in range(windows))
     return found
 
 
-def _sketches(one: EmbeddedItem) -> bytes:
-    return sketches(np.stack(list(one.vectors.values()))) if one.vectors else b""
+def _sketch_vectors(one: EmbeddedItem) -> bytes:
+    return sketch_vectors(np.stack(list(one.vectors.values()))) if one.vectors else b""
 
 
-def expected_counts(connection: Connection, index: VectorIndex) -> dict[str, int]:
-    """How many vectors each collection must hold."""
+def read_expected_counts(connection: Connection, index: VectorIndex) -> dict[str, int]:
+    """Return how many vectors each collection must hold."""
     rows = connection.execute(
         """SELECT v.kind, a.tokens, sum(v.windows)
         FROM vectors AS v JOIN documents AS d ON d.id = v.document JOIN audiences AS a ON a.n = d.audience
         WHERE v.generation = ? GROUP BY v.kind, a.tokens""",
         (index.generation,),
     )
-    return {index.collection_name(kind, stored_audience(tokens)): count for kind, tokens, count in rows}
+    return {index.collection_name(kind, load_audience(tokens)): count for kind, tokens, count in rows}

@@ -1,4 +1,4 @@
-"""Which generation of the vectors is live, and whether the database of one in a folder is whole.
+"""The live generation of the vectors, and the soundness of one that is kept in a folder.
 
 `vectors/CURRENT` names the live one; one that is not on a server is the Chroma folder `vectors/<generation>/`.
 """
@@ -13,15 +13,15 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from argot.disk_space import no_room_error
+from argot.disk_space import build_no_room_error
 from argot.errors import ArgotError, DamagedStore, StoreUnavailable
 from argot.files import write_atomically
-from argot.remedies import reindex_command, remedy_for
+from argot.remedies import find_remedy, reindex_command
 from argot.sqlite import check_header, open_connection
 
 CURRENT = "CURRENT"
 CHROMA_FILE = "chroma.sqlite3"
-PANICS = "pyo3_runtime"
+PANIC_MODULE = "pyo3_runtime"
 """The module of panics of Chroma's Rust code; they derive from `BaseException`."""
 SMALL_BYTES = 32 * 1024 * 1024
 """Up to this size Chroma's database is looked through at every start (about 5 ms for each megabyte)."""
@@ -38,19 +38,19 @@ def require_in_folder(root: Path, generation: str) -> None:
         DamagedStore: the generation is on a server; or its folder or its database file is gone or truncated.
     """
     if is_on_server(generation):
-        raise damaged_vectors(root, "its vectors are on a Chroma server, and the setting 'chroma_url' names none")
+        raise build_damage_error(root, "its vectors are on a Chroma server, and the setting 'chroma_url' names none")
     check_folder(root, generation)
 
 
-def pointed_at(root: Path) -> str | None:
-    """What CURRENT says; None when there is none."""
+def read_pointer(root: Path) -> str | None:
+    """Return the name in CURRENT; None if there is no such file."""
     pointer = root / CURRENT
     if not pointer.exists():
         return None
     name = pointer.read_text("utf-8", "replace").strip()
     # The name becomes a path: nothing in it may lead out of the folder.
     if not name.isalnum():
-        raise damaged_vectors(root, f"{CURRENT} names no generation")
+        raise build_damage_error(root, f"{CURRENT} names no generation")
     return name
 
 
@@ -61,11 +61,11 @@ def is_on_server(generation: str) -> bool:
 def check_folder(root: Path, generation: str) -> None:
     file = root / generation / CHROMA_FILE
     if not file.exists() or file.stat().st_size == 0:
-        raise damaged_vectors(root, f"{file.relative_to(root)} is missing")
+        raise build_damage_error(root, f"{file.relative_to(root)} is missing")
     try:
         check_header(file)  # Chroma's own store is SQLite too
     except DamagedStore as error:
-        raise damaged_vectors(root, str(error).partition(": ")[2].partition(". ")[0]) from error
+        raise build_damage_error(root, str(error).partition(": ")[2].partition(". ")[0]) from error
 
 
 def check_pages(root: Path, generation: str, *, thoroughly: bool = False) -> None:
@@ -84,20 +84,20 @@ def check_pages(root: Path, generation: str, *, thoroughly: bool = False) -> Non
     try:
         with closing(open_connection(file)) as connection:
             whole = thoroughly or file.stat().st_size <= SMALL_BYTES
-            for fault in _page_faults(connection, whole=whole):
-                raise damaged_vectors(root, f"{generation}/{CHROMA_FILE}: {fault}")
+            for fault in _find_page_faults(connection, whole=whole):
+                raise build_damage_error(root, f"{generation}/{CHROMA_FILE}: {fault}")
             saved = connection.execute(
                 "SELECT id FROM segments JOIN max_seq_id ON segment_id = id WHERE scope = 'VECTOR'"
             ).fetchall()
     except sqlite3.DatabaseError as error:
-        raise vectors_error(root, error) from error
+        raise explain_error(root, error) from error
     # `max_seq_id` has a row for each graph that Chroma saved.
     for (segment,) in saved:
         if not (root / generation / segment / "index_metadata.pickle").exists():
-            raise damaged_vectors(root, f"a file of {generation}/{segment} is missing")
+            raise build_damage_error(root, f"a file of {generation}/{segment} is missing")
 
 
-def _page_faults(connection: sqlite3.Connection, *, whole: bool) -> Iterator[str]:
+def _find_page_faults(connection: sqlite3.Connection, *, whole: bool) -> Iterator[str]:
     tables = [
         name
         for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage")
@@ -119,20 +119,20 @@ def blank_unsaved(root: Path, generation: str) -> None:
                 file.write(bytes(level.stat().st_size))
 
 
-def next_generation(root: Path) -> str:
+def name_next_generation(root: Path) -> str:
     """A name above all that are there, also those of unfinished rebuilds."""
     numbers = [int(folder.name[1:]) for folder in root.glob("g*") if folder.name[1:].isdigit()]
     # Never a name that was used before: what is left of an unfinished rebuild must not mix with this one.
     return f"g{max(numbers, default=0) + 1:06d}"
 
 
-def generation_of_one_folder() -> str:
+def name_unique_generation() -> str:
     """A name that no other machine has given: what it holds is told by its name alone, wherever that is kept."""
     return f"g{secrets.token_hex(10)}"
 
 
 def make_current(root: Path, generation: str) -> None:
-    """From the moment this returns, also after a crash, this is the live generation."""
+    """Make this the live generation, durably: a crash after this returns changes nothing."""
     write_atomically(root / CURRENT, generation)
 
 
@@ -144,7 +144,7 @@ def remove_generations(root: Path, *, but: str | None) -> None:
             shutil.rmtree(folder)
 
 
-def damaged_vectors(root: Path, reason: str) -> DamagedStore:
+def build_damage_error(root: Path, reason: str) -> DamagedStore:
     said = " ".join(reason.replace("*** in database main ***", "").split())
     return DamagedStore(
         f"The vector index in {root} is damaged: {said}. Rebuild it with: {reindex_command(root.parent)}"
@@ -152,8 +152,8 @@ def damaged_vectors(root: Path, reason: str) -> DamagedStore:
 
 
 @contextmanager
-def errors_named(root: Path) -> Iterator[None]:
-    """Around whatever Chroma does: its errors become Argot's, also its panics, which are no `Exception`.
+def convert_errors(root: Path) -> Iterator[None]:
+    """Turn Chroma's errors within the block into Argot's, also its panics, which are no `Exception`.
 
     Raises:
         DamagedStore, StoreUnavailable, OSError
@@ -164,21 +164,21 @@ def errors_named(root: Path) -> Iterator[None]:
         raise
     except BaseException as error:
         # Of what is no `Exception`, only panics are Chroma's; the others, such as Ctrl+C, go on.
-        if not isinstance(error, Exception) and type(error).__module__ != PANICS:
+        if not isinstance(error, Exception) and type(error).__module__ != PANIC_MODULE:
             raise
-        raise vectors_error(root, error) from error
+        raise explain_error(root, error) from error
 
 
-def vectors_error(root: Path, error: BaseException) -> ArgotError:
-    """What an error of Chroma, or of the SQLite it uses, means: damage, or that the system does not let us."""
+def explain_error(root: Path, error: BaseException) -> ArgotError:
+    """Return the error of Argot's for one of Chroma or its SQLite: damage, or a refusal of the system."""
     code = getattr(error, "sqlite_errorcode", None)
     if "disk is full" in str(error) or code == sqlite3.SQLITE_FULL:
-        return no_room_error(f"The vector index in {root}", "the disk is full")
+        return build_no_room_error(f"The vector index in {root}", "the disk is full")
     told = sqlite3.DatabaseError(str(error))
     found = _CODE.search(str(error))
     # Without a code it is no refusal of the system, which leaves damage.
     told.sqlite_errorcode = code or (int(found[1]) if found else sqlite3.SQLITE_CORRUPT)
-    remedy = remedy_for(told)
+    remedy = find_remedy(told)
     if remedy is not None:
         return StoreUnavailable(f"The vector index in {root} cannot be used: {error}. {remedy}, and try again.")
-    return damaged_vectors(root, str(error))
+    return build_damage_error(root, str(error))

@@ -1,4 +1,4 @@
-"""Which generation of the vectors is live, and by which id a server knows the knowledge base.
+"""The pointer to the live generation of the vectors, and the id by which a server knows the knowledge base.
 
 Both are kept in a folder, or in the database where several processes share that.
 """
@@ -23,7 +23,7 @@ _ID = re.compile(r"[0-9a-f]{16}")
 
 
 class LivePointer(Protocol):
-    def named(self) -> str | None:
+    def read_name(self) -> str | None:
         """The live generation; None when no index was ever made.
 
         Raises:
@@ -31,7 +31,7 @@ class LivePointer(Protocol):
         """
 
     def point(self, generation: str) -> None:
-        """From the moment this returns, also after a crash, and for every process, this generation is live."""
+        """Make this generation live for every process, durably: a crash after this returns changes nothing."""
 
     def own_id(self) -> str:
         """Made at the first use: 16 hexadecimal digits."""
@@ -45,8 +45,8 @@ class FolderPointer:
     def __init__(self, root: Path) -> None:
         self._root = root
 
-    def named(self) -> str | None:
-        return generations.pointed_at(self._root)
+    def read_name(self) -> str | None:
+        return generations.read_pointer(self._root)
 
     def point(self, generation: str) -> None:
         generations.make_current(self._root, generation)
@@ -68,7 +68,7 @@ class DatabasePointer:
     def __init__(self, database: CorpusDatabase) -> None:
         self._database = database
 
-    def named(self) -> str | None:
+    def read_name(self) -> str | None:
         return self._value(LIVE)
 
     def point(self, generation: str) -> None:

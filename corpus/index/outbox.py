@@ -1,4 +1,4 @@
-"""What must be undone or finished outside corpus.db: vectors to delete, originals that nobody needs.
+"""Work queued outside corpus.db: vectors to delete, originals that nobody needs.
 
 A row is queued before anything outside the database is touched, in a transaction of its own, and taken off in the
 transaction that makes the work count. So after `kill -9` the queue holds exactly what must go.
@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from argot.corpus.database import CorpusDatabase
 from argot.corpus.index.vector_index import VectorIndex
 from argot.corpus.store.blobs import Blobs
-from argot.corpus.store.row_mapping import stored_audience
+from argot.corpus.store.row_mapping import load_audience
 from argot.corpus.store.upserts import upsert
-from argot.corpus.vector_ids import VectorKind, vector_id
+from argot.corpus.vector_ids import VectorKind, build_vector_id
 from argot.databases import Connection
 
 VectorIds = Mapping[str, Sequence[str]]
@@ -23,7 +23,7 @@ VectorIds = Mapping[str, Sequence[str]]
 def begin(
     connection: Connection, document: str, generation: str, new: VectorIds, content_hash: str | None = None
 ) -> None:
-    """About to write these vectors and this original for a document."""
+    """Queue these vectors and this original, which are about to be written, to be undone after a kill."""
     _queue(connection, document, generation, new, under_way=True)
     if content_hash is not None:
         connection.execute(
@@ -32,7 +32,7 @@ def begin(
 
 
 def finish(connection: Connection, document: str, generation: str, replaced: VectorIds) -> None:
-    """What was written for the document counts from now on; the vectors it replaces are to go."""
+    """Make the vectors written for the document count, and queue those they replace for deletion."""
     # Together with the rows that count from now on: a kill before this leaves the queue, and `settle` undoes the write.
     connection.execute("DELETE FROM vector_deletions WHERE document = ? AND under_way = 1", (document,))
     connection.execute("DELETE FROM ledger WHERE document = ?", (document,))
@@ -40,7 +40,7 @@ def finish(connection: Connection, document: str, generation: str, replaced: Vec
 
 
 def discard(connection: Connection, document: str, generation: str, vectors: VectorIds) -> None:
-    """The document is about to be removed: all its vectors and originals are to go."""
+    """Queue all vectors and originals of a document that is about to be removed."""
     _queue(connection, document, generation, vectors, under_way=False)
     connection.execute(
         "INSERT INTO ledger (document, content_hash) SELECT document, content_hash FROM revisions "
@@ -60,7 +60,7 @@ def settle(database: CorpusDatabase, index: VectorIndex, blobs: Blobs) -> None:
     # Rows of a generation that is gone have nothing left to delete, but must leave the queue all the same.
     if not vectors and not hashes and connection.execute("SELECT 1 FROM vector_deletions").fetchone() is None:
         return
-    for collection, ids in _by_collection(vectors).items():
+    for collection, ids in _group_by_collection(vectors).items():
         index.delete(collection, ids)
     for content_hash in hashes:
         # Another document, an older revision kept for its citations, or one in the dustbin may have the same bytes.
@@ -80,7 +80,7 @@ def settle(database: CorpusDatabase, index: VectorIndex, blobs: Blobs) -> None:
         writer.execute("DELETE FROM ledger")
 
 
-def vectors_of(connection: Connection, index: VectorIndex, document: str) -> dict[str, list[str]]:
+def read_vector_ids(connection: Connection, index: VectorIndex, document: str) -> dict[str, list[str]]:
     """The ids of all vectors that a stored document has in this generation, by collection."""
     rows = connection.execute(
         """SELECT v.kind, v.item, v.windows, a.tokens
@@ -90,17 +90,17 @@ def vectors_of(connection: Connection, index: VectorIndex, document: str) -> dic
     )
     found: dict[str, list[str]] = {}
     for kind, item, windows, tokens in rows:
-        ids = found.setdefault(index.collection_name(kind, stored_audience(tokens)), [])
-        ids += [vector_id(item, window) for window in range(windows)]
+        ids = found.setdefault(index.collection_name(kind, load_audience(tokens)), [])
+        ids += [build_vector_id(item, window) for window in range(windows)]
     return found
 
 
-def kind_of_collection(collection: str) -> VectorKind:
+def parse_kind(collection: str) -> VectorKind:
     kind: VectorKind = collection.partition("-")[0]  # type: ignore[assignment]
     return kind
 
 
-def without(ids: VectorIds, others: VectorIds) -> dict[str, list[str]]:
+def subtract_ids(ids: VectorIds, others: VectorIds) -> dict[str, list[str]]:
     """The vectors of `ids` that are not among `others`."""
     return {name: sorted(set(found) - set(others.get(name, ()))) for name, found in ids.items()}
 
@@ -116,7 +116,7 @@ def _queue(connection: Connection, document: str, generation: str, vectors: Vect
     )
 
 
-def _by_collection(rows: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+def _group_by_collection(rows: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for collection, vector in rows:
         found.setdefault(collection, []).append(vector)

@@ -18,18 +18,18 @@ from typing import Any
 
 import numpy as np
 
-from argot.corpus.index.soundness import sketches
-from argot.corpus.store.row_mapping import stored_audience
+from argot.corpus.index.soundness import sketch_vectors
+from argot.corpus.store.row_mapping import load_audience
 from argot.corpus.store.upserts import upsert
-from argot.corpus.vector_ids import KINDS, VectorKind, item_of, vector_id
-from argot.databases import Connection, bytes_read
+from argot.corpus.vector_ids import KINDS, VectorKind, build_vector_id, parse_item
+from argot.databases import Connection, read_binary
 from argot.protocols import Vectors
 from argot.types import Audience
 
-COMPARED_AGAIN = 8
+COMPARED_FACTOR = 8
 """Times as many as are wanted are compared by their numbers. Of 50,000, 400 hold the first ten always and 0.98 of the
 first fifty."""
-LEAST_COMPARED = 200
+MIN_COMPARED_VECTORS = 200
 SKETCH_TOLERANCE = 0.02
 """The numbers are rounded to 16 bits, and a sketch sums some hundred of them."""
 
@@ -83,7 +83,7 @@ def add_quantised(
     From then on it has a part of each kind, also where there are none; but not of a kind of which an earlier Argot
     wrote some, as long as those are not quantised.
     """
-    revision = _revision(connection, document)
+    revision = _read_revision(connection, document)
     connection.execute(
         "DELETE FROM quantised_vectors WHERE document = ? AND generation = ? AND revision <> ?",
         (document, generation, revision),
@@ -93,7 +93,7 @@ def add_quantised(
         (document, generation),
     )
     last: dict[VectorKind, int] = dict(map(tuple, parts))
-    whole = KINDS if len(last) == len(KINDS) else _whole_kinds(connection, generation, document, vectors)
+    whole = KINDS if len(last) == len(KINDS) else _find_whole_kinds(connection, generation, document, vectors)
     for kind in KINDS:
         # A part of its own: what is derived passage by passage would be written again and again.
         if vectors.get(kind) if kind in last else kind in whole:
@@ -101,14 +101,14 @@ def add_quantised(
             _put(connection, key, revision, QuantisedVectors.of(vectors.get(kind, {})))
 
 
-def _whole_kinds(
+def _find_whole_kinds(
     connection: Connection, generation: str, document: str, vectors: Mapping[VectorKind, Mapping[str, Vectors]]
 ) -> list[VectorKind]:
     """The kinds of which the document has no others: a first part would hide those that an earlier Argot wrote."""
     stored = connection.execute(
         "SELECT kind, item FROM vectors WHERE document = ? AND generation || '' = ?", (document, generation)
     )
-    given = {kind: {item_of(id_) for id_ in vectors.get(kind, ())} for kind in KINDS}
+    given = {kind: {parse_item(id_) for id_ in vectors.get(kind, ())} for kind in KINDS}
     others = {kind for kind, item in stored if item not in given[kind]}
     return [kind for kind in KINDS if kind not in others]
 
@@ -123,7 +123,7 @@ def forget_quantised(
     ).fetchall()
     for part, revision, listed in rows:
         ids = listed.split()
-        if gone := {id_ for id_ in ids if item_of(id_) in items}:
+        if gone := {id_ for id_ in ids if parse_item(id_) in items}:
             key = (document, kind, generation, part)
             signs, numbers = connection.execute(
                 "SELECT signs, numbers FROM quantised_vectors"
@@ -133,7 +133,7 @@ def forget_quantised(
             _put(connection, key, revision, QuantisedVectors(ids, signs, numbers).without(gone))
 
 
-def _revision(connection: Connection, document: str) -> str:
+def _read_revision(connection: Connection, document: str) -> str:
     return str(connection.execute("SELECT revision FROM documents WHERE id = ?", (document,)).fetchone()[0])
 
 
@@ -153,14 +153,16 @@ _Part = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class _Signs:
-    """Of several parts, one behind the other. `ends`: where each ends; `codes`: shape (bytes of a vector, n)."""
+    """The signs of several parts, one behind the other. `ends`: where each ends; `codes`: shape (bytes of a vector,
+    n).
+    """
 
     parts: list[_Part]
     ends: Numbers
     codes: Codes
 
 
-def nearest_quantised(  # noqa: PLR0917
+def find_nearest_quantised(  # noqa: PLR0917
     connection: Connection,
     generation: str,
     kind: VectorKind,
@@ -175,16 +177,16 @@ def nearest_quantised(  # noqa: PLR0917
     Args:
         queries: shape (n, dimensions), each of length 1.
     """
-    signs, unknown = _signs_of(connection, generation, kind, audiences, documents, queries.shape[1])
-    compared = max(LEAST_COMPARED, COMPARED_AGAIN * limit)
-    chosen = [_places(signs, _best_by_signs(signs.codes, query, compared)) for query in queries]
+    signs, unknown = _read_signs(connection, generation, kind, audiences, documents, queries.shape[1])
+    compared = max(MIN_COMPARED_VECTORS, COMPARED_FACTOR * limit)
+    chosen = [_group_places(signs, _rank_by_signs(signs.codes, query, compared)) for query in queries]
     needed = {part for places in chosen for part in places}
-    numbers = _numbers_of(connection, generation, kind, needed)
-    found = [_best_by_numbers(numbers, query, places, limit) for query, places in zip(queries, chosen, strict=True)]
+    numbers = _read_numbers(connection, generation, kind, needed)
+    found = [_rank_by_numbers(numbers, query, places, limit) for query, places in zip(queries, chosen, strict=True)]
     return found, unknown
 
 
-def _signs_of(  # noqa: PLR0917
+def _read_signs(  # noqa: PLR0917
     connection: Connection,
     generation: str,
     kind: VectorKind,
@@ -194,15 +196,15 @@ def _signs_of(  # noqa: PLR0917
 ) -> tuple[_Signs, set[str]]:
     wanted, width = frozenset(audiences), -(-dimensions // 8)
     every = connection.execute("SELECT n, tokens FROM audiences").fetchall()
-    readers = {n for n, tokens in every if stored_audience(tokens) in wanted}
-    rows = bytes_read(
+    readers = {n for n, tokens in every if load_audience(tokens) in wanted}
+    rows = read_binary(
         connection,
         """SELECT q.document, q.part, d.audience, q.signs, length(q.numbers)
         FROM quantised_vectors AS q JOIN documents AS d ON d.id = q.document AND d.revision = q.revision
         WHERE q.document IN (SELECT value FROM json_each(?)) AND q.kind = ? AND q.generation = ?""",
         (json.dumps(list(documents)), kind, generation),
     ).fetchall()
-    damaged = {row[0] for row in rows if not _fits(row[3], row[4], width, dimensions)}
+    damaged = {row[0] for row in rows if not _is_consistent(row[3], row[4], width, dimensions)}
     kept = [row for row in rows if row[2] in readers and row[0] not in damaged]
     # Byte by byte, since that is how they are compared.
     codes = np.frombuffer(b"".join(row[3] for row in kept), np.uint8).reshape(-1, width).T
@@ -211,15 +213,15 @@ def _signs_of(  # noqa: PLR0917
     return _Signs([(row[0], row[1]) for row in kept], ends, np.ascontiguousarray(codes)), unknown
 
 
-def _fits(signs: object, length: int, width: int, dimensions: int) -> bool:
-    """Whether there are as many signs as numbers, whose length in bytes is given."""
+def _is_consistent(signs: object, length: int, width: int, dimensions: int) -> bool:
+    """Return whether there are as many signs as numbers, whose length in bytes is given."""
     if not isinstance(signs, bytes) or len(signs) % width:
         return False
     return length == len(signs) // width * dimensions * _NUMBER.itemsize
 
 
-def _best_by_signs(codes: Codes, query: Vectors, count: int) -> Numbers:
-    """Which vectors have the largest products of their signs with the query's numbers, at most `count`."""
+def _rank_by_signs(codes: Codes, query: Vectors, count: int) -> Numbers:
+    """Return the places of at most `count` vectors whose signs have the largest product with the query's numbers."""
     width, n = codes.shape
     if n <= count:
         return np.arange(n)
@@ -236,7 +238,7 @@ _SIGNS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1).as
 """What each byte stands for, shape (256, 8): 1 where a number is positive, else -1."""
 
 
-def _places(signs: _Signs, chosen: Numbers) -> dict[_Part, list[int]]:
+def _group_places(signs: _Signs, chosen: Numbers) -> dict[_Part, list[int]]:
     """The places of vectors within their parts, by part."""
     found: dict[_Part, list[int]] = {}
     owners = np.searchsorted(signs.ends, chosen, side="right")
@@ -246,11 +248,11 @@ def _places(signs: _Signs, chosen: Numbers) -> dict[_Part, list[int]]:
     return found
 
 
-def _numbers_of(
+def _read_numbers(
     connection: Connection, generation: str, kind: VectorKind, parts: Collection[_Part]
 ) -> dict[_Part, tuple[list[str], bytes]]:
     """The ids and numbers of the vectors of these parts."""
-    rows = bytes_read(
+    rows = read_binary(
         connection,
         """SELECT document, part, vectors, numbers FROM quantised_vectors
         WHERE document IN (SELECT value FROM json_each(?)) AND kind = ? AND generation = ?""",
@@ -259,7 +261,7 @@ def _numbers_of(
     return {(document, part): (vectors.split(), numbers) for document, part, vectors, numbers in rows}
 
 
-def _best_by_numbers(
+def _rank_by_numbers(
     numbers: Mapping[_Part, tuple[list[str], bytes]], query: Vectors, places: Mapping[_Part, list[int]], limit: int
 ) -> Ranked:
     ids, rows = [], []
@@ -278,7 +280,7 @@ def _best_by_numbers(
     similarities = compared @ query / np.where(lengths > 0, lengths, 1)
     best: dict[str, float] = {}
     for id_, similarity in zip(ids, similarities.tolist(), strict=True):
-        item = item_of(id_)
+        item = parse_item(id_)
         best[item] = max(similarity, best.get(item, -1.0))
     return sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
 
@@ -286,7 +288,7 @@ def _best_by_numbers(
 # -- checking and mending ---------------------------------------------------------------------------------------------
 
 
-def documents_without(connection: Connection, generation: str, after: str, count: int) -> list[str]:
+def list_documents_without(connection: Connection, generation: str, after: str, count: int) -> list[str]:
     """The next documents, by id, that have passages and no quantised vectors of their live revision."""
     rows = connection.execute(
         """SELECT d.id FROM documents AS d
@@ -299,7 +301,7 @@ def documents_without(connection: Connection, generation: str, after: str, count
     return [document for (document,) in rows]
 
 
-def quantised_faults(connection: Connection, generation: str) -> Iterator[str]:
+def find_quantised_faults(connection: Connection, generation: str) -> Iterator[str]:
     """One sentence, if there are documents whose quantised vectors are not those that they have. Reads everything."""
     row = connection.execute("SELECT dimensions FROM generations WHERE name = ?", (generation,)).fetchone()
     wrong = sum(
@@ -332,12 +334,14 @@ def _is_wrong(connection: Connection, generation: str, document: str, revision: 
         if np.packbits(vectors > 0, axis=1).tobytes() != signs:
             return True
         known |= dict(zip(ids, vectors, strict=True))
-    return known.keys() != {vector_id(item, window) for item, windows, _ in rows for window in range(windows)} or any(
-        _differs(known, item, windows, sketch) for item, windows, sketch in rows if sketch
+    return known.keys() != {
+        build_vector_id(item, window) for item, windows, _ in rows for window in range(windows)
+    } or any(_is_different(known, item, windows, sketch) for item, windows, sketch in rows if sketch)
+
+
+def _is_different(known: Mapping[str, Vectors], item: str, windows: int, sketch: bytes) -> bool:
+    """Return whether the vectors of an item are not those of its sketch."""
+    sums = np.frombuffer(
+        sketch_vectors(np.stack([known[build_vector_id(item, window)] for window in range(windows)])), "<f4"
     )
-
-
-def _differs(known: Mapping[str, Vectors], item: str, windows: int, sketch: bytes) -> bool:
-    """Whether the vectors of an item are not those of its sketch."""
-    sums = np.frombuffer(sketches(np.stack([known[vector_id(item, window)] for window in range(windows)])), "<f4")
     return bool((np.abs(sums - np.frombuffer(sketch, "<f4")) > SKETCH_TOLERANCE).any())

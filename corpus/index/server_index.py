@@ -75,16 +75,16 @@ class ServerIndex(ChromaIndex):
         if not len(vectors):
             return []
         audiences = list(audiences)
-        return _once_more(lambda: super(ServerIndex, self).searches(kind, vectors, audiences, limit, only), (0.0,))
+        return _retry(lambda: super(ServerIndex, self).searches(kind, vectors, audiences, limit, only), (0.0,))
 
     def upsert(self, collection: str, vectors: Mapping[str, Vectors]) -> None:
-        _once_more(lambda: super(ServerIndex, self).upsert(collection, vectors), _PAUSES_SECONDS)
+        _retry(lambda: super(ServerIndex, self).upsert(collection, vectors), _PAUSES_SECONDS)
 
     def delete(self, collection: str, ids: Sequence[str]) -> None:
-        _once_more(lambda: super(ServerIndex, self).delete(collection, ids), _PAUSES_SECONDS)
+        _retry(lambda: super(ServerIndex, self).delete(collection, ids), _PAUSES_SECONDS)
 
-    def damaged(self, reason: str) -> VectorsUnavailable:
-        return self._server.lost(reason)
+    def build_damage_error(self, reason: str) -> VectorsUnavailable:
+        return self._server.build_lost_error(reason)
 
     def _errors_named(self) -> AbstractContextManager[None]:
         return self._server.errors_named()
@@ -112,7 +112,7 @@ class ServerIndex(ChromaIndex):
         database = _PREFIX + self.generation
         listed = {
             model.name: Collection(self._server.quick, model, embedding_function=None)
-            for model in _paged(lambda start: api.list_collections(_PAGE, start, database=database))
+            for model in _read_pages(lambda start: api.list_collections(_PAGE, start, database=database))
         }
         # Those known are kept: that the server has lost one is to be an error, and no search without results.
         self._collections = {**listed, **self._collections}
@@ -135,21 +135,21 @@ class ServerGenerations:
         self._pointer = pointer or FolderPointer(root)
 
     def current(self) -> str | None:
-        name = self._pointer.named()
+        name = self._pointer.read_name()
         if name is not None and not generations.is_on_server(name):
-            raise self.damaged(f"they still lie in {self._root}")
+            raise self.build_damage_error(f"they still lie in {self._root}")
         return name
 
     def unused_name(self, known: Iterable[str]) -> str:
         own = self._pointer.own_id()
-        names = {*known, self._pointer.named() or ""}
+        names = {*known, self._pointer.read_name() or ""}
         numbers = [int(name.removeprefix(f"{own}s")) for name in names if name.startswith(f"{own}s")]
         return f"{own}s{max(numbers, default=0) + 1:06d}"
 
     def make(self, generation: str, fingerprint: str) -> ServerIndex:
         with self._server.errors_named():
             # Of a removal that the server did not answer.
-            if _PREFIX + generation in self._databases(generation):
+            if _PREFIX + generation in self._list_databases(generation):
                 self._remove(_PREFIX + generation)
             self._server.patient.create_database(_PREFIX + generation)
         return ServerIndex(self._server, generation, fingerprint)
@@ -164,7 +164,7 @@ class ServerGenerations:
         return index
 
     def check(self, generation: str) -> None:
-        """What the server keeps its data in is its own affair."""
+        """Check that the server answers; the storage of its data is its own affair."""
         self._server.version()
 
     def make_current(self, generation: str) -> None:
@@ -174,7 +174,7 @@ class ServerGenerations:
         generations.remove_generations(self._root, but=None)  # of the time before there was a server
         try:
             with self._server.errors_named():
-                for name in self._databases(self._pointer.own_id()):
+                for name in self._list_databases(self._pointer.own_id()):
                     if name != _PREFIX + (live or ""):
                         self._remove(name)
         except VectorsUnavailable as error:  # only room is taken: the next opening removes them
@@ -183,26 +183,26 @@ class ServerGenerations:
     def blank_unsaved(self, generation: str) -> None:
         """The server's files are its own."""
 
-    def damaged(self, reason: str) -> VectorsUnavailable:
-        return self._server.lost(reason)
+    def build_damage_error(self, reason: str) -> VectorsUnavailable:
+        return self._server.build_lost_error(reason)
 
     def close(self) -> None:
         self._server.close()
 
-    def _databases(self, begin: str) -> list[str]:
+    def _list_databases(self, begin: str) -> list[str]:
         """Names of databases, as far as they belong to generations whose names begin so."""
-        found = _paged(lambda start: self._server.patient.list_databases(_PAGE, start))
+        found = _read_pages(lambda start: self._server.patient.list_databases(_PAGE, start))
         return [database["name"] for database in found if database["name"].startswith(_PREFIX + begin)]
 
     def _remove(self, database: str) -> None:
         api = self._server.patient
         # Deleted with its database, a collection would stay in the server's memory.
-        for model in [*_paged(lambda start: api.list_collections(_PAGE, start, database=database))]:
+        for model in [*_read_pages(lambda start: api.list_collections(_PAGE, start, database=database))]:
             api.delete_collection(model.name, database=database)
         api.delete_database(database)
 
 
-def _once_more(work: Callable[[], T], pauses: Sequence[float]) -> T:
+def _retry(work: Callable[[], T], pauses: Sequence[float]) -> T:
     """Do it, and do it again after each of these pauses while the server breaks off. All of it can be done twice."""
     for pause in pauses:
         try:
@@ -214,7 +214,7 @@ def _once_more(work: Callable[[], T], pauses: Sequence[float]) -> T:
     return work()
 
 
-def _paged(page: Callable[[int], Sequence[T]]) -> Iterator[T]:
+def _read_pages(page: Callable[[int], Sequence[T]]) -> Iterator[T]:
     start = 0
     while found := page(start):
         yield from found

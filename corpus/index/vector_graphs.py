@@ -20,15 +20,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from argot.corpus.index.generations import damaged_vectors
+from argot.corpus.index.generations import build_damage_error
 
 IDS = "index_metadata.pickle"
-SLICE = 8192
+SLICE_ROWS = 8192
 LENGTH_TOLERANCE = 1e-3
 """All vectors have length 1, but for what floating point makes of it."""
-MOST_ROOM = 16
+MAX_ROOM_FACTOR = 16
 """Times as many elements as there are; it grows by doubling."""
-LEAST_ROOM = 1024
+MIN_ROOM_ELEMENTS = 1024
 
 # hnswlib writes its members one after the other, little-endian and without padding.
 _HEADER = struct.Struct("<i6QiI3QdQ")
@@ -37,7 +37,7 @@ _COUNT = 0xFFFF  # of a list's first number: the bits above mark a deleted eleme
 
 
 class _Damage(Exception):
-    """What is wrong, as the end of "a file of this folder is ..."."""
+    """A fault, worded as the end of "a file of this folder is ..."."""
 
 
 class Header(NamedTuple):
@@ -58,8 +58,10 @@ class Header(NamedTuple):
     level_factor: float
     construction_breadth: int
 
-    def consistent(self) -> bool:
-        """Whether its numbers agree: all but `elements`, `entry` and `top_level` can be worked out from the others."""
+    def is_consistent(self) -> bool:
+        """Return whether its numbers agree: all but `elements`, `entry` and `top_level` can be worked out from the
+        others.
+        """
         # hnswlib's own rules: the lowest level has twice as many links; an element is its list of links (a count and
         # then the numbers, of 4 bytes each), its vector, and its label of 8 bytes.
         return (
@@ -69,7 +71,7 @@ class Header(NamedTuple):
             and self.vector_at == 4 + 4 * self.links_level0
             and self.vector_at < self.label_at == self.element_bytes - 8
             and self.label_at % 4 == 0
-            and self.entry < self.elements <= self.room <= MOST_ROOM * max(self.elements, LEAST_ROOM)
+            and self.entry < self.elements <= self.room <= MAX_ROOM_FACTOR * max(self.elements, MIN_ROOM_ELEMENTS)
             and math.isclose(self.level_factor, 1 / math.log(self.m))
             and 0 < self.construction_breadth <= self.room
         )
@@ -84,28 +86,28 @@ def check_graphs(root: Path, generation: str, *, thoroughly: bool = False) -> No
     Raises:
         DamagedStore
     """
-    for folder in _saved(root, generation):
+    for folder in _list_saved(root, generation):
         try:
             _check_graph(folder)
             if thoroughly:
                 _check_ids(folder)
         except _Damage as damage:
-            raise damaged_vectors(root, f"a file of {generation}/{folder.name} is {damage}") from damage
+            raise build_damage_error(root, f"a file of {generation}/{folder.name} is {damage}") from damage
         except OSError as error:
-            raise damaged_vectors(root, f"a file of {generation}/{folder.name} is missing or too short") from error
+            raise build_damage_error(root, f"a file of {generation}/{folder.name} is missing or too short") from error
 
 
-def saved_elements(root: Path, generation: str) -> int:
-    """How many vectors the saved graphs hold, those deleted included; `check_graphs` has passed them."""
-    return sum(_header(folder).elements for folder in _saved(root, generation))
+def count_saved_elements(root: Path, generation: str) -> int:
+    """Return how many vectors the saved graphs hold, those deleted included; `check_graphs` has passed them."""
+    return sum(_read_header(folder).elements for folder in _list_saved(root, generation))
 
 
-def _saved(root: Path, generation: str) -> list[Path]:
+def _list_saved(root: Path, generation: str) -> list[Path]:
     # A graph without its list of ids was never saved; a list that was lost is found by `check_pages`.
     return [saved.parent for saved in sorted((root / generation).glob(f"*/{IDS}"))]
 
 
-def _header(folder: Path) -> Header:
+def _read_header(folder: Path) -> Header:
     content = (folder / "header.bin").read_bytes()
     if len(content) != _HEADER.size:
         raise _Damage("truncated (header.bin)")
@@ -113,16 +115,16 @@ def _header(folder: Path) -> Header:
 
 
 def _check_graph(folder: Path) -> None:
-    header = _header(folder)
+    header = _read_header(folder)
     for name, bytes_each in (("data_level0.bin", header.element_bytes), ("length.bin", 4)):
         if (folder / name).stat().st_size != header.elements * bytes_each:
             raise _Damage(f"truncated ({name})")
-    if not header.consistent():
+    if not header.is_consistent():
         raise _Damage("not as it was written (header.bin)")
     _check_level0(folder, header)
     _check_levels_above(folder, header)
     lengths = np.fromfile(folder / "length.bin", "<f4")
-    if not _all_of_length_1(lengths):
+    if not _has_unit_lengths(lengths):
         raise _Damage("not as it was written (length.bin)")
 
 
@@ -130,15 +132,15 @@ def _check_level0(folder: Path, header: Header) -> None:
     """Neighbours, vectors and labels of all elements, a slice at a time."""
     file = np.memmap(folder / "data_level0.bin", np.uint8, mode="r", shape=(header.elements, header.element_bytes))
     labels = np.empty(header.elements, np.uint64)
-    for start in range(0, header.elements, SLICE):
+    for start in range(0, header.elements, SLICE_ROWS):
         # Copied a slice at a time, since the file may be larger than the memory.
-        rows = np.array(file[start : start + SLICE])
+        rows = np.array(file[start : start + SLICE_ROWS])
         vectors = np.ascontiguousarray(rows[:, header.vector_at : header.label_at]).view("<f4")
-        labels[start : start + SLICE] = np.ascontiguousarray(rows[:, header.label_at :]).view("<u8")[:, 0]
+        labels[start : start + SLICE_ROWS] = np.ascontiguousarray(rows[:, header.label_at :]).view("<u8")[:, 0]
         # Damaged numbers may overflow; the result fails the check for length 1 all the same.
         with np.errstate(over="ignore", invalid="ignore"):
             lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-        if not (_links_inside(rows[:, : header.vector_at], header) and _all_of_length_1(lengths)):
+        if not (_has_valid_links(rows[:, : header.vector_at], header) and _has_unit_lengths(lengths)):
             raise _Damage("not as it was written (data_level0.bin)")
     if len(np.unique(labels)) != header.elements:
         raise _Damage("not as it was written (data_level0.bin)")
@@ -162,29 +164,31 @@ def _check_levels_above(folder: Path, header: Header) -> None:
         raise _Damage("truncated (link_lists.bin)")
     rows = np.frombuffer(b"".join(lists), np.uint8).reshape(-1, level_bytes)
     # Every search starts at the entry and goes down, so the entry has to be on the top level.
-    if not (_links_inside(rows, header) and levels[header.entry] == max(levels) == header.top_level):
+    if not (_has_valid_links(rows, header) and levels[header.entry] == max(levels) == header.top_level):
         raise _Damage("not as it was written (link_lists.bin)")
 
 
-def _links_inside(rows: np.ndarray[Any, np.dtype[np.uint8]], header: Header) -> bool:
-    """Whether each list (a row: how many, and then their numbers) has room for its neighbours, and these exist."""
+def _has_valid_links(rows: np.ndarray[Any, np.dtype[np.uint8]], header: Header) -> bool:
+    """Return whether each list (a row: how many, and then their numbers) has room for its neighbours, and these
+    exist.
+    """
     lists = np.ascontiguousarray(rows).view("<u4")
     counts, numbers = lists[:, 0] & _COUNT, lists[:, 1:]
     followed = np.arange(numbers.shape[1]) < counts[:, np.newaxis]
     return bool((counts <= numbers.shape[1]).all() and (numbers[followed] < header.elements).all())
 
 
-def _all_of_length_1(lengths: np.ndarray[Any, np.dtype[Any]]) -> bool:
+def _has_unit_lengths(lengths: np.ndarray[Any, np.dtype[Any]]) -> bool:
     return bool((np.abs(lengths - 1) <= LENGTH_TOLERANCE).all())  # not for what is no number
 
 
 def _check_ids(folder: Path) -> None:
     """The list of ids holds each twice, id to label and label to id, and the two have to agree."""
     try:
-        labels, ids = _both_ways(folder / IDS)
+        labels, ids = _read_id_tables(folder / IDS)
     except Exception as error:  # whatever a reader says of bytes that mean nothing
         raise _Damage(f"not as it was written ({IDS})") from error
-    header = _header(folder)
+    header = _read_header(folder)
     file = np.memmap(folder / "data_level0.bin", np.uint8, mode="r", shape=(header.elements, header.element_bytes))
     stored = set(np.ascontiguousarray(file[:, header.label_at :]).view("<u8")[:, 0].tolist())
     # Deleted elements stay in the graph but leave the list; the list can never hold more than the graph.
@@ -192,12 +196,12 @@ def _check_ids(folder: Path) -> None:
         raise _Damage(f"not as it was written ({IDS})")
 
 
-def _both_ways(path: Path) -> tuple[dict[str, int], dict[int, str]]:
+def _read_id_tables(path: Path) -> tuple[dict[str, int], dict[int, str]]:
     """The two tables of the pickled list of ids."""
     tables: dict[str, dict[Any, Any]] = {"id_to_label": {}, "label_to_id": {}}
     table: dict[Any, Any] | None = None
     # Never unpickled: a pickle that was altered can run anything.
-    values = _values(path.read_bytes())
+    values = _read_values(path.read_bytes())
     for value in values:
         if isinstance(value, str) and value in _KEYS:
             table = tables.get(value)
@@ -206,7 +210,7 @@ def _both_ways(path: Path) -> tuple[dict[str, int], dict[int, str]]:
     return tables["id_to_label"], tables["label_to_id"]
 
 
-def _values(content: bytes) -> Iterator[str | int]:
+def _read_values(content: bytes) -> Iterator[str | int]:
     """The strings and numbers of a pickle, in their order."""
     for operation, value, _ in pickletools.genops(content):
         if isinstance(value, str | int) and operation.name != "PROTO":

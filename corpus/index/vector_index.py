@@ -1,4 +1,4 @@
-"""What is asked of an index of vectors, wherever it lies: in the knowledge base's folder, or on a Chroma server.
+"""The interface of an index of vectors, wherever it lies: in the knowledge base's folder, or on a Chroma server.
 
 A `VectorIndex` is one generation: what one embedder made of all texts. `Generations` keeps them, and says which one is
 live. Always rebuildable from corpus.db.
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Protocol
 
-from argot.corpus.store.row_mapping import audience_text
+from argot.corpus.store.row_mapping import dump_audience
 from argot.corpus.vector_ids import VectorKind
 from argot.errors import DamagedStore, VectorsUnavailable
 from argot.protocols import Vectors
@@ -61,7 +61,7 @@ class VectorIndex(Protocol):
         limit: int,
         only: Mapping[Audience, Sequence[str]] | None = None,
     ) -> list[list[tuple[str, float]]]:
-        """What `search` finds for each of several vectors, shape (n, dimensions): cheaper than one after the other.
+        """Search for each of several vectors, shape (n, dimensions): cheaper than one after the other.
 
         Args:
             only: the ids of the vectors that alone are searched, for each of the audiences; None: all.
@@ -96,7 +96,7 @@ class VectorIndex(Protocol):
         """Unknown ids and collections are left alone: a crash may have come before they were written."""
         ...
 
-    def damaged(self, reason: str) -> DamagedStore | VectorsUnavailable:
+    def build_damage_error(self, reason: str) -> DamagedStore | VectorsUnavailable:
         """The error that says so; its message ends with the command that mends it."""
         ...
 
@@ -104,7 +104,7 @@ class VectorIndex(Protocol):
 
 
 class Generations(Protocol):
-    """Where the generations of one knowledge base are kept, and which one is live."""
+    """The store of the generations of one knowledge base, one of which is live."""
 
     def current(self) -> str | None:
         """The live generation's name; None when no index was ever made.
@@ -142,7 +142,7 @@ class Generations(Protocol):
         ...
 
     def make_current(self, generation: str) -> None:
-        """From the moment this returns, also after a crash, this is the live generation."""
+        """Make this the live generation, durably: a crash after this returns changes nothing."""
         ...
 
     def remove_others(self, live: str | None) -> None:
@@ -153,7 +153,7 @@ class Generations(Protocol):
         """Let nothing stay in the files of what was in memory before, as far as the files are ours."""
         ...
 
-    def damaged(self, reason: str) -> DamagedStore | VectorsUnavailable: ...
+    def build_damage_error(self, reason: str) -> DamagedStore | VectorsUnavailable: ...
 
     def close(self) -> None:
         """After its indexes."""
@@ -162,5 +162,5 @@ class Generations(Protocol):
 
 def collection_name(kind: VectorKind, fingerprint: str, audience: Audience) -> str:
     """Names tell a reader of the files nothing of the groups there are."""
-    readers = blake2b(audience_text(audience).encode(), digest_size=8).hexdigest()
+    readers = blake2b(dump_audience(audience).encode(), digest_size=8).hexdigest()
     return f"{kind}-{fingerprint}-{readers}"

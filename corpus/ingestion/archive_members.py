@@ -10,10 +10,10 @@ from urllib.parse import quote
 from argot.corpus.ingestion.archive_process import UnpackedArchive
 from argot.corpus.ingestion.source import Source
 from argot.corpus.readers import SUFFIXES
-from argot.document_names import ARCHIVE_SUFFIXES, leftover_kind, plain_text
+from argot.document_names import ARCHIVE_SUFFIXES, find_leftover_kind, plain_text
 from argot.files import NotAFile
 
-MOST_BYTES = 500_000_000
+MAX_ARCHIVE_BYTES = 500_000_000
 """Of an archive: it is held in memory while its files are read."""
 _LARGE = "unpack it, and add the folder"
 
@@ -22,43 +22,45 @@ def is_archive(name: str) -> bool:
     return name.casefold().endswith(ARCHIVE_SUFFIXES)
 
 
-def members_of(archive: Source) -> Iterator[Source]:
+def list_members(archive: Source) -> Iterator[Source]:
     """The files in an archive, in its order; hidden ones are passed over. What is wrong with the archive as a whole, or
     with all that is left of it, comes as one source that fails.
     """
-    if archive.size > MOST_BYTES:
-        yield _failing(archive, f"an archive of more than {MOST_BYTES // 1_000_000} MB; {_LARGE}")
+    if archive.size > MAX_ARCHIVE_BYTES:
+        yield _build_failing_source(archive, f"an archive of more than {MAX_ARCHIVE_BYTES // 1_000_000} MB; {_LARGE}")
         return
     unpacked = UnpackedArchive(archive.load)
     try:
         listed = unpacked.list_entries()
     except OSError as error:
-        yield _failing(archive, error.strerror or "it cannot be read")
+        yield _build_failing_source(archive, error.strerror or "it cannot be read")
         return
     places: set[str] = set()
     for number, entry in enumerate(listed.entries):
-        place = _place(entry.path)
+        place = _clean_path(entry.path)
         if place and not _is_hidden(place):
-            skip = entry.problem or ("another file in the archive has its name" if place in places else _reason(place))
+            skip = entry.problem or (
+                "another file in the archive has its name" if place in places else _explain_skip(place)
+            )
             places.add(place)
             load = partial(unpacked.read, number)
             yield Source(f"{archive.uri}!/{quote(place)}", PurePosixPath(place).name, load, entry.size, skip)
     if listed.problem:
-        yield _failing(archive, f"{listed.problem}; {_LARGE}" if listed.is_refused else listed.problem)
+        yield _build_failing_source(archive, f"{listed.problem}; {_LARGE}" if listed.is_refused else listed.problem)
 
 
-def _place(path: str) -> str:
-    """Where a file lies in the archive; what its path leads to outside is left out."""
+def _clean_path(path: str) -> str:
+    """Return the path of a file in its archive, without parts that lead outside."""
     # Some programs of Windows part folders by backslashes.
     parts = (plain_text(part) for part in path.replace("\\", "/").split("/"))
     return "/".join(part for part in parts if part.strip(". "))
 
 
 def _is_hidden(path: str) -> bool:
-    return any(part.startswith(".") or part == "__MACOSX" for part in path.split("/")) or bool(leftover_kind(path))
+    return any(part.startswith(".") or part == "__MACOSX" for part in path.split("/")) or bool(find_leftover_kind(path))
 
 
-def _reason(path: str) -> str:
+def _explain_skip(path: str) -> str:
     """Why a file in an archive is skipped; empty: it is not."""
     suffix = PurePosixPath(path).suffix
     if is_archive(path):
@@ -66,7 +68,7 @@ def _reason(path: str) -> str:
     return "" if not suffix or suffix.casefold() in SUFFIXES else f"unknown kind of file ({suffix})"
 
 
-def _failing(archive: Source, reason: str) -> Source:
+def _build_failing_source(archive: Source, reason: str) -> Source:
     def load() -> bytes:
         raise NotAFile(reason)
 

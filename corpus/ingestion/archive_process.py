@@ -32,7 +32,7 @@ from argot.subprocesses import Child, ChildFailed
 
 MAX_FAILURES = 3
 """Children that one archive may cost: after so many it is given up."""
-_PATIENCE = 3
+_CLOCK_FACTOR = 3
 """Wall-clock limit, in multiples of the seconds of the processor: other work may run beside it."""
 _ANSWER_BYTES = 1000
 _DIGITS = 20
@@ -92,7 +92,7 @@ class UnpackedArchive:
                 self._spent_seconds += time.monotonic() - begin
             except ChildFailed as failure:
                 self._is_open = False
-                return ArchiveList([], self._failure_reason(failure, self._limits.list_seconds), True)
+                return ArchiveList([], self._explain_failure(failure, self._limits.list_seconds), True)
         self._sizes = [one.size for one in found.entries]
         found.problem, found.is_refused = said["problem"], said["refused"]
         return ArchiveList([], found.problem, True) if found.is_refused else found
@@ -105,7 +105,7 @@ class UnpackedArchive:
         """
         with self._lock:
             if member not in self._read_ahead:
-                self._read_ahead = self._read_together([member, *self._small_ones_after(member)])
+                self._read_ahead = self._read_together([member, *self._list_small_after(member)])
             return self._read_ahead.pop(member)
 
     def _read_together(self, members: list[int]) -> dict[int, bytes]:
@@ -121,7 +121,7 @@ class UnpackedArchive:
         ends = list(accumulate(said["sizes"]))
         return {one: data[start:end] for one, start, end in zip(members, [0, *ends], ends, strict=False)}
 
-    def _small_ones_after(self, member: int) -> list[int]:
+    def _list_small_after(self, member: int) -> list[int]:
         """Return the members that are read with this one, if they are wanted or not: they cost next to nothing."""
         if self._failures or not self._sizes or self._sizes[member] > MAX_SMALL_BYTES:
             return []
@@ -147,7 +147,7 @@ class UnpackedArchive:
             except ChildFailed as failure:
                 self._is_open = False
                 self._failures += 1
-                raise NotAFile(self._failure_reason(failure, self._limits.member_seconds)) from failure
+                raise NotAFile(self._explain_failure(failure, self._limits.member_seconds)) from failure
             finally:
                 self._spent_seconds += time.monotonic() - begin
         answer: dict[str, Any] = json.loads(said)
@@ -175,9 +175,9 @@ class UnpackedArchive:
         left = self._limits.clock_seconds - self._spent_seconds
         if left <= 0:
             raise NotAFile(f"unpacking the archive took more than {self._limits.clock_seconds:g} seconds in all")
-        return min(left, _PATIENCE * seconds)
+        return min(left, _CLOCK_FACTOR * seconds)
 
-    def _failure_reason(self, failure: ChildFailed, seconds: float) -> str:
+    def _explain_failure(self, failure: ChildFailed, seconds: float) -> str:
         if failure.how == "time":
             return f"it takes more than {seconds:g} seconds to unpack"
         if failure.how == "memory":

@@ -20,7 +20,7 @@ from argot.corpus.ingestion.archive_formats import (
     open_format,
 )
 from argot.corpus.ingestion.archive_protocol import ENTRIES_PER_MESSAGE, MAX_SMALL_BYTES, encode_entries
-from argot.subprocesses import Parent, within_bounds
+from argot.subprocesses import Parent, limit_resources
 
 NICE = 10
 """Whoever asks a question goes first."""
@@ -54,7 +54,7 @@ class _Worker:
             case "read":
                 self._read_together(asked["members"])
             case "piece":
-                self._answer_with(lambda: self._piece(asked["member"], asked["offset"], asked["size"]))
+                self._answer_with(lambda: self._read_piece(asked["member"], asked["offset"], asked["size"]))
 
     def _open(self, asked: dict[str, Any], data: bytes) -> None:
         self._limits = ArchiveLimits(**asked["limits"])
@@ -75,7 +75,7 @@ class _Worker:
     def _list(self) -> None:
         count, problem, refused = 0, "", False
         try:
-            with within_bounds(self._limits.list_seconds, self._limits.memory_bytes):
+            with limit_resources(self._limits.list_seconds, self._limits.memory_bytes):
                 entries = self._open_archive().entries()
                 while some := list(_until_damaged(islice(entries, ENTRIES_PER_MESSAGE))):
                     count += sum(isinstance(one, ArchiveEntry) for one in some)
@@ -114,7 +114,7 @@ class _Worker:
 
     def _unpack_within_bounds(self, unpack: Callable[[], bytes]) -> tuple[str, bytes]:
         try:
-            with within_bounds(self._limits.member_seconds, self._limits.memory_bytes):
+            with limit_resources(self._limits.member_seconds, self._limits.memory_bytes):
                 return "", unpack()
         except (MemberRefused, ArchiveRefused) as error:
             return str(error), b""
@@ -132,7 +132,7 @@ class _Worker:
             raise MemberRefused(f"it unpacks to more than {most // 1_000_000} MB")
         return data
 
-    def _piece(self, member: int, offset: int, size: int) -> bytes:
+    def _read_piece(self, member: int, offset: int, size: int) -> bytes:
         if self._stream is None or self._stream[0] != member:
             self._stream = member, self._open_archive().open_member(member)
         stream = self._stream[1]

@@ -23,18 +23,18 @@ from typing import Protocol
 
 from argot.corpus.change_lock import ChangeLock
 from argot.corpus.index import outbox
-from argot.corpus.index.embedding_windows import expected_counts
+from argot.corpus.index.embedding_windows import read_expected_counts
 from argot.corpus.index.vector_index import Generations, IndexClosed, VectorIndex
 from argot.corpus.ingestion import reindexing
 from argot.corpus.store.document_store import CorpusStore
-from argot.corpus.store.row_mapping import stored_audience
-from argot.corpus.vector_ids import vector_id
+from argot.corpus.store.row_mapping import load_audience
+from argot.corpus.vector_ids import build_vector_id
 from argot.errors import VectorsUnavailable
 from argot.protocols import Embedder
 
 # Some 4 MB: giving back less is not worth a copy of all the rest.
-LEAST_GONE = 2_000
-SLICE = 32
+MIN_GONE_VECTORS = 2_000
+SLICE_ITEMS = 32
 """Items copied while other writers wait; while Chroma writes them no other thread of the process runs, some 15 ms."""
 PAUSE_SECONDS = 0.02
 """Between two slices, for those who wait."""
@@ -57,7 +57,7 @@ class CompactedCorpus(Protocol):
     def vectors(self) -> VectorIndex: ...
 
 
-class Compacting:
+class Compactor:
     """At most one copy at a time, in a thread of its own.
 
     Args:
@@ -118,7 +118,7 @@ class Compacting:
         # Another process would write into the old generation alone: none may, until the copy is whole. It may be long
         # about what it writes now, and whoever closes the corpus waits for this thread.
         shared = self._corpus.store.database.shared
-        with self._writers.waited_for(unless=self._ended) if shared else nullcontext(True) as alone:
+        with self._writers.wait_for(unless=self._ended) if shared else nullcontext(True) as alone:
             if not alone:
                 raise CompactionSuperseded
             self._copy(old)
@@ -128,7 +128,7 @@ class Compacting:
         database = self._corpus.store.database
         with self._writers:
             self._check(old)
-            fresh = reindexing.new_generation(database, self._corpus.generations, self._corpus.embedder)
+            fresh = reindexing.create_generation(database, self._corpus.generations, self._corpus.embedder)
             # From here on, whatever is written goes into both generations.
             old.copy = fresh
         try:
@@ -143,10 +143,10 @@ class Compacting:
                 self._check(old)
                 self._make_live(old, fresh)
         except BaseException:
-            self._abandon(old, fresh)
+            self._drop_copy(old, fresh)
             raise
 
-    def _abandon(self, old: VectorIndex, fresh: VectorIndex) -> None:
+    def _drop_copy(self, old: VectorIndex, fresh: VectorIndex) -> None:
         with self._writers:
             old.copy = None
             fresh.close()
@@ -168,14 +168,14 @@ class Compacting:
                 """SELECT v.item, v.kind, v.windows, a.tokens
             FROM vectors AS v JOIN documents AS d ON d.id = v.document JOIN audiences AS a ON a.n = d.audience
             WHERE v.generation = ? AND v.item > ? ORDER BY v.item LIMIT ?""",
-                (old.generation, after, SLICE),
+                (old.generation, after, SLICE_ITEMS),
             )
             .fetchall()
         )
         ids: dict[str, list[str]] = {}
         for item, kind, windows, tokens in rows:
-            of_collection = ids.setdefault(old.collection_name(kind, stored_audience(tokens)), [])
-            of_collection += [vector_id(item, window) for window in range(windows)]
+            of_collection = ids.setdefault(old.collection_name(kind, load_audience(tokens)), [])
+            of_collection += [build_vector_id(item, window) for window in range(windows)]
         for collection, wanted in ids.items():
             fresh.upsert(collection, old.get(collection, wanted))
         return rows[-1][0] if rows else None
@@ -183,7 +183,7 @@ class Compacting:
     def _make_live(self, old: VectorIndex, fresh: VectorIndex) -> None:
         database, generations = self._corpus.store.database, self._corpus.generations
         outbox.settle(database, old, self._corpus.store.blobs)
-        expected, there = expected_counts(database.connection(), old), fresh.counts()
+        expected, there = read_expected_counts(database.connection(), old), fresh.counts()
         # A search would not notice a missing vector, so rather keep the old generation.
         if expected != there:
             raise RuntimeError(f"{sum(there.values())} of {sum(expected.values())} vectors were copied")
@@ -205,12 +205,12 @@ class Compacting:
 
 
 def is_due(index: VectorIndex) -> bool:
-    """Whether more of its vectors are gone than are left; of few it does not matter.
+    """Return whether more of its vectors are gone than are left; of few it does not matter.
 
     Chroma counts what is left one by one. A vector that goes changes the difference by two at most, so once counted it
     need not be counted again before half of that difference has gone, too.
     """
-    if index.gone <= max(LEAST_GONE, index.spared):
+    if index.gone <= max(MIN_GONE_VECTORS, index.spared):
         return False
     try:
         left = sum(index.counts().values())
@@ -221,7 +221,7 @@ def is_due(index: VectorIndex) -> bool:
 
 
 def release_memory() -> None:
-    """What was freed goes back to the system, where the C library can be asked for that (glibc)."""
+    """Return freed memory to the system, where the C library offers that (glibc)."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

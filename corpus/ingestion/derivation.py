@@ -15,20 +15,20 @@ from math import ceil
 from typing import get_args
 
 from argot.corpus.index import outbox
-from argot.corpus.index.embedding_windows import Item, by_collection, embed_items, record_windows
+from argot.corpus.index.embedding_windows import Item, embed_items, group_by_collection, record_windows
 from argot.corpus.index.quantised_vectors import forget_quantised
 from argot.corpus.index.vector_index import VectorIndex
 from argot.corpus.ingestion.document_changes import Parts
-from argot.corpus.keyword.keyword_index import keyword_index_of
-from argot.corpus.store.derived_ids import stamped_derived, stamped_triples
-from argot.corpus.store.row_mapping import stored_audience
+from argot.corpus.keyword.keyword_index import choose_keyword_index
+from argot.corpus.store.derived_ids import stamp_derived, stamp_triples
+from argot.corpus.store.row_mapping import load_audience
 from argot.corpus.store.row_writes import insert_derived, insert_triples
 from argot.corpus.store.upserts import upsert
-from argot.corpus.vector_ids import VectorKind, vector_id
+from argot.corpus.vector_ids import VectorKind, build_vector_id
 from argot.databases import Connection
 from argot.types import Audience, DerivableKind, DerivedText, Passage, Triple
 
-DERIVABLE: tuple[DerivableKind, ...] = get_args(DerivableKind)
+DERIVABLE_KINDS: tuple[DerivableKind, ...] = get_args(DerivableKind)
 SECTION_CHARS: Mapping[DerivableKind, int] = {"expert_summary": 16_000}
 """About how much of a document a text is made of, in characters; not named: of each passage by itself.
 
@@ -36,13 +36,13 @@ SECTION_CHARS: Mapping[DerivableKind, int] = {"expert_summary": 16_000}
 """
 
 
-RULES = "rules"
+RULES_MODEL = "rules"
 """Stands for the model of what was made without one; a model makes it again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What a kind of text is made by. `prompt` changes with the prompt's wording."""
+    """The maker of a kind of text. `prompt` changes with the prompt's wording."""
 
     kind: DerivableKind
     prompt: str
@@ -50,7 +50,7 @@ class Recipe:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class DerivationTask:
     """One recipe to be followed for passages (their ids) that are worked on together; mostly one."""
 
     document: str
@@ -59,7 +59,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class DerivedBatch:
     """All that came of one recipe for the passages of one task. Nothing is a result too, and is not tried again."""
 
     recipe: Recipe
@@ -73,8 +73,8 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
-class Stock:
-    """What there is of one kind by one recipe in one document. `passages`: how many it was made of."""
+class DerivedStock:
+    """The stored texts of one kind by one recipe in one document. `passages`: how many they were made of."""
 
     document: str
     recipe: Recipe
@@ -85,8 +85,10 @@ class Stock:
 # -- reading ----------------------------------------------------------------------------------------------------------
 
 
-def to_do(connection: Connection, document: str, recipes: Sequence[Recipe], *, renew: bool) -> list[Task]:
-    """What is still to be made of a document, in the order of its passages.
+def list_tasks(
+    connection: Connection, document: str, recipes: Sequence[Recipe], *, renew: bool
+) -> list[DerivationTask]:
+    """List the tasks that are left of a document, in the order of its passages.
 
     Args:
         renew: also where another prompt or model made it; without, such texts stay as they are.
@@ -95,27 +97,27 @@ def to_do(connection: Connection, document: str, recipes: Sequence[Recipe], *, r
     passages = connection.execute(sql, (document,)).fetchall()
     tasks = []
     for recipe in recipes:
-        made = _passages_made(connection, document, recipe, any_recipe=not renew)
-        for section in sections(recipe.kind, [length for _, length in passages]):
+        made = _find_passages_made(connection, document, recipe, any_recipe=not renew)
+        for section in cut_sections(recipe.kind, [length for _, length in passages]):
             ids = tuple(passages[n][0] for n in section)
             if not made.issuperset(ids):
-                tasks.append(Task(document, ids, recipe))
+                tasks.append(DerivationTask(document, ids, recipe))
     return tasks
 
 
-def is_done(connection: Connection, task: Task) -> bool:
-    """Whether the task has been done meanwhile, or its passages are gone."""
+def is_done(connection: Connection, task: DerivationTask) -> bool:
+    """Return whether the task has been done meanwhile, or its passages are gone."""
     listed = json.dumps(task.passages)
     left = connection.execute(
         """SELECT count(p.id), count(d.passage) FROM json_each(?) AS wanted JOIN passages AS p ON p.id = wanted.value
         LEFT JOIN derivations AS d ON d.passage = p.id AND d.kind = ? AND (d.model != ? OR d.model = ?)""",
-        (listed, task.recipe.kind, RULES, task.recipe.model),
+        (listed, task.recipe.kind, RULES_MODEL, task.recipe.model),
     ).fetchone()
     return bool(left[0] < len(task.passages) or left[1] == len(task.passages))
 
 
-def sections(kind: DerivableKind, lengths: Sequence[int]) -> list[range]:
-    """Which passages of a document, given with their lengths, a text of this kind is made of: all of them, in order.
+def cut_sections(kind: DerivableKind, lengths: Sequence[int]) -> list[range]:
+    """Divide the passages of a document, given by their lengths, into the groups that a text of this kind is made of.
 
     Those of `SECTION_CHARS` are cut into as few parts as that allows, of about the same length.
     """
@@ -130,8 +132,8 @@ def sections(kind: DerivableKind, lengths: Sequence[int]) -> list[range]:
     return [range(of[0], of[-1] + 1) for of in found.values()]
 
 
-def stock(connection: Connection) -> list[Stock]:
-    """What all documents have, whoever may read them; triples that came with a document have an empty prompt."""
+def read_stock(connection: Connection) -> list[DerivedStock]:
+    """Return the stock of all documents, whoever may read them; a document's own triples have an empty prompt."""
     rows = connection.execute(
         """SELECT document, kind, prompt, model, sum(passages), sum(texts) FROM (
             SELECT document, kind, prompt, model, count(*) AS passages, 0 AS texts FROM derivations GROUP BY 1, 2, 3, 4
@@ -141,10 +143,10 @@ def stock(connection: Connection) -> list[Stock]:
             SELECT document, 'triple', prompt, model, 0, count(*) FROM triples GROUP BY 1, 3, 4
         ) AS t GROUP BY 1, 2, 3, 4 ORDER BY 2, 3, 4, 1"""
     )
-    return [Stock(document, Recipe(*recipe), passages, texts) for document, *recipe, passages, texts in rows]
+    return [DerivedStock(document, Recipe(*recipe), passages, texts) for document, *recipe, passages, texts in rows]
 
 
-def previous_summary(connection: Connection, passage: Passage) -> str:
+def read_previous_summary(connection: Connection, passage: Passage) -> str:
     """The summary of the nearest passage before this one that has one (RAIDD 3, S); empty at a document's start."""
     row = connection.execute(
         """SELECT t.text FROM passages AS p JOIN derived_passages AS l ON l.passage = p.id
@@ -155,7 +157,7 @@ def previous_summary(connection: Connection, passage: Passage) -> str:
     return str(row[0]) if row else ""
 
 
-def _passages_made(connection: Connection, document: str, recipe: Recipe, *, any_recipe: bool) -> set[str]:
+def _find_passages_made(connection: Connection, document: str, recipe: Recipe, *, any_recipe: bool) -> set[str]:
     """Passages that this kind has been made of: now, or together with the document."""
     made = connection.execute(
         "SELECT passage, prompt, model FROM derivations WHERE document = :document AND kind = :kind "
@@ -167,19 +169,19 @@ def _passages_made(connection: Connection, document: str, recipe: Recipe, *, any
     return {
         passage
         for passage, *by in made
-        if tuple(by) == mine or (any_recipe and (by[1] != RULES or recipe.model == RULES))
+        if tuple(by) == mine or (any_recipe and (by[1] != RULES_MODEL or recipe.model == RULES_MODEL))
     }
 
 
 # -- changing, one thread at a time: `Corpus.changing` ----------------------------------------------------------------
 
 
-def keep(parts: Parts, made: Sequence[Made]) -> int:
+def keep(parts: Parts, made: Sequence[DerivedBatch]) -> int:
     """Store what was made, durably, in place of what other recipes made of the same passages; how many were kept.
 
     A passage that is gone meanwhile, since its document was changed or removed, is passed over.
     """
-    documents: dict[str, list[Made]] = {}
+    documents: dict[str, list[DerivedBatch]] = {}
     for one in made:
         documents.setdefault(one.document, []).append(one)
     return sum(_keep(parts, document, of_document) for document, of_document in documents.items())
@@ -189,30 +191,30 @@ def take_out(parts: Parts, document: str, kind: DerivableKind) -> int:
     """Delete what was derived of a document of this kind; how many texts. What came with the document stays."""
     database = parts.store.database
     with database.writing() as connection:
-        gone = _made_of_kind(connection, kind, "document = ?", document)
+        gone = _read_made_ids(connection, kind, "document = ?", document)
         # Read before the rows that hold the number of vectors of each text are deleted.
-        vectors = _vectors_of_items(connection, parts.vectors, gone, _audience(connection, document))
+        vectors = _read_item_vectors(connection, parts.vectors, gone, _read_audience(connection, document))
         _delete(connection, parts.vectors, document, kind, gone)
         connection.execute("DELETE FROM derivations WHERE document = ? AND kind = ?", (document, kind))
         outbox.finish(connection, document, parts.vectors.generation, vectors)
     return len(gone)
 
 
-def _keep(parts: Parts, document: str, made: Sequence[Made]) -> int:
+def _keep(parts: Parts, document: str, made: Sequence[DerivedBatch]) -> int:
     database, index = parts.store.database, parts.vectors
     connection = database.connection()
-    fresh = _fresh(connection, made)
+    fresh = _select_fresh(connection, made)
     if not fresh:
         return 0
-    audience = _audience(connection, document)
+    audience = _read_audience(connection, document)
     # What is stored already, word for word, keeps its vectors.
-    there = {kind: _all_ids(connection, table, document) for kind, table in _TABLES.items()}
-    embedded = embed_items(parts.embedder, index, _new_items(fresh, audience, there))
-    after = {name: list(vectors) for name, vectors in by_collection(embedded).items()}
+    there = {kind: _read_all_ids(connection, table, document) for kind, table in _TABLES.items()}
+    embedded = embed_items(parts.embedder, index, _build_items(fresh, audience, there))
+    after = {name: list(vectors) for name, vectors in group_by_collection(embedded).items()}
     if after:
         with database.writing() as writer:
             outbox.begin(writer, document, index.generation, after)
-    for name, vectors in by_collection(embedded).items():
+    for name, vectors in group_by_collection(embedded).items():
         index.upsert(name, vectors)
     with database.writing() as writer:
         replaced = _replace(writer, index, fresh, audience)
@@ -221,29 +223,29 @@ def _keep(parts: Parts, document: str, made: Sequence[Made]) -> int:
     return len(fresh)
 
 
-def _fresh(connection: Connection, made: Iterable[Made]) -> list[Made]:
-    """What was made of passages that are still there and is not stored already, with ids by `derived_ids`."""
-    found: dict[tuple[str, str], Made] = {}
+def _select_fresh(connection: Connection, made: Iterable[DerivedBatch]) -> list[DerivedBatch]:
+    """Return the texts of existing passages that are not stored yet, with ids by `derived_ids`."""
+    found: dict[tuple[str, str], DerivedBatch] = {}
     for one in made:
         recipe, passages = one.recipe, one.passages
         rows = connection.execute(
             """SELECT d.prompt, d.model FROM passages AS p
             LEFT JOIN derivations AS d ON d.passage = p.id AND d.kind = ?
             WHERE p.document = ? AND p.id IN (SELECT value FROM json_each(?))""",
-            (recipe.kind, one.document, _listed(passages)),
+            (recipe.kind, one.document, _list_ids(passages)),
         ).fetchall()
         # Fewer rows: a passage is gone. (None, None): nothing was made of it yet.
         if len(rows) == len(passages) and set(map(tuple, rows)) != {(recipe.prompt, recipe.model)}:
-            texts, triples = stamped_derived(one.texts, passages), stamped_triples(one.triples, passages)
-            found[passages[0].id, recipe.kind] = Made(recipe, passages, texts, triples)
+            texts, triples = stamp_derived(one.texts, passages), stamp_triples(one.triples, passages)
+            found[passages[0].id, recipe.kind] = DerivedBatch(recipe, passages, texts, triples)
     return list(found.values())
 
 
-def _listed(passages: Iterable[Passage]) -> str:
+def _list_ids(passages: Iterable[Passage]) -> str:
     return json.dumps([passage.id for passage in passages])
 
 
-def _new_items(made: Iterable[Made], audience: Audience, there: dict[VectorKind, set[str]]) -> Iterator[Item]:
+def _build_items(made: Iterable[DerivedBatch], audience: Audience, there: dict[VectorKind, set[str]]) -> Iterator[Item]:
     for one in made:
         for text in one.texts:
             if text.id not in there["derived"]:
@@ -254,7 +256,7 @@ def _new_items(made: Iterable[Made], audience: Audience, there: dict[VectorKind,
 
 
 def _replace(
-    connection: Connection, index: VectorIndex, made: Sequence[Made], audience: Audience
+    connection: Connection, index: VectorIndex, made: Sequence[DerivedBatch], audience: Audience
 ) -> dict[str, list[str]]:
     """Write the rows of what was made, delete those it replaces, and give the vectors of the latter by collection."""
     replaced: dict[str, list[str]] = {}
@@ -262,8 +264,8 @@ def _replace(
         kind, prompt, model = one.recipe.kind, one.recipe.prompt, one.recipe.model
         new = {text.id for text in one.texts} | {triple.id for triple in one.triples}
         # What this recipe made again, word for word, stays.
-        gone = _made_of_kind(connection, kind, _OF_PASSAGES[_kind_of(kind)], _listed(one.passages)) - new
-        for name, ids in _vectors_of_items(connection, index, gone, audience).items():
+        gone = _read_made_ids(connection, kind, _OF_PASSAGES[_choose_vector_kind(kind)], _list_ids(one.passages)) - new
+        for name, ids in _read_item_vectors(connection, index, gone, audience).items():
             replaced.setdefault(name, []).extend(ids)
         _delete(connection, index, one.document, kind, gone)
         _insert(connection, one)
@@ -274,16 +276,16 @@ def _replace(
     return replaced
 
 
-def _insert(connection: Connection, made: Made) -> None:
+def _insert(connection: Connection, made: DerivedBatch) -> None:
     """Insert what is not stored yet. A triple that came with the document stays the document's."""
     document, recipe = made.document, made.recipe
-    there = {kind: _all_ids(connection, table, document) for kind, table in _TABLES.items()}
+    there = {kind: _read_all_ids(connection, table, document) for kind, table in _TABLES.items()}
     texts = [text for text in made.texts if text.id not in there["derived"]]
     triples = [triple for triple in made.triples if triple.id not in there["triple"]]
     audience = int(connection.execute("SELECT audience FROM documents WHERE id = ?", (document,)).fetchone()[0])
     insert_derived(connection, texts, document, audience)
     insert_triples(connection, triples, document, audience, prompt=recipe.prompt, model=recipe.model)
-    index = keyword_index_of(connection)
+    index = choose_keyword_index(connection)
     index.insert_some(connection, "derived", [text.id for text in texts])
     index.insert_some(connection, "triple", [triple.id for triple in triples])
     connection.execute(
@@ -302,30 +304,30 @@ _OF_PASSAGES = {
 }
 
 
-def _kind_of(kind: DerivableKind) -> VectorKind:
+def _choose_vector_kind(kind: DerivableKind) -> VectorKind:
     return "triple" if kind == "triple" else "derived"
 
 
-def _made_of_kind(connection: Connection, kind: DerivableKind, where: str, value: str) -> set[str]:
+def _read_made_ids(connection: Connection, kind: DerivableKind, where: str, value: str) -> set[str]:
     """Ids of what recipes made of this kind, as `where` (our own words) narrows it."""
-    table, of_kind = _TABLES[_kind_of(kind)], "prompt != ''" if kind == "triple" else "kind = ?"
+    table, of_kind = _TABLES[_choose_vector_kind(kind)], "prompt != ''" if kind == "triple" else "kind = ?"
     values = (value,) if kind == "triple" else (value, kind)
     rows = connection.execute(f"SELECT id FROM {table} WHERE {where} AND {of_kind}", values)  # noqa: S608
     return {row[0] for row in rows}
 
 
-def _all_ids(connection: Connection, table: str, document: str) -> set[str]:
+def _read_all_ids(connection: Connection, table: str, document: str) -> set[str]:
     return {row[0] for row in connection.execute(f"SELECT id FROM {table} WHERE document = ?", (document,))}  # noqa: S608
 
 
-def _audience(connection: Connection, document: str) -> Audience:
+def _read_audience(connection: Connection, document: str) -> Audience:
     row = connection.execute(
         "SELECT a.tokens FROM documents AS d JOIN audiences AS a ON a.n = d.audience WHERE d.id = ?", (document,)
     ).fetchone()
-    return stored_audience(row[0])
+    return load_audience(row[0])
 
 
-def _vectors_of_items(
+def _read_item_vectors(
     connection: Connection, index: VectorIndex, items: Iterable[str], audience: Audience
 ) -> dict[str, list[str]]:
     """The ids of all vectors of these items in this generation, by collection."""
@@ -336,7 +338,7 @@ def _vectors_of_items(
     found: dict[str, list[str]] = {}
     for kind, item, windows in rows:
         ids = found.setdefault(index.collection_name(kind, audience), [])
-        ids += [vector_id(item, window) for window in range(windows)]
+        ids += [build_vector_id(item, window) for window in range(windows)]
     return found
 
 
@@ -344,9 +346,9 @@ def _delete(
     connection: Connection, index: VectorIndex, document: str, kind: DerivableKind, ids: Collection[str]
 ) -> None:
     listed = json.dumps(sorted(ids))
-    table = _TABLES[_kind_of(kind)]
+    table = _TABLES[_choose_vector_kind(kind)]
     # Before the rows go: FTS5 takes words out by the texts they came from.
-    keyword_index_of(connection).delete_some(connection, _kind_of(kind), json.loads(listed))
+    choose_keyword_index(connection).delete_some(connection, _choose_vector_kind(kind), json.loads(listed))
     connection.execute("DELETE FROM vectors WHERE item IN (SELECT value FROM json_each(?))", (listed,))
-    forget_quantised(connection, index.generation, document, _kind_of(kind), ids)
+    forget_quantised(connection, index.generation, document, _choose_vector_kind(kind), ids)
     connection.execute(f"DELETE FROM {table} WHERE id IN (SELECT value FROM json_each(?))", (listed,))  # noqa: S608

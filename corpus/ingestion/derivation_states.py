@@ -1,4 +1,4 @@
-"""How far documents are with what the service derives of them unasked, and what was spent on it: tables of corpus.db.
+"""The progress and cost of texts that the service derives unasked, by document: tables of corpus.db.
 
 What was made stands in `derivations`. Here is only what cannot be seen from there: that nothing is left to be done of a
 document, or that some of it failed, how often and why.
@@ -11,20 +11,20 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from argot.clock import utc_text
+from argot.clock import format_utc
 from argot.corpus.database import CorpusDatabase
-from argot.corpus.ingestion.derivation import Recipe, to_do
-from argot.corpus.store.row_mapping import stored_audience
+from argot.corpus.ingestion.derivation import Recipe, list_tasks
+from argot.corpus.store.row_mapping import load_audience
 from argot.databases import Connection
 from argot.types import is_of_thread
 
-MOST_TRIES = 5
+MAX_TRIES = 5
 """Then a document is left alone, until it changes or somebody derives of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class DerivationState:
-    """What is noted of a document. `tried_at`: ISO 8601, UTC; `detail` says what failed."""
+    """The note about a document. `tried_at`: ISO 8601, UTC; `detail` says what failed."""
 
     document: str
     wanted: str
@@ -34,10 +34,10 @@ class DerivationState:
     tried_at: str
 
     def is_due(self, wanted: str, now: datetime) -> bool:
-        """Whether there may be something to be done by now: where it failed, after 1, 2, 4, ... hours."""
+        """Return whether there may be something to be done by now: where it failed, after 1, 2, 4, ... hours."""
         if self.wanted != wanted:
             return True
-        if self.state == "derived" or self.tries >= MOST_TRIES:
+        if self.state == "derived" or self.tries >= MAX_TRIES:
             return False
         waited = now - datetime.fromisoformat(self.tried_at)
         return waited >= timedelta(hours=2 ** (self.tries - 1))
@@ -57,8 +57,8 @@ class DerivationStates:
     def __init__(self, database: CorpusDatabase) -> None:
         self._database = database
 
-    def noted(self) -> dict[str, DerivationState]:
-        """By document, of those of which anything is."""
+    def read_states(self) -> dict[str, DerivationState]:
+        """Return the states of all documents that have one."""
         rows = self._connection.execute(
             "SELECT document, wanted, state, tries, detail, tried_at FROM derivation_states"
         )
@@ -69,7 +69,7 @@ class DerivationStates:
 
         Files of conversations are left out: they are there for one conversation.
         """
-        noted = self.noted()
+        noted = self.read_states()
         rows = self._connection.execute(
             """SELECT d.id, a.tokens FROM documents AS d JOIN audiences AS a ON a.n = d.audience
             JOIN revisions AS r ON r.id = d.revision ORDER BY r.added_at DESC, d.uri"""
@@ -77,7 +77,7 @@ class DerivationStates:
         return [
             id_
             for id_, tokens in rows
-            if (id_ not in noted or noted[id_].is_due(wanted, now)) and not is_of_thread(stored_audience(tokens))
+            if (id_ not in noted or noted[id_].is_due(wanted, now)) and not is_of_thread(load_audience(tokens))
         ]
 
     def note(
@@ -90,10 +90,10 @@ class DerivationStates:
         with self._database.writing() as connection:
             if connection.execute("SELECT 1 FROM documents WHERE id = ?", (document,)).fetchone() is None:
                 return
-            left = len(to_do(connection, document, recipes, renew=False))
+            left = len(list_tasks(connection, document, recipes, renew=False))
             if left > len(failures):
                 return
-            tries = _tries(connection, document, wanted) + 1 if left else 0
+            tries = _read_tries(connection, document, wanted) + 1 if left else 0
             more = f" (and {left - 1} more)" if left > 1 else ""
             connection.execute(
                 """INSERT INTO derivation_states (document, wanted, state, tries, detail, tried_at)
@@ -102,7 +102,7 @@ class DerivationStates:
                 (excluded.wanted, excluded.state, excluded.tries, excluded.detail, excluded.tried_at)""",
                 (
                     *(document, wanted, "failed" if left else "derived", tries),
-                    *(failures[0] + more if left else "", utc_text(at, "seconds")),
+                    *(failures[0] + more if left else "", format_utc(at, "seconds")),
                 ),
             )
 
@@ -113,7 +113,7 @@ class DerivationStates:
                 "DELETE FROM derivation_states WHERE state = 'failed' AND document = ?", [(one,) for one in documents]
             )
 
-    def spend(self, day: str, calls: int, tokens: int) -> None:
+    def record_spending(self, day: str, calls: int, tokens: int) -> None:
         with self._database.writing() as connection:
             connection.execute(
                 """INSERT INTO derivation_spending (day, calls, tokens) VALUES (?, ?, ?)
@@ -122,7 +122,7 @@ class DerivationStates:
                 (day, calls, tokens),
             )
 
-    def spent(self, day: str) -> Spending:
+    def read_spending(self, day: str) -> Spending:
         sql = "SELECT calls, tokens FROM derivation_spending WHERE day = ?"
         row = self._connection.execute(sql, (day,)).fetchone()
         return Spending(*row) if row else Spending()
@@ -132,7 +132,7 @@ class DerivationStates:
         return self._database.connection()
 
 
-def _tries(connection: Connection, document: str, wanted: str) -> int:
+def _read_tries(connection: Connection, document: str, wanted: str) -> int:
     sql = "SELECT tries FROM derivation_states WHERE document = ? AND wanted = ?"
     row = connection.execute(sql, (document, wanted)).fetchone()
     return int(row[0]) if row else 0

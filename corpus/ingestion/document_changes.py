@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from argot.corpus.index import outbox
-from argot.corpus.index.embedding_windows import EmbeddedItem, by_collection, record_windows
+from argot.corpus.index.embedding_windows import EmbeddedItem, group_by_collection, record_windows
 from argot.corpus.index.vector_index import VectorIndex
 from argot.corpus.store import dustbin, row_writes
 from argot.corpus.store.document_store import CorpusStore
@@ -20,7 +20,7 @@ from argot.types import Audience, Document
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a change is made to."""
+    """The parts of a corpus that a change writes to."""
 
     store: CorpusStore
     vectors: VectorIndex
@@ -37,7 +37,7 @@ class EmbeddedRevision:
 
     @property
     def vector_ids(self) -> dict[str, list[str]]:
-        return {collection: list(vectors) for collection, vectors in by_collection(self.embedded).items()}
+        return {collection: list(vectors) for collection, vectors in group_by_collection(self.embedded).items()}
 
 
 def store_revisions(parts: Parts, revisions: Sequence[EmbeddedRevision]) -> None:
@@ -46,34 +46,35 @@ def store_revisions(parts: Parts, revisions: Sequence[EmbeddedRevision]) -> None
         return
     generation, database, index = parts.vectors.generation, parts.store.database, parts.vectors
     before = {
-        one.new.document.id: outbox.vectors_of(database.connection(), index, one.new.document.id) for one in revisions
+        one.new.document.id: outbox.read_vector_ids(database.connection(), index, one.new.document.id)
+        for one in revisions
     }
     with database.writing() as connection:
         for one in revisions:
             document = one.new.document
             # Vectors that are live already stay out of the queue: after a kill it deletes whatever is in it.
-            writes = outbox.without(one.vector_ids, before[document.id])
+            writes = outbox.subtract_ids(one.vector_ids, before[document.id])
             outbox.begin(connection, document.id, generation, writes, document.content_hash)
     for one in revisions:
         parts.store.blobs.put(one.new.document.content_hash, one.data)
-    for collection, vectors in by_collection([item for one in revisions for item in one.embedded]).items():
+    for collection, vectors in group_by_collection([item for one in revisions for item in one.embedded]).items():
         index.upsert(collection, vectors)
     with database.writing() as connection:
         for one in revisions:
             document = one.new.document
             row_writes.put_revision(connection, one.new)
             record_windows(connection, generation, one.embedded)
-            replaced = outbox.without(before[document.id], one.vector_ids)
+            replaced = outbox.subtract_ids(before[document.id], one.vector_ids)
             outbox.finish(connection, document.id, generation, replaced)
 
 
 def relabel(parts: Parts, document: Document, audience: Audience, tags: Sequence[str]) -> None:
     """Change who may read a document, and its tags. Its vectors move to the collections of the new readers."""
     database, index = parts.store.database, parts.vectors
-    before = outbox.vectors_of(database.connection(), index, document.id)
+    before = outbox.read_vector_ids(database.connection(), index, document.id)
     # Where only tags change, every collection stays the same and nothing moves.
-    moves = {name: index.collection_name(outbox.kind_of_collection(name), audience) for name in before}
-    vectors = {moves[name]: _fetched(index, name, ids) for name, ids in before.items() if moves[name] != name}
+    moves = {name: index.collection_name(outbox.parse_kind(name), audience) for name in before}
+    vectors = {moves[name]: _fetch(index, name, ids) for name, ids in before.items() if moves[name] != name}
     with database.writing() as connection:
         outbox.begin(connection, document.id, index.generation, {name: list(of) for name, of in vectors.items()})
     for name, of_collection in vectors.items():
@@ -90,7 +91,7 @@ def remove_document(parts: Parts, document: Document, *, keep: bool = False, era
     """
     with parts.store.database.writing() as connection:
         # All in one transaction: a kill leaves the document whole, or gone with its vectors queued.
-        vectors = outbox.vectors_of(connection, parts.vectors, document.id)
+        vectors = outbox.read_vector_ids(connection, parts.vectors, document.id)
         outbox.discard(connection, document.id, parts.vectors.generation, vectors)
         dustbin.erase_removed(connection, [document.id])  # of an earlier removal
         if keep or erasing:
@@ -98,8 +99,8 @@ def remove_document(parts: Parts, document: Document, *, keep: bool = False, era
         row_writes.remove_rows(connection, document.id)
 
 
-def _fetched(index: VectorIndex, collection: str, ids: Sequence[str]) -> dict[str, Vectors]:
+def _fetch(index: VectorIndex, collection: str, ids: Sequence[str]) -> dict[str, Vectors]:
     found = index.get(collection, ids)
     if missing := set(ids) - found.keys():
-        raise index.damaged(f"{len(missing)} vectors are missing, among them {min(missing)}")
+        raise index.build_damage_error(f"{len(missing)} vectors are missing, among them {min(missing)}")
     return found

@@ -39,8 +39,8 @@ class DocumentGroup:
             or time.monotonic() - self.since > GROUP_SECONDS
         )
 
-    def concerns(self, candidate: Candidate) -> bool:
-        """Whether what becomes of the candidate depends on what is in here."""
+    def is_related_to(self, candidate: Candidate) -> bool:
+        """Return whether what becomes of the candidate depends on what is in here."""
         return any(
             candidate.source.uri == other.source.uri or candidate.content in (other.content, other.replaces)
             for other in (member.candidate for member in self.members)

@@ -1,4 +1,4 @@
-"""What the first page of a document says of it: its status, owner and date, and the fields a knowledge base names."""
+"""The fields on a document's first page: its status, owner and date, and those that a knowledge base names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from argot.corpus.readers.reader_protocol import CutDocument
 from argot.document_status import is_status
 from argot.types import DocumentField
 
-LOOKED_AT = 4_000
+MAX_PAGE_CHARS = 4_000
 """Characters. A first page holds about so many, and a text without pages has its head at the top."""
 _LINE = re.compile(
     # "Region: EU", "**Region:** EU", "- Region: EU" and the row "| Region | EU |" of a table with two columns.
@@ -33,12 +33,12 @@ _DATES = frozenset(
 )  # fmt: skip
 
 
-def first_page_fields(read: CutDocument, named: Sequence[str]) -> list[DocumentField]:
-    """What stands there of status, owner and successor, and under these names. Each name once: the first counts."""
-    page = _first_page(read)
+def read_first_page_fields(read: CutDocument, named: Sequence[str]) -> list[DocumentField]:
+    """Read status, owner and successor, and the fields of these names. Each name once: the first counts."""
+    page = _cut_first_page(read)
     found: dict[str, str] = {}
     text = _RUNNING_TEXT.search(page)
-    for start, name, value in _lines(page):
+    for start, name, value in _read_lines(page):
         if name == "status" and "status" not in named:
             # Below, only a row of two cells is clear enough: "Status: Draft" may be what the text speaks of.
             below = text is not None and start > text.start() and not page.startswith("|", start)
@@ -53,23 +53,23 @@ def first_page_fields(read: CutDocument, named: Sequence[str]) -> list[DocumentF
     return [DocumentField(name, value) for name, value in found.items()]
 
 
-def first_page_date(read: CutDocument) -> str | None:
-    """When the document was last revised, as its first page says it: an ISO date."""
-    for _, name, value in _lines(_first_page(read)):
+def read_first_page_date(read: CutDocument) -> str | None:
+    """Read the date of the last revision from the first page, as an ISO date."""
+    for _, name, value in _read_lines(_cut_first_page(read)):
         if name in _DATES and (dated := date_of(value)):
             return dated
     return None
 
 
-def _lines(page: str) -> Iterator[tuple[int, str, str]]:
-    """Where each line begins that names something, the name, and what it says of it."""
+def _read_lines(page: str) -> Iterator[tuple[int, str, str]]:
+    """Yield each line that names something: its offset, the name and the value."""
     for line in _LINE.finditer(page):
         # The pattern takes the empty lines before it, too.
         start = line.start() + len(line[0]) - len(line[0].lstrip())
         yield start, " ".join(line[1].split()).lower(), " ".join(line[2].split())
 
 
-def _first_page(read: CutDocument) -> str:
+def _cut_first_page(read: CutDocument) -> str:
     first = next((cut.page for cut in read.cuts), None)
-    end = next((cut.start for cut in read.cuts if cut.page != first), LOOKED_AT)
-    return read.markdown[: min(end, LOOKED_AT)]
+    end = next((cut.start for cut in read.cuts if cut.page != first), MAX_PAGE_CHARS)
+    return read.markdown[: min(end, MAX_PAGE_CHARS)]

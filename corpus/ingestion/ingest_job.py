@@ -21,19 +21,19 @@ from dataclasses import dataclass, replace
 from itertools import chain, count
 from typing import Literal, Protocol, cast, get_args
 
-from argot.corpus.document_ids import content_hash, document_id
-from argot.corpus.index.embedding_windows import EmbeddedItem, WindowedItem, embed_items, embed_windows, for_readers
+from argot.corpus.document_ids import build_document_id, hash_content
+from argot.corpus.index.embedding_windows import EmbeddedItem, WindowedItem, embed_items, embed_windows, move_to_readers
 from argot.corpus.index.vector_index import VectorIndex
 from argot.corpus.ingestion.document_changes import EmbeddedRevision, Parts, relabel, store_revisions
 from argot.corpus.ingestion.document_group import DocumentGroup
-from argot.corpus.ingestion.reading import Candidate, Reading, ReadRevision
+from argot.corpus.ingestion.reading import Candidate, DocumentReader, ReadRevision
 from argot.corpus.ingestion.source import Source
 from argot.corpus.read_limits import Lane, ReadLimits
 from argot.corpus.store.document_store import CorpusStore
-from argot.corpus.store.near_duplicates import near_duplicates
-from argot.corpus.store.revision_reads import same_document
-from argot.corpus.store.row_mapping import DOCUMENT_COLUMNS, DOCUMENT_TABLES, document_of
-from argot.corpus.store.source_metadata import NO_METADATA, SourceMetadata, stored_metadata
+from argot.corpus.store.near_duplicates import find_near_duplicates
+from argot.corpus.store.revision_reads import find_same_document
+from argot.corpus.store.row_mapping import DOCUMENT_COLUMNS, DOCUMENT_TABLES, build_document
+from argot.corpus.store.source_metadata import NO_METADATA, SourceMetadata, read_metadata
 from argot.databases import Connection
 from argot.errors import NoText, UnreadableDocument, VectorsUnavailable
 from argot.protocols import Deriver, Embedder
@@ -44,14 +44,14 @@ Besides = Literal["progress", "waiting"]
 """Events that say what goes on, and not what became of a source."""
 EventKind = Literal["found", Besides, "added", "updated", "unchanged", "duplicate", "failed", "skipped", "done"]
 
-WAITED_SECONDS = {"documents": 120.0, "attachments": 15.0}
+WRITE_WAIT_SECONDS = {"documents": 120.0, "attachments": 15.0}
 """So long a server that keeps the vectors may be gone before documents fail for it."""
 PAUSE_SECONDS = 5.0
 """Between two tries to store documents on it."""
 
-MOST_NAMED = 3
+MAX_NAMED_DOCUMENTS = 3
 """Documents that another one is nearly the same as."""
-EMBEDDED_TOGETHER = 256
+BATCH_WINDOWS = 256
 """Windows; then `progress` is told, at which whoever does not want the documents any more can stop."""
 
 Turn = Callable[[], AbstractContextManager[None]]
@@ -60,7 +60,7 @@ Turn = Callable[[], AbstractContextManager[None]]
 
 @dataclass(frozen=True, slots=True)
 class IngestEvent:
-    """What became of one source. `found` comes first and `done` last; `done` and `total` count sources.
+    """The outcome of one source. `found` comes first and `done` last; `done` and `total` count sources.
 
     `progress` says that a long document is still being embedded, `waiting` what is being waited for. `uri` is the
     source's, not that of its twin. `near` says which documents an added one is nearly the same as, by their names.
@@ -78,7 +78,7 @@ class IngestEvent:
 
 @dataclass(frozen=True, slots=True)
 class StoredRevision:
-    """What the store already has for a URI."""
+    """The revision that the store already has for a URI."""
 
     document: Document
     derived_by: str
@@ -100,7 +100,7 @@ class ReceivingCorpus(Protocol):
     def changing(self) -> AbstractContextManager[Parts]: ...
 
 
-class Adding:
+class IngestJob:
     """One call of `Corpus.add`."""
 
     def __init__(
@@ -136,7 +136,7 @@ class Adding:
         self._total = len(listed)
         yield IngestEvent("found", "", f"{self._total} files", total=self._total)
         counts: dict[str, int] = {}
-        for event in self._each(listed):
+        for event in self._add_each(listed):
             if event.kind in get_args(Besides):
                 yield replace(event, done=self._done, total=self._total)
                 continue
@@ -146,23 +146,23 @@ class Adding:
         summary = ", ".join(f"{count} {kind}" for kind, count in counts.items()) or "nothing to do"
         yield IngestEvent("done", "", summary, done=self._done, total=self._total)
 
-    def _each(self, sources: Sequence[Source]) -> Iterator[IngestEvent]:
+    def _add_each(self, sources: Sequence[Source]) -> Iterator[IngestEvent]:
         """One event a source. A copy of a document that is itself still to come waits until that one is done."""
         group = DocumentGroup()
         to_come = Counter(source.uri for source in sources)
         waiting: list[Source] = []
         settings = self._corpus.settings
         named = [one.strip().lower() for one in settings.header_fields.split(",") if one.strip()]
-        with Reading(self._limits, settings.passage_chars, self._embedder, self._deriver, named) as reading:
-            for source in chain(sources, _drained(waiting)):
+        with DocumentReader(self._limits, settings.passage_chars, self._embedder, self._deriver, named) as reading:
+            for source in chain(sources, _drain(waiting)):
                 to_come[source.uri] -= 1
                 try:
                     candidate = self._load(source)
-                    # Members of the group are not stored yet, so `_known` would not see them.
-                    if group.concerns(candidate):
+                    # Members of the group are not stored yet, so `_check_known` would not see them.
+                    if group.is_related_to(candidate):
                         yield from self._store(group)
                         group = DocumentGroup()
-                    known = self._known(candidate)
+                    known = self._check_known(candidate)
                     if known is None:
                         group.add(reading.read(candidate))
                     elif known.kind == "duplicate" and known.document and to_come[known.document.uri] > 0:
@@ -170,9 +170,9 @@ class Adding:
                     else:
                         yield known
                 except UnreadableDocument as error:
-                    yield _refused(source, error)
+                    yield _report_refused(source, error)
                 except VectorsUnavailable as error:
-                    yield _not_stored(source, error)
+                    yield _report_not_stored(source, error)
                 if group.full:
                     yield from self._store(group)
                     group = DocumentGroup()
@@ -182,7 +182,7 @@ class Adding:
 
     def _load(self, source: Source) -> Candidate:
         if source.skip:
-            raise Skipped(source.name, source.skip)
+            raise SkippedDocument(source.name, source.skip)
         # Before it is loaded: what is too large never gets into memory.
         if source.size:
             self._limits.check_size(source.size, source.name)
@@ -191,27 +191,27 @@ class Adding:
         except OSError as error:
             raise UnreadableDocument(source.name, error.strerror or type(error).__name__) from error
         self._limits.check_size(len(data), source.name)  # it may have grown, or be another file by now
-        stored = self._stored_revision(source.uri)
-        metadata = self._metadata(source, stored)
-        audience, tags = self._labels(stored, metadata)
+        stored = self._read_stored_revision(source.uri)
+        metadata = self._choose_metadata(source, stored)
+        audience, tags = self._choose_labels(stored, metadata)
         replaces = stored.document.content_hash if stored else None
-        id_ = stored.document.id if stored else self._free_id(source.uri)
-        return Candidate(id_, source, data, content_hash(data), replaces, audience, tags, metadata)
+        id_ = stored.document.id if stored else self._choose_free_id(source.uri)
+        return Candidate(id_, source, data, hash_content(data), replaces, audience, tags, metadata)
 
-    def _free_id(self, uri: str) -> str:
+    def _choose_free_id(self, uri: str) -> str:
         """A document that was renamed keeps its id, which the next file of its old name must not take from it."""
         for taken in count():
-            id_ = document_id(uri, taken)
+            id_ = build_document_id(uri, taken)
             if self._connection.execute("SELECT 1 FROM documents WHERE id = ?", (id_,)).fetchone() is None:
                 break
         return id_
 
-    def _metadata(self, source: Source, stored: StoredRevision | None) -> SourceMetadata:
+    def _choose_metadata(self, source: Source, stored: StoredRevision | None) -> SourceMetadata:
         if source.metadata is not None:
             return source.metadata
-        return stored_metadata(self._connection, stored.document.id) if stored else NO_METADATA
+        return read_metadata(self._connection, stored.document.id) if stored else NO_METADATA
 
-    def _labels(
+    def _choose_labels(
         self, stored: StoredRevision | None, metadata: SourceMetadata | None = None
     ) -> tuple[Audience, tuple[str, ...]]:
         # Labels that are not given stay: adding a folder again must not make its documents public.
@@ -223,70 +223,70 @@ class Adding:
         if given and self._tags is not None:
             return audience, distinct_tags((*self._tags, *sorted(labels)))
         # Only what the source labels otherwise than before changes: what people did to the tags stays.
-        before = set(stored_metadata(self._connection, stored.document.id).labels) if stored and metadata else set()
+        before = set(read_metadata(self._connection, stored.document.id).labels) if stored and metadata else set()
         return audience, distinct_tags((*sorted(set(tags) - (before - labels)), *sorted(labels - before)))
 
-    def _known(self, candidate: Candidate, parts: Parts | None = None) -> IngestEvent | None:
+    def _check_known(self, candidate: Candidate, parts: Parts | None = None) -> IngestEvent | None:
         """The event of a source that needs no reading, after doing what little it needs.
 
         Without `parts` the turn to write is waited for where labels change; by then, they may be others already.
         """
-        stored = self._stored_revision(candidate.source.uri)
+        stored = self._read_stored_revision(candidate.source.uri)
         if stored is None:
-            return self._duplicate(candidate)
+            return self._check_duplicate(candidate)
         document = stored.document
         # Without a title: its file has another name now, from which it has to be made (`renaming`).
         changed = document.content_hash != candidate.content or not document.title
-        if changed or self._renew or self._lacks_derived(stored):
+        if changed or self._renew or self._has_to_derive(stored):
             return None
-        metadata = self._metadata(candidate.source, stored)
-        if metadata != stored_metadata(self._connection, document.id):
+        metadata = self._choose_metadata(candidate.source, stored)
+        if metadata != read_metadata(self._connection, document.id):
             return None  # its title may be another one, which all its passages carry
-        audience, tags = self._labels(stored, metadata)
+        audience, tags = self._choose_labels(stored, metadata)
         if (document.audience, document.tags) == (audience, tags):
             return IngestEvent("unchanged", candidate.source.name, document=document, uri=candidate.source.uri)
         if parts is None:
             with self._writing() as writable:
-                return self._known(candidate, writable)
+                return self._check_known(candidate, writable)
         relabel(parts, document, audience, tags)
         relabelled = replace(document, audience=audience, tags=tags)
         return IngestEvent("updated", candidate.source.name, "audience or tags", relabelled, uri=candidate.source.uri)
 
-    def _duplicate(self, candidate: Candidate) -> IngestEvent | None:
+    def _check_duplicate(self, candidate: Candidate) -> IngestEvent | None:
         """The event of a source whose bytes are stored already for the same readers; None if there are none."""
-        audience, _ = self._labels(None)
+        audience, _ = self._choose_labels(None)
         # Whoever may not read such a document must not learn that it is there.
         if self._by is not None and not self._by.may_read(audience):
             return None
-        twin = same_document(self._connection, candidate.content, audience)
+        twin = find_same_document(self._connection, candidate.content, audience)
         if twin is None:
             return None
         detail = f"the same content as {twin.name} ({twin.uri})"
         return IngestEvent("duplicate", candidate.source.name, detail, twin, uri=candidate.source.uri)
 
-    def _lacks_derived(self, stored: StoredRevision) -> bool:
+    def _has_to_derive(self, stored: StoredRevision) -> bool:
         return self._deriver is not None and stored.derived_by != self._deriver.name
 
     # -- storing, one writer at a time ------------------------------------------------------------------------------
 
     def _store(self, group: DocumentGroup) -> Iterator[IngestEvent]:
         """Store these, as soon as there is what keeps their vectors: nobody else waits for it meanwhile."""
-        deadline = time.monotonic() + WAITED_SECONDS[self._lane]
+        deadline = time.monotonic() + WRITE_WAIT_SECONDS[self._lane]
         while group.members:
             try:
                 # Yielded after the lock is released: whoever reads the events may be slow, or stop.
-                return (yield from (yield from self._stored(group)))
+                return (yield from (yield from self._embed_and_store(group)))
             except VectorsUnavailable as error:
                 if error.lost or time.monotonic() > deadline:
-                    yield from (_not_stored(member.candidate.source, error) for member in group.members)
+                    yield from (_report_not_stored(member.candidate.source, error) for member in group.members)
                     return
                 yield IngestEvent("waiting", group.members[-1].candidate.source.name, str(error))
                 time.sleep(PAUSE_SECONDS)
 
-    def _stored(self, group: DocumentGroup) -> Generator[IngestEvent, None, list[IngestEvent]]:
+    def _embed_and_store(self, group: DocumentGroup) -> Generator[IngestEvent, None, list[IngestEvent]]:
         embedded: dict[str, list[EmbeddedItem]] = {member.new.document.id: [] for member in group.members}
         # Embedding takes longest, so it is finished before waiting for the turn to write.
-        for items in _slices([item for member in group.members for item in member.items]):
+        for items in _split_batches([item for member in group.members for item in member.items]):
             if any(embedded.values()):
                 yield IngestEvent("progress", group.members[-1].candidate.source.name)
             for one in embed_windows(self._embedder, self._corpus.vectors, items):
@@ -298,29 +298,30 @@ class Adding:
                 for member in group.members:
                     whole = [one.item for one in member.items]
                     embedded[member.new.document.id] = embed_items(embedder, parts.vectors, whole)
-            return self._written(parts, group, embedded)
+            return self._write_group(parts, group, embedded)
 
-    def _written(
+    def _write_group(
         self, parts: Parts, group: DocumentGroup, embedded: dict[str, list[EmbeddedItem]]
     ) -> list[IngestEvent]:
-        overtaken = [self._known(member.candidate, parts) for member in group.members]  # by another writer, meanwhile
+        # By another writer, meanwhile.
+        overtaken = [self._check_known(member.candidate, parts) for member in group.members]
         fresh = [member for member, known in zip(group.members, overtaken, strict=True) if known is None]
-        kinds = ["updated" if self._stored_revision(member.new.document.uri) else "added" for member in fresh]
-        ready = [self._labelled(parts, member, embedded[member.new.document.id]) for member in fresh]
+        kinds = ["updated" if self._read_stored_revision(member.new.document.uri) else "added" for member in fresh]
+        ready = [self._apply_labels(parts, member, embedded[member.new.document.id]) for member in fresh]
         store_revisions(parts, ready)
         return [known for known in overtaken if known is not None] + [
             IngestEvent(
                 cast(EventKind, kind),
                 member.candidate.source.name,
-                self._detail(member),
+                self._describe(member),
                 one.new.document,
                 uri=member.candidate.source.uri,
-                near=self._near(one.new.document, but=ready[place + 1 :]),
+                near=self._name_near_duplicates(one.new.document, but=ready[place + 1 :]),
             )
             for place, (kind, member, one) in enumerate(zip(kinds, fresh, ready, strict=True))
         ]
 
-    def _near(self, document: Document, but: Sequence[EmbeddedRevision]) -> str:
+    def _name_near_duplicates(self, document: Document, but: Sequence[EmbeddedRevision]) -> str:
         """The documents that it is nearly the same as, as far as who adds it may read them.
 
         `but`: those stored with it that are still to be told of, so that a pair is named once.
@@ -329,16 +330,18 @@ class Adding:
             return ""
         reader = self._by or Principal("", sees_all=True)
         to_come = {one.new.document.id for one in but}
-        found = [one for one in near_duplicates(self._corpus.store, reader, document) if one.other.id not in to_come]
-        more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
-        return ", ".join(f"{one.other.name} ({one.likeness:.0%} alike)" for one in found[:MOST_NAMED]) + more
+        found = [
+            one for one in find_near_duplicates(self._corpus.store, reader, document) if one.other.id not in to_come
+        ]
+        more = f" and {len(found) - MAX_NAMED_DOCUMENTS} more" if len(found) > MAX_NAMED_DOCUMENTS else ""
+        return ", ".join(f"{one.other.name} ({one.likeness:.0%} alike)" for one in found[:MAX_NAMED_DOCUMENTS]) + more
 
-    def _labelled(self, parts: Parts, member: ReadRevision, embedded: list[EmbeddedItem]) -> EmbeddedRevision:
-        """With its present labels: somebody may have changed its readers while it was read and embedded."""
+    def _apply_labels(self, parts: Parts, member: ReadRevision, embedded: list[EmbeddedItem]) -> EmbeddedRevision:
+        """Apply the present labels: somebody may have changed the readers while the document was read and embedded."""
         document = member.new.document
-        audience, tags = self._labels(self._stored_revision(document.uri), member.candidate.metadata)
+        audience, tags = self._choose_labels(self._read_stored_revision(document.uri), member.candidate.metadata)
         if audience != document.audience:
-            embedded = [for_readers(one, parts.vectors, audience) for one in embedded]
+            embedded = [move_to_readers(one, parts.vectors, audience) for one in embedded]
         new = replace(member.new, document=replace(document, audience=audience, tags=tags))
         return EmbeddedRevision(new, member.candidate.data, embedded)
 
@@ -347,7 +350,7 @@ class Adding:
         with self._take_turn(), self._corpus.changing() as parts:
             yield parts
 
-    def _detail(self, member: ReadRevision) -> str:
+    def _describe(self, member: ReadRevision) -> str:
         number = len(member.new.passages)
         detail = "; ".join(("1 passage" if number == 1 else f"{number} passages", *member.new.document.warnings))
         if self._deriver is not None and not member.new.derived_by:
@@ -358,42 +361,42 @@ class Adding:
     def _connection(self) -> Connection:
         return self._corpus.store.database.connection()
 
-    def _stored_revision(self, uri: str) -> StoredRevision | None:
+    def _read_stored_revision(self, uri: str) -> StoredRevision | None:
         row = self._connection.execute(
             f"SELECT r.derived_by, {DOCUMENT_COLUMNS} FROM {DOCUMENT_TABLES} WHERE d.uri = ?",  # noqa: S608
             (uri,),
         ).fetchone()
-        return None if row is None else StoredRevision(document_of(row[1:]), row[0])
+        return None if row is None else StoredRevision(build_document(row[1:]), row[0])
 
 
-class Skipped(UnreadableDocument):
-    """Not to be read at all, and why."""
+class SkippedDocument(UnreadableDocument):
+    """A document that is not read at all, and the reason."""
 
 
-def _refused(source: Source, error: UnreadableDocument) -> IngestEvent:
+def _report_refused(source: Source, error: UnreadableDocument) -> IngestEvent:
     detail = error.reason + (f". {error.remedy}" if error.remedy else "")
-    kind: EventKind = "skipped" if isinstance(error, (Skipped, NoText)) else "failed"
+    kind: EventKind = "skipped" if isinstance(error, (SkippedDocument, NoText)) else "failed"
     return IngestEvent(kind, source.name, detail, uri=source.uri)
 
 
-def _not_stored(source: Source, error: VectorsUnavailable) -> IngestEvent:
+def _report_not_stored(source: Source, error: VectorsUnavailable) -> IngestEvent:
     return IngestEvent("failed", source.name, f"not stored; add it again later: {error}", uri=source.uri)
 
 
-def _drained(waiting: list[Source]) -> Iterator[Source]:
+def _drain(waiting: list[Source]) -> Iterator[Source]:
     """The items of the list, taken when their turn comes: until then more may be put in."""
     while waiting:
         yield waiting.pop(0)
 
 
-def _slices(items: Sequence[WindowedItem]) -> Iterator[list[WindowedItem]]:
-    """Items in order, in batches of about `EMBEDDED_TOGETHER` windows."""
+def _split_batches(items: Sequence[WindowedItem]) -> Iterator[list[WindowedItem]]:
+    """Items in order, in batches of about `BATCH_WINDOWS` windows."""
     some: list[WindowedItem] = []
     windows = 0
     for item in items:
         some.append(item)
         windows += len(item.windows)
-        if windows >= EMBEDDED_TOGETHER:
+        if windows >= BATCH_WINDOWS:
             yield some
             some, windows = [], 0
     if some:

@@ -22,10 +22,10 @@ from argot.corpus.store.document_store import CorpusStore
 from argot.disk_space import is_no_room
 from argot.errors import ArgotError, DamagedStore, StoreUnavailable, VectorsUnavailable
 
-AGAIN_SECONDS = 5.0
+RETRY_SECONDS = 5.0
 """From one look whether the server is back to the next."""
 
-LOOK_SECONDS = 2.0
+POLL_SECONDS = 2.0
 """A search looks at most so often whether another process has made other vectors live. Nothing hangs on it: those no
 longer live are deleted at once, and a search that meets that goes on with the live ones."""
 
@@ -56,13 +56,13 @@ class LiveVectors:
         self.index: VectorIndex | None = None
         """None while there is none that can be used."""
 
-    def usable(self) -> VectorIndex:
+    def get_usable(self) -> VectorIndex:
         """
         Raises:
             DamagedStore: opened for mending, and not mended yet.
             VectorsUnavailable: the server is gone, or has lost them.
         """
-        if self._current is not None and time.monotonic() > self._looked_at + LOOK_SECONDS:
+        if self._current is not None and time.monotonic() > self._looked_at + POLL_SECONDS:
             self.follow(waiting=False)
         # Opening finishes what was begun, in which nobody else may be; and it is enough if one looks.
         if self._is_due() and self._changing.acquire(blocking=False):
@@ -111,7 +111,7 @@ class LiveVectors:
             former, self._looked_at = self.index, time.monotonic()
             if former is None or self._current() in (None, former.generation):
                 return False
-            self._go_on()
+            self._resume()
             former.close()
             return True
         finally:
@@ -126,11 +126,11 @@ class LiveVectors:
                 # First: one process cannot have Chroma's folder open twice.
                 former.close()
                 self._again_at = 0.0
-                self._go_on()
+                self._resume()
             finally:
                 self._swapping.release()
 
-    def _go_on(self) -> None:
+    def _resume(self) -> None:
         try:
             self.index = self._opening()
         except VectorsUnavailable as error:
@@ -139,7 +139,7 @@ class LiveVectors:
             self.index, self._why = None, error
 
     @contextmanager
-    def swapping(self) -> Iterator[None]:
+    def hold_swap(self) -> Iterator[None]:
         """While a generation is made live here, which is not another process's to be followed."""
         with self._swapping:
             yield
@@ -169,4 +169,4 @@ class LiveVectors:
         if self.index is not None or self._why is None:
             log.warning("searches go on by words alone: %s", error)
         # Others may be in the middle of a search in it: it is left to them, and nothing of it has to be closed.
-        self.index, self._why, self._again_at = None, error, time.monotonic() + AGAIN_SECONDS
+        self.index, self._why, self._again_at = None, error, time.monotonic() + RETRY_SECONDS

@@ -8,7 +8,7 @@ from argot.corpus.database import CorpusDatabase
 from argot.corpus.index import outbox
 from argot.corpus.index.chroma_server import ChromaServer, ServerAddress
 from argot.corpus.index.embedded_index import FolderGenerations
-from argot.corpus.index.embedding_windows import expected_counts
+from argot.corpus.index.embedding_windows import read_expected_counts
 from argot.corpus.index.live_pointer import DatabasePointer
 from argot.corpus.index.server_index import ServerGenerations
 from argot.corpus.index.vector_index import Generations, VectorIndex
@@ -24,8 +24,8 @@ STORE_VECTORS = "store_vectors"
 """Of a knowledge base on PostgreSQL, where no server keeps them: apart from those of one in the same folder."""
 
 
-def generations_of(home: Path, settings: Settings, database: CorpusDatabase) -> Generations:
-    """Where the settings say that the vectors are kept.
+def open_generations(home: Path, settings: Settings, database: CorpusDatabase) -> Generations:
+    """Return the store of the vectors that the settings name.
 
     Raises:
         InvalidSettings: 'chroma_url' is no address.
@@ -38,7 +38,7 @@ def generations_of(home: Path, settings: Settings, database: CorpusDatabase) -> 
     return ServerGenerations(server, root, pointer)
 
 
-def opened_vectors(
+def open_vectors(
     store: CorpusStore,
     generations: Generations,
     embedder: Embedder,
@@ -59,8 +59,8 @@ def opened_vectors(
     """
     generation = generations.current()
     if generation is None:
-        return _first_vectors(store, generations, embedder)
-    made_by = _fingerprint(store.database.connection(), generations, generation)
+        return _make_first_vectors(store, generations, embedder)
+    made_by = _read_fingerprint(store.database.connection(), generations, generation)
     if made_by != embedder.fingerprint:
         raise DamagedStore(
             f"The vectors of {home} were made by another embedding model ({made_by}) than the one of the settings "
@@ -81,25 +81,25 @@ def opened_vectors(
     return index
 
 
-def _first_vectors(store: CorpusStore, generations: Generations, embedder: Embedder) -> VectorIndex:
+def _make_first_vectors(store: CorpusStore, generations: Generations, embedder: Embedder) -> VectorIndex:
     # Documents but no CURRENT: with a new, empty index all searches would silently find nothing.
     if store.database.connection().execute("SELECT 1 FROM documents LIMIT 1").fetchone():
-        raise generations.damaged("it is missing")
+        raise generations.build_damage_error("it is missing")
     generations.remove_others(None)  # of a start that was killed
-    index = reindexing.new_generation(store.database, generations, embedder)
+    index = reindexing.create_generation(store.database, generations, embedder)
     reindexing.make_live(store.database, generations, index)
     return index
 
 
-def _fingerprint(connection: Connection, generations: Generations, generation: str) -> str:
-    """Of the embedder that made this generation."""
+def _read_fingerprint(connection: Connection, generations: Generations, generation: str) -> str:
+    """Return the fingerprint of the embedder that made this generation."""
     row = connection.execute("SELECT fingerprint FROM generations WHERE name = ?", (generation,)).fetchone()
     if row is None:
-        raise generations.damaged(f"generation {generation} is unknown to corpus.db")
+        raise generations.build_damage_error(f"generation {generation} is unknown to corpus.db")
     return str(row[0])
 
 
 def _check_counts(connection: Connection, index: VectorIndex) -> None:
-    expected, there = expected_counts(connection, index), index.counts()
+    expected, there = read_expected_counts(connection, index), index.counts()
     if expected != there:
-        raise index.damaged(f"it holds {sum(there.values())} vectors instead of {sum(expected.values())}")
+        raise index.build_damage_error(f"it holds {sum(there.values())} vectors instead of {sum(expected.values())}")

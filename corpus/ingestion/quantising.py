@@ -12,14 +12,14 @@ from typing import Protocol
 
 from argot.corpus.change_lock import ChangeLock
 from argot.corpus.index import outbox
-from argot.corpus.index.quantised_vectors import add_quantised, documents_without
+from argot.corpus.index.quantised_vectors import add_quantised, list_documents_without
 from argot.corpus.index.vector_index import IndexClosed, VectorIndex
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.vector_ids import VectorKind
 from argot.errors import ArgotError
 from argot.protocols import Vectors
 
-SLICE = 16
+SLICE_DOCUMENTS = 16
 """Documents that are read and written while other writers wait."""
 PAUSE_SECONDS = 0.02
 """Between two slices, for those who wait."""
@@ -36,7 +36,7 @@ class QuantisedCorpus(Protocol):
     def vectors(self) -> VectorIndex: ...
 
 
-class Quantising:
+class Quantiser:
     """One pass over the documents, in a thread of its own.
 
     Args:
@@ -51,7 +51,7 @@ class Quantising:
 
     def start_if_due(self, index: VectorIndex) -> None:
         """Returns at once."""
-        if documents_without(self._corpus.store.database.connection(), index.generation, "", 1):
+        if list_documents_without(self._corpus.store.database.connection(), index.generation, "", 1):
             # A daemon, so that a process can exit at once: the next start goes on.
             self._thread = threading.Thread(target=self._try, args=(index,), name="argot-quantise", daemon=True)
             self._thread.start()
@@ -76,8 +76,8 @@ class Quantising:
         # Another generation has them from the beginning.
         while not self._ended.wait(PAUSE_SECONDS) and self._corpus.vectors is index:
             # Another writer may be long about it, and whoever closes the corpus waits for this thread.
-            with self._writers.waited_for(unless=self._ended) as held:
-                documents = documents_without(connection, index.generation, after, SLICE) if held else []
+            with self._writers.wait_for(unless=self._ended) as held:
+                documents = list_documents_without(connection, index.generation, after, SLICE_DOCUMENTS) if held else []
                 if not documents:
                     return
                 self._quantise(index, documents)
@@ -86,7 +86,7 @@ class Quantising:
     def _quantise(self, index: VectorIndex, documents: Sequence[str]) -> None:
         database = self._corpus.store.database
         made = {
-            document: _vectors_of(index, outbox.vectors_of(database.connection(), index, document))
+            document: _read_vectors(index, outbox.read_vector_ids(database.connection(), index, document))
             for document in documents
         }
         with database.writing() as connection:
@@ -94,5 +94,5 @@ class Quantising:
                 add_quantised(connection, index.generation, document, vectors)
 
 
-def _vectors_of(index: VectorIndex, ids: dict[str, list[str]]) -> dict[VectorKind, dict[str, Vectors]]:
-    return {outbox.kind_of_collection(name): index.get(name, of_collection) for name, of_collection in ids.items()}
+def _read_vectors(index: VectorIndex, ids: dict[str, list[str]]) -> dict[VectorKind, dict[str, Vectors]]:
+    return {outbox.parse_kind(name): index.get(name, of_collection) for name, of_collection in ids.items()}

@@ -1,4 +1,4 @@
-"""From the bytes of one source to a document that only has to be embedded and written: read, cut, derived, windowed.
+"""Turning the bytes of a source into a document ready to embed and write: read, cut, derived, windowed.
 
 None of it holds anybody up: reading and cutting happen in a child process, and no lock is held meanwhile.
 """
@@ -13,25 +13,25 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from argot.clock import timestamp
-from argot.corpus.chunking.passages import passages_of
-from argot.corpus.document_ids import revision_id
-from argot.corpus.index.embedding_windows import WindowedItem, items_of, windowed
-from argot.corpus.ingestion.first_page import first_page_date, first_page_fields
+from argot.corpus.chunking.passages import build_passages
+from argot.corpus.document_ids import build_revision_id
+from argot.corpus.index.embedding_windows import WindowedItem, cut_windows, list_items
+from argot.corpus.ingestion.first_page import read_first_page_date, read_first_page_fields
 from argot.corpus.ingestion.source import Source
-from argot.corpus.minhash import sketch_of
+from argot.corpus.minhash import build_sketch
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.file_fields import said_fields
 from argot.corpus.readers.reader_process import read_in_child
 from argot.corpus.readers.reader_protocol import CutDocument
-from argot.corpus.store.derived_ids import stamped_derived, stamped_triples
-from argot.corpus.store.document_fields import usable
+from argot.corpus.store.derived_ids import stamp_derived, stamp_triples
+from argot.corpus.store.document_fields import filter_usable
 from argot.corpus.store.row_writes import NewRevision
 from argot.corpus.store.source_metadata import NO_METADATA, SourceMetadata
 from argot.errors import ArgotError, ModelUnavailable, UnreadableDocument
 from argot.protocols import Deriver, Embedder
 from argot.types import Audience, Document, DocumentField, Triple
 
-DERIVED_TOGETHER = 64
+DERIVATION_BATCH_PASSAGES = 64
 """Passages whose triples are made in one go: between two, other threads have their turn."""
 
 T = TypeVar("T")
@@ -62,7 +62,7 @@ class ReadRevision:
     items: list[WindowedItem]
 
 
-class Reading:
+class DocumentReader:
     """Reads candidates one after the other. A context manager: its deriver runs in one event loop."""
 
     def __init__(
@@ -80,7 +80,7 @@ class Reading:
         self._header_fields = header_fields
         self._loop = _EventLoop()
 
-    def __enter__(self) -> Reading:
+    def __enter__(self) -> DocumentReader:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -94,23 +94,23 @@ class Reading:
         try:
             # In a process of its own: a file of strangers may crash its parser, or take all the memory.
             read = read_in_child(candidate.data, candidate.source.name, self._limits, self._max_chars)
-            new = self._with_derived(_revision(candidate, read, self._header_fields), candidate.source.name)
-            return ReadRevision(candidate, new, self._windowed(new, candidate.source.name))
+            new = self._derive(_build_revision(candidate, read, self._header_fields), candidate.source.name)
+            return ReadRevision(candidate, new, self._cut_windows(new, candidate.source.name))
         except ArgotError:
             raise
         except Exception as error:
             log.exception("reading %s failed", candidate.source.name)
             raise UnreadableDocument(candidate.source.name, f"a fault in Argot: {error!r}") from error
 
-    def _with_derived(self, new: NewRevision, name: str) -> NewRevision:
-        """With what the deriver makes. While its model is down, documents go in without; adding them again makes it."""
+    def _derive(self, new: NewRevision, name: str) -> NewRevision:
+        """Add the derived texts. While the model is down, documents go in without; adding them again makes them."""
         if self._deriver is None:
             return new
         deriver, passages = self._deriver, new.passages
         try:
             triples: list[Triple] = []
-            for start in range(0, len(passages), DERIVED_TOGETHER):
-                some = passages[start : start + DERIVED_TOGETHER]
+            for start in range(0, len(passages), DERIVATION_BATCH_PASSAGES):
+                some = passages[start : start + DERIVATION_BATCH_PASSAGES]
                 triples += self._loop.run(lambda some=some: deriver.triples(some))  # type: ignore[misc]
                 # After each slice: what is refused for its triples is refused before all of them are made.
                 self._limits.check_windows(len(passages) + len(triples), name)
@@ -119,14 +119,14 @@ class Reading:
             return new
         return replace(
             new,
-            triples=stamped_triples(triples, passages),
-            derived=stamped_derived(derived, passages),
+            triples=stamp_triples(triples, passages),
+            derived=stamp_derived(derived, passages),
             derived_by=deriver.name,
         )
 
-    def _windowed(self, new: NewRevision, name: str) -> list[WindowedItem]:
+    def _cut_windows(self, new: NewRevision, name: str) -> list[WindowedItem]:
         found, count = [], 0
-        for item in windowed(self._embedder, items_of(new)):
+        for item in cut_windows(self._embedder, list_items(new)):
             # Counted while they are made, so that too many are never held.
             count += len(item.windows)
             self._limits.check_windows(count, name)
@@ -134,12 +134,12 @@ class Reading:
         return found
 
 
-def _revision(candidate: Candidate, read: CutDocument, header_fields: Sequence[str]) -> NewRevision:
-    document = _document(candidate, read, header_fields)
+def _build_revision(candidate: Candidate, read: CutDocument, header_fields: Sequence[str]) -> NewRevision:
+    document = _build_document(candidate, read, header_fields)
     said = ((name, document.values(name)) for name in header_fields)
     header = " > ".join(f"{name.capitalize()}: {values[0]}" for name, values in said if values)
     # Cut in the child; ids are given here, where the document is known.
-    passages = passages_of(
+    passages = build_passages(
         document.title,
         read.markdown,
         read.cuts,
@@ -153,37 +153,37 @@ def _revision(candidate: Candidate, read: CutDocument, header_fields: Sequence[s
         passages,
         metadata=candidate.metadata,
         header=header,
-        sketch=sketch_of(read.markdown),
+        sketch=build_sketch(read.markdown),
     )
 
 
-def _document(candidate: Candidate, read: CutDocument, named: Sequence[str]) -> Document:
+def _build_document(candidate: Candidate, read: CutDocument, named: Sequence[str]) -> Document:
     id_ = candidate.document
     return Document(
         id=id_,
         uri=candidate.source.uri,
         title=candidate.metadata.title or read.title or candidate.source.name,
         media_type=read.media_type,
-        revision_id=revision_id(id_, candidate.content),
+        revision_id=build_revision_id(id_, candidate.content),
         content_hash=candidate.content,
         added_at=timestamp("seconds"),
-        date=candidate.metadata.date or first_page_date(read) or read.date,
+        date=candidate.metadata.date or read_first_page_date(read) or read.date,
         tags=candidate.tags,
         audience=candidate.audience,
         passages=len(read.cuts),
         size=len(candidate.data),
-        fields=_fields(candidate, read, named),
+        fields=_merge_fields(candidate, read, named),
         warnings=read.warnings,
     )
 
 
-def _fields(candidate: Candidate, read: CutDocument, named: Sequence[str]) -> tuple[DocumentField, ...]:
-    """What a source says counts before what the file's properties say, and these before what its first page shows."""
+def _merge_fields(candidate: Candidate, read: CutDocument, named: Sequence[str]) -> tuple[DocumentField, ...]:
+    """Merge the fields of source, file and first page; of one name the earlier counts."""
     found = [*said_fields([("author", candidate.metadata.author)])]
-    for said in (read.fields, first_page_fields(read, named)):
+    for said in (read.fields, read_first_page_fields(read, named)):
         known = {one.name for one in found}
         found += [one for one in said if one.name not in known]
-    return tuple(usable(found))
+    return tuple(filter_usable(found))
 
 
 class _EventLoop:

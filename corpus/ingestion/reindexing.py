@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 from argot.corpus.database import CorpusDatabase
 from argot.corpus.index.embedding_windows import (
-    by_collection,
+    count_items,
     embed_items,
+    group_by_collection,
+    read_items,
     record_windows,
-    stored_item_count,
-    stored_items,
 )
 from argot.corpus.index.vector_index import Generations, VectorIndex
 from argot.corpus.store.upserts import upsert
@@ -24,7 +24,7 @@ Progress = Callable[[int, int], None]
 """Called with (texts done, texts in all)."""
 
 
-def new_generation(database: CorpusDatabase, generations: Generations, embedder: Embedder) -> VectorIndex:
+def create_generation(database: CorpusDatabase, generations: Generations, embedder: Embedder) -> VectorIndex:
     """An empty generation, known to the database. It is not the live one yet."""
     known = database.connection().execute("SELECT name FROM generations").fetchall()
     name = generations.unused_name(name for (name,) in known)
@@ -42,12 +42,12 @@ def fill(database: CorpusDatabase, index: VectorIndex, embedder: Embedder, progr
     """Embed everything that is stored into an empty generation. Killed at any point, the live one is untouched."""
     # By a connection of its own: one that is in the middle of reading may not write where another wrote meanwhile.
     with database.reader_apart() as reader:
-        total, stream, done = stored_item_count(reader), stored_items(reader), 0
+        total, stream, done = count_items(reader), read_items(reader), 0
         if progress:
             progress(done, total)
         while batch := list(itertools.islice(stream, BATCH_ITEMS)):
             embedded = embed_items(embedder, index, batch)
-            for collection, vectors in by_collection(embedded).items():
+            for collection, vectors in group_by_collection(embedded).items():
                 # Vectors before their rows: a row says that its vectors are there.
                 index.upsert(collection, vectors)
             with database.writing() as connection:

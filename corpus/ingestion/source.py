@@ -1,4 +1,4 @@
-"""What is to be added: anything that has a URI and bytes."""
+"""Sources of documents: anything that has a URI and bytes."""
 
 from __future__ import annotations
 

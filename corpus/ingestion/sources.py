@@ -8,17 +8,17 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
-from argot.corpus.ingestion.archive_members import is_archive, members_of
+from argot.corpus.ingestion.archive_members import is_archive, list_members
 from argot.corpus.ingestion.source import Source
 from argot.corpus.readers import SUFFIXES, is_readable
-from argot.document_names import leftover_kind
-from argot.files import NotAFile, is_system, read_anywhere, read_below, require_file, resolved, system_reason
+from argot.document_names import find_leftover_kind
+from argot.files import NotAFile, explain_system_path, is_system, read_anywhere, read_below, require_file, resolve_links
 
 _HEAD_BYTES = 4096
-FOLLOW = "name what it leads to, or give --follow-links"
+FOLLOW_REMEDY = "name what it leads to, or give --follow-links"
 
 
-def sources_in(paths: Sequence[Path], base_uri: str | None = None, *, follow_links: bool = False) -> Iterator[Source]:
+def list_sources(paths: Sequence[Path], base_uri: str | None = None, *, follow_links: bool = False) -> Iterator[Source]:
     """The files at these paths, folders recursively, in a fixed order; of an archive, the files in it.
 
     A file that is named itself is always tried. Inside folders, hidden files are passed over, and those that programs
@@ -40,12 +40,12 @@ def sources_in(paths: Sequence[Path], base_uri: str | None = None, *, follow_lin
             continue
         for source in walk.sources() if path.is_dir() else (walk.source(path),):
             if is_archive(source.name) and not source.skip:
-                yield from members_of(source)
+                yield from list_members(source)
             else:
                 yield source
 
 
-def _head(file: Path) -> bytes:
+def _read_head(file: Path) -> bytes:
     with file.open("rb") as opened:
         return opened.read(_HEAD_BYTES)
 
@@ -55,35 +55,37 @@ class FolderWalk:
 
     def __init__(self, folder: Path, base_uri: str | None, follow_links: bool) -> None:
         self._folder = folder
-        self._real = resolved(folder)
+        self._real = resolve_links(folder)
         self._base_uri = base_uri
         self._follow = follow_links
         self._walked: set[tuple[int, int]] = set()
 
     def refusal(self, named: Path) -> str:
         """Why what was named itself must not be added; empty: it may be."""
-        found = resolved(named)
+        found = resolve_links(named)
         if is_system(found):
-            return system_reason(found)
-        if named.is_symlink() and not self._follow and not found.is_relative_to(resolved(named.parent)):
-            return f"a link that leaves its folder, to {found}; {FOLLOW}"
+            return explain_system_path(found)
+        if named.is_symlink() and not self._follow and not found.is_relative_to(resolve_links(named.parent)):
+            return f"a link that leaves its folder, to {found}; {FOLLOW_REMEDY}"
         return ""
 
     def sources(self) -> Iterator[Source]:
         for path, reason in self.entries():
-            yield self.source(path, self.file_reason(path) if reason is None else reason)
+            yield self.source(path, self.explain_skip(path) if reason is None else reason)
 
     def entries(self) -> Iterator[tuple[Path, str | None]]:
-        """What lies in the folder, each with the reason to pass it over; None: a file, which was not looked at yet."""
+        """Yield the entries of the folder, each with the reason to skip it; None: a file not looked at yet."""
         unopened: list[OSError] = []
         # The root counts as walked too: a link inside may lead back to it.
         self._is_new(self._folder)
         for parent, folders, files in os.walk(self._folder, onerror=unopened.append, followlinks=self._follow):
             below = Path(parent)
             for name in sorted(files):
-                if not name.startswith(".") and not leftover_kind(name):
+                if not name.startswith(".") and not find_leftover_kind(name):
                     yield below / name, None
-            reasons = {name: self._folder_reason(below / name) for name in sorted(folders) if not name.startswith(".")}
+            reasons = {
+                name: self._explain_folder_skip(below / name) for name in sorted(folders) if not name.startswith(".")
+            }
             # os.walk goes into the folders that are left in this list.
             folders[:] = [name for name, reason in reasons.items() if not reason]
             yield from ((below / name, reason) for name, reason in reasons.items() if reason)
@@ -104,32 +106,32 @@ class FolderWalk:
 
         return Source(self.uri(named), named.name, load)
 
-    def file_reason(self, file: Path, *, known: bool = False) -> str:
+    def explain_skip(self, file: Path, *, known: bool = False) -> str:
         """Why a file in the folder is skipped; empty: it is not. What is `known` to be text is not read for it."""
         if file.suffix and file.suffix.lower() not in SUFFIXES and not is_archive(file.name):
             return f"unknown kind of file ({file.suffix})"
         try:
-            found = resolved(file, strict=True)
+            found = resolve_links(file, strict=True)
             if is_system(found):
-                return system_reason(found)
+                return explain_system_path(found)
             if not self._follow and not found.is_relative_to(self._real):
-                return f"a link that leaves the folder, to {found}; {FOLLOW}"
+                return f"a link that leaves the folder, to {found}; {FOLLOW_REMEDY}"
             require_file(found.stat().st_mode)
-            readable = known or file.suffix or is_readable(_head(found))
+            readable = known or file.suffix or is_readable(_read_head(found))
             return "" if readable else "unknown kind of file (no suffix, and no text)"
         except NotAFile as error:
             return str(error.strerror)
         except OSError:
             return ""  # loading it will say why
 
-    def _folder_reason(self, folder: Path) -> str:
+    def _explain_folder_skip(self, folder: Path) -> str:
         """Why a subfolder is not walked; empty: it is."""
-        found = resolved(folder)
+        found = resolve_links(folder)
         if is_system(found):
-            return system_reason(found)
+            return explain_system_path(found)
         if folder.is_symlink():
             if not self._follow:
-                return f"a link to a folder; {FOLLOW}"
+                return f"a link to a folder; {FOLLOW_REMEDY}"
             if found.is_relative_to(self._real):
                 return "a link to a folder that is added anyhow"
         return "" if self._is_new(folder) else "a folder that is added already; a link leads there"

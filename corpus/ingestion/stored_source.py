@@ -11,7 +11,7 @@ from argot.document_names import name_in
 from argot.errors import UnreadableDocument
 
 
-def stored_source(blobs: Blobs, uri: str, content_hash: str, media_type: str) -> Source:
+def load_stored_source(blobs: Blobs, uri: str, content_hash: str, media_type: str) -> Source:
     """The original of this hash, named so that it is read as the kind of file that it was.
 
     Raises:
@@ -33,6 +33,6 @@ def _name_read_as(data: bytes, name: str, media_type: str) -> str:
 
 
 def is_same_kind(name: str, other: str) -> bool:
-    """Whether two names of files end in suffixes of one format."""
+    """Return whether two names of files end in suffixes of one format."""
     first, second = (PurePosixPath(one).suffix.lower() for one in (name, other))
     return SUFFIXES.get(first, first) == SUFFIXES.get(second, second)

@@ -21,26 +21,26 @@ from argot.corpus.keyword.index_terms import SearchPhrase
 from argot.corpus.keyword.posting_blocks import (
     AUDIENCE,
     BLOCK_BITS,
-    IN_BLOCK,
-    MOST_IN_TITLE,
+    BLOCK_ROWS,
+    MAX_TITLE_COUNT,
     POSTING,
     TITLE_BITS,
     RowIndex,
-    identifier_of,
+    mark_identifier,
 )
-from argot.corpus.keyword.word_tokens import phrase_tokens
-from argot.databases import Connection, bytes_read
+from argot.corpus.keyword.word_tokens import tokenize_words
+from argot.databases import Connection, read_binary
 
 K1 = 1.2
 B = 0.75
-LEAST_IDF = 1e-6
+MIN_IDF = 1e-6
 """FTS5's, for a token that stands in half of all rows or more."""
-COMPARED = 64
+CHUNK_ROWS = 64
 """Rows of which the best stands for all where it is looked for how good the best are."""
 FEW_DOCUMENTS = 1_000
-COMMON_ROWS = 50_000
+MIN_COMMON_ROWS = 50_000
 """A word of more rows is looked at last: mostly only the rows that rarer words have made good matter by then."""
-MOST_CANDIDATES = 20_000
+MAX_CANDIDATES = 20_000
 FEW_OF = 4
 """Where fewer than one in so many rows may be found, the others are left out before anything is reckoned."""
 ROUNDING = 1e-9
@@ -51,7 +51,7 @@ Scores: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class VocabularyWord:
     """A token of the vocabulary, and in how many rows it stands."""
 
     id: int
@@ -59,19 +59,25 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What an index knows of the words of a question. `rows`: how many are indexed; `mean`: tokens of a row."""
+class QueryVocabulary:
+    """An index's entries for the words of a question. `rows`: how many are indexed; `mean`: tokens of a row."""
 
     rows: int
     mean: float
-    words: dict[str, Word]
+    words: dict[str, VocabularyWord]
 
 
 class PhraseScores(Protocol):
     """Finds several words that follow each other, which the engines do each in its way."""
 
     def __call__(
-        self, connection: Connection, index: RowIndex, phrase: SearchPhrase, tokens: Sequence[str], known: Known, /
+        self,
+        connection: Connection,
+        index: RowIndex,
+        phrase: SearchPhrase,
+        tokens: Sequence[str],
+        known: QueryVocabulary,
+        /,
     ) -> tuple[Numbers, Scores]:
         """The rows (n) that hold the phrase, and what it adds to the score of each."""
 
@@ -92,7 +98,7 @@ class RankedScope:
 # -- ranking ---------------------------------------------------------------------------------------------------------
 
 
-def ranked_rows(  # noqa: PLR0917
+def rank_rows(  # noqa: PLR0917
     connection: Connection,
     index: RowIndex,
     phrases: Sequence[SearchPhrase],
@@ -107,8 +113,8 @@ def ranked_rows(  # noqa: PLR0917
     Args:
         held: a single word has to stand in headings or text, not only in the title.
     """
-    sequences = {phrase: tokens for phrase in phrases if (tokens := tokens_of_phrase(phrase))}
-    known = known_words(connection, index, {token for tokens in sequences.values() for token in tokens})
+    sequences = {phrase: tokens for phrase in phrases if (tokens := tokenize_phrase(phrase))}
+    known = read_vocabulary(connection, index, {token for tokens in sequences.values() for token in tokens})
     sequences = {one: tokens for one, tokens in sequences.items() if all(token in known.words for token in tokens)}
     if limit < 1 or not sequences:
         return []
@@ -118,7 +124,7 @@ def ranked_rows(  # noqa: PLR0917
             ranking.add(phrase, *of_phrase(connection, index, phrase, tokens, known))
     ranking.add_words({phrase: known.words[tokens[0]] for phrase, tokens in sequences.items() if len(tokens) == 1})
     # In the order of the phrases, in which FTS5 adds them up: sums of floats depend on it.
-    return _first(connection, index, ranking.rows, ranking.summed(list(sequences)), scope, limit)
+    return _list_best(connection, index, ranking.rows, ranking.sum_scores(list(sequences)), scope, limit)
 
 
 class _Ranking:
@@ -130,7 +136,14 @@ class _Ranking:
     """
 
     def __init__(
-        self, connection: Connection, index: RowIndex, known: Known, scope: RankedScope, limit: int, *, held: bool
+        self,
+        connection: Connection,
+        index: RowIndex,
+        known: QueryVocabulary,
+        scope: RankedScope,
+        limit: int,
+        *,
+        held: bool,
     ) -> None:
         self._connection = connection
         self._index = index
@@ -144,7 +157,7 @@ class _Ranking:
         self._blocks: list[int] | None = None
         self._few = False
         if self._allowed is not None and not held:
-            self._keep_to(self._allowed)
+            self._restrict(self._allowed)
         self._found: dict[SearchPhrase, tuple[Numbers, Scores]] = {}
         self._partial: Scores | None = None
         self._spared = False
@@ -155,8 +168,8 @@ class _Ranking:
         if self._partial is not None:
             self._partial[places] += scores
 
-    def add_words(self, words: Mapping[SearchPhrase, Word]) -> None:
-        common = {phrase: word for phrase, word in words.items() if self._may_spare and word.rows > COMMON_ROWS}
+    def add_words(self, words: Mapping[SearchPhrase, VocabularyWord]) -> None:
+        common = {phrase: word for phrase, word in words.items() if self._may_spare and word.rows > MIN_COMMON_ROWS}
         rare = {phrase: word for phrase, word in words.items() if phrase not in common}
         self._add_read(rare)
         if common and len(words) + len(self._found) > 1:
@@ -164,50 +177,52 @@ class _Ranking:
         left = sorted(common, key=lambda phrase: common[phrase].rows)
         while left:
             if self._partial is not None:
-                self._look_for_candidates(sum(self._most_of(common[phrase]) for phrase in left))
+                self._look_for_candidates(sum(self._bound_score(common[phrase]) for phrase in left))
             now = left if self._spared else left[:1]
             self._add_read({phrase: common[phrase] for phrase in now})
             del left[: len(now)]
 
-    def _most_of(self, word: Word) -> float:
+    def _bound_score(self, word: VocabularyWord) -> float:
         """More than a word can add to a row's score."""
-        return inverse_frequency(self._known.rows, word.rows) * (K1 + 1)
+        return compute_inverse_frequency(self._known.rows, word.rows) * (K1 + 1)
 
     def _look_for_candidates(self, rest: float) -> None:
-        """Those that can still be among the first, if there are few. `rest`: more than can be added to any row."""
+        """Restrict the ranking to rows that can still be among the first, if they are few. `rest`: more than can be
+        added to any row.
+        """
         assert self._partial is not None
         # What may not be found does not count.
         partial = self._partial if self._allowed is None else self._partial * self._allowed
-        tops = partial.reshape(-1, COMPARED).max(axis=1)
+        tops = partial.reshape(-1, CHUNK_ROWS).max(axis=1)
         if len(tops) <= self._limit:
             return
         least = float(np.partition(tops, -self._limit)[-self._limit]) - rest - ROUNDING
-        if least > 0 and np.count_nonzero(tops >= least) <= MOST_CANDIDATES:
+        if least > 0 and np.count_nonzero(tops >= least) <= MAX_CANDIDATES:
             candidates = np.flatnonzero(partial >= least)
-            if len(candidates) <= MOST_CANDIDATES:
+            if len(candidates) <= MAX_CANDIDATES:
                 allowed = np.zeros(self.rows.size, np.bool_)
                 allowed[candidates] = True
-                self._keep_to(allowed)
+                self._restrict(allowed)
                 self._partial, self._spared = None, True
 
-    def _keep_to(self, allowed: NDArray[np.bool_]) -> None:
-        """Where it pays, only blocks with these rows are read from now on, and only these rows scored."""
+    def _restrict(self, allowed: NDArray[np.bool_]) -> None:
+        """Read only blocks with these rows from now on, where that pays, and score only these rows."""
         self._allowed = allowed
-        some = np.flatnonzero(allowed.reshape(-1, IN_BLOCK).any(axis=1))
+        some = np.flatnonzero(allowed.reshape(-1, BLOCK_ROWS).any(axis=1))
         self._blocks = self.rows.blocks[some].tolist() if len(some) < self.rows.blocks.size // 2 else None
         self._few = bool(FEW_OF * np.count_nonzero(allowed) < allowed.size)
 
-    def _add_read(self, words: Mapping[SearchPhrase, Word]) -> None:
+    def _add_read(self, words: Mapping[SearchPhrase, VocabularyWord]) -> None:
         read = read_postings(self._connection, self._index, {word.id for word in words.values()}, self._blocks)
-        wanted = self._wanted if self._few else None
+        wanted = self._is_allowed if self._few else None
         for phrase, word in words.items():
-            self.add(phrase, *read[word.id].scored(self._known, word.rows, held=self._held, wanted=wanted))
+            self.add(phrase, *read[word.id].score(self._known, word.rows, held=self._held, wanted=wanted))
 
-    def _wanted(self, numbers: Numbers) -> NDArray[np.bool_]:
+    def _is_allowed(self, numbers: Numbers) -> NDArray[np.bool_]:
         assert self._allowed is not None
         return self._allowed[self.rows.places(numbers)]
 
-    def summed(self, order: Sequence[SearchPhrase]) -> Scores:
+    def sum_scores(self, order: Sequence[SearchPhrase]) -> Scores:
         """The score of each row, 0 for those that may not be found or cannot be among the first."""
         if self._spared:
             assert self._allowed is not None
@@ -230,12 +245,12 @@ class _Ranking:
 
 
 def count_held(connection: Connection, index: RowIndex, token: str, audiences: Sequence[int] | None) -> int:
-    """How many rows hold a single word in headings or text."""
-    known = known_words(connection, index, [token])
+    """Return how many rows hold a single word in headings or text."""
+    known = read_vocabulary(connection, index, [token])
     if token not in known.words:
         return 0
     id_ = known.words[token].id
-    numbers = read_postings(connection, index, [id_])[id_].held_numbers()
+    numbers = read_postings(connection, index, [id_])[id_].list_held()
     return len(numbers) if audiences is None else count_readable(connection, index, numbers, audiences)
 
 
@@ -246,9 +261,9 @@ def count_readable(connection: Connection, index: RowIndex, numbers: Numbers, au
     return int(np.count_nonzero(allowed[rows.places(numbers)]))
 
 
-def _best(summed: Scores, limit: int) -> tuple[NDArray[np.intp], Scores]:
+def _find_best(summed: Scores, limit: int) -> tuple[NDArray[np.intp], Scores]:
     """Places and scores of the best, those of equal score in the order of their places."""
-    tops = summed.reshape(-1, COMPARED).max(axis=1)
+    tops = summed.reshape(-1, CHUNK_ROWS).max(axis=1)
     # As many rows are at least as good as the last of these: few others have to be looked at.
     least = float(np.partition(tops, -limit)[-limit]) if len(tops) > limit else 0.0
     places = np.flatnonzero(summed >= least) if least > 0 else np.flatnonzero(summed > 0)
@@ -256,13 +271,13 @@ def _best(summed: Scores, limit: int) -> tuple[NDArray[np.intp], Scores]:
     return places[order], summed[places[order]]
 
 
-def _first(  # noqa: PLR0917
+def _list_best(  # noqa: PLR0917
     connection: Connection, index: RowIndex, rows: BlockRows, summed: Scores, scope: RankedScope, limit: int
 ) -> list[tuple[str, float]]:
     """(id, score) of the best. Of many documents the best rows are looked through, until enough are in them."""
     wanted = 4 * limit if scope.is_of_many else limit
     while True:
-        places, scores = _best(summed, wanted)
+        places, scores = _find_best(summed, wanted)
         numbers = rows.numbers(places).tolist()
         if not numbers:
             return []
@@ -281,30 +296,30 @@ def _first(  # noqa: PLR0917
 # -- words -----------------------------------------------------------------------------------------------------------
 
 
-def tokens_of_phrase(phrase: SearchPhrase) -> tuple[str, ...]:
-    tokens = phrase_tokens(phrase.words)
-    return tuple(map(identifier_of, tokens)) if phrase.is_identifier else tokens
+def tokenize_phrase(phrase: SearchPhrase) -> tuple[str, ...]:
+    tokens = tokenize_words(phrase.words)
+    return tuple(map(mark_identifier, tokens)) if phrase.is_identifier else tokens
 
 
-def known_words(connection: Connection, index: RowIndex, tokens: Collection[str]) -> Known:
+def read_vocabulary(connection: Connection, index: RowIndex, tokens: Collection[str]) -> QueryVocabulary:
     found = connection.execute(
         "SELECT t.rows, t.tokens, v.token, v.id, v.rows FROM keyword_totals AS t LEFT JOIN "
         f"{index.name}_vocabulary AS v ON v.token IN (SELECT value FROM json_each(?)) WHERE t.name = ?",
         (json.dumps(list(tokens)), index.name),
     ).fetchall()
     if not found or not found[0][0]:
-        return Known(0, 1.0, {})
-    words = {row[2]: Word(row[3], row[4]) for row in found if row[2] is not None}
-    return Known(found[0][0], found[0][1] / found[0][0], words)
+        return QueryVocabulary(0, 1.0, {})
+    words = {row[2]: VocabularyWord(row[3], row[4]) for row in found if row[2] is not None}
+    return QueryVocabulary(found[0][0], found[0][1] / found[0][0], words)
 
 
-def inverse_frequency(rows: int, frequency: int) -> float:
+def compute_inverse_frequency(rows: int, frequency: int) -> float:
     found = math.log((rows - frequency + 0.5) / (frequency + 0.5))
-    return found if found > 0 else LEAST_IDF
+    return found if found > 0 else MIN_IDF
 
 
-def bm25(weight: float, frequency: NDArray[Any], length: NDArray[Any], mean: float) -> Scores:
-    """What a word of this inverse document frequency adds to each row's score."""
+def score_bm25(weight: float, frequency: NDArray[Any], length: NDArray[Any], mean: float) -> Scores:
+    """Return the addition to each row's score by a word of this inverse document frequency."""
     # These operations in this order: other ones differ from FTS5 in the last bit.
     many, norm = frequency.astype(np.float64), length.astype(np.float64)
     norm *= B
@@ -320,12 +335,12 @@ def bm25(weight: float, frequency: NDArray[Any], length: NDArray[Any], mean: flo
 
 @dataclass(slots=True)
 class Postings:
-    """Of one word. `blocks`: the block of each of the values in `read`."""
+    """The postings of one word. `blocks`: the block of each of the values in `read`."""
 
     blocks: list[int] = field(default_factory=list)
     read: list[bytes] = field(default_factory=list)
 
-    def arrays(self) -> tuple[Numbers, NDArray[Any], NDArray[Any]]:
+    def unpack(self) -> tuple[Numbers, NDArray[Any], NDArray[Any]]:
         """The rows (n), their counts and lengths."""
         joined = np.frombuffer(b"".join(self.read), POSTING)
         begins = np.repeat(
@@ -333,8 +348,13 @@ class Postings:
         )
         return begins + joined["row"], joined["counts"], joined["length"]
 
-    def scored(
-        self, known: Known, rows: int, *, held: bool, wanted: Callable[[Numbers], NDArray[np.bool_]] | None = None
+    def score(
+        self,
+        known: QueryVocabulary,
+        rows: int,
+        *,
+        held: bool,
+        wanted: Callable[[Numbers], NDArray[np.bool_]] | None = None,
     ) -> tuple[Numbers, Scores]:
         """The rows (n), and what the word adds to their scores.
 
@@ -342,7 +362,7 @@ class Postings:
             rows: in how many it stands.
             wanted: which of the rows matter; None: all.
         """
-        numbers, counts, length = self.arrays()
+        numbers, counts, length = self.unpack()
         if wanted is not None:
             some = wanted(numbers)
             numbers, counts, length = numbers[some], counts[some], length[some]
@@ -351,24 +371,24 @@ class Postings:
             some = frequency > 0
             numbers, frequency, length, rows = numbers[some], frequency[some], length[some], int(some.sum())
         else:
-            frequency = frequency + 2 * (counts & MOST_IN_TITLE)
-        return numbers, bm25(inverse_frequency(known.rows, rows), frequency, length, known.mean)
+            frequency = frequency + 2 * (counts & MAX_TITLE_COUNT)
+        return numbers, score_bm25(compute_inverse_frequency(known.rows, rows), frequency, length, known.mean)
 
-    def held_numbers(self) -> Numbers:
-        numbers, counts, _ = self.arrays()
+    def list_held(self) -> Numbers:
+        numbers, counts, _ = self.unpack()
         return numbers[counts >> TITLE_BITS > 0]
 
 
 def read_postings(
     connection: Connection, index: RowIndex, words: Collection[int], blocks: Collection[int] | None = None
 ) -> defaultdict[int, Postings]:
-    """Those of some blocks, or of all."""
+    """Read the postings of some blocks, or of all."""
     found: defaultdict[int, Postings] = defaultdict(Postings)
     # Block by block, in the order of the key. CROSS JOIN keeps SQLite from another one.
     if not words or blocks == []:
         return found
     some = "" if blocks is None else f" AND b.block IN ({', '.join(map(str, blocks))})"
-    for block, word, postings in bytes_read(
+    for block, word, postings in read_binary(
         connection,
         f"SELECT p.block, p.word, p.postings FROM {index.name}_readers AS b CROSS JOIN {index.name}_blocks AS p "
         f"WHERE p.block = b.block AND p.word IN ({', '.join(map(str, sorted(words)))}){some}",
@@ -394,22 +414,22 @@ class BlockRows:
 
     @property
     def size(self) -> int:
-        return self.blocks.size * IN_BLOCK
+        return self.blocks.size * BLOCK_ROWS
 
     def places(self, numbers: Numbers) -> Numbers:
         # Mostly none is missing, and then a row's number is its place.
         if self._is_whole():
             return numbers
         blocks = numbers >> BLOCK_BITS
-        found: Numbers = (np.searchsorted(self.blocks, blocks) << BLOCK_BITS) + (numbers & IN_BLOCK - 1)
+        found: Numbers = (np.searchsorted(self.blocks, blocks) << BLOCK_BITS) + (numbers & BLOCK_ROWS - 1)
         return found
 
     def numbers(self, places: NDArray[np.intp]) -> Numbers:
-        found: Numbers = (self.blocks[places >> BLOCK_BITS] << BLOCK_BITS) + (places & IN_BLOCK - 1)
+        found: Numbers = (self.blocks[places >> BLOCK_BITS] << BLOCK_BITS) + (places & BLOCK_ROWS - 1)
         return found
 
     def within(self, connection: Connection, index: RowIndex, scope: RankedScope) -> NDArray[np.bool_] | None:
-        """Whether each row may be found; None: all may."""
+        """Return whether each row may be found; None: all may."""
         allowed = None
         if scope.audiences is not None:
             allowed = self._readable(connection, index, scope.audiences)
@@ -419,7 +439,7 @@ class BlockRows:
         return allowed
 
     def _readable(self, connection: Connection, index: RowIndex, audiences: Sequence[int]) -> NDArray[np.bool_]:
-        found = bytes_read(connection, f"SELECT audiences FROM {index.name}_readers ORDER BY block")
+        found = read_binary(connection, f"SELECT audiences FROM {index.name}_readers ORDER BY block")
         numbers = np.frombuffer(b"".join(row for (row,) in found), AUDIENCE)
         known = np.zeros(max([*audiences, int(numbers.max(initial=0))]) + 1, np.bool_)
         known[list(audiences)] = True

@@ -15,25 +15,25 @@ import numpy as np
 
 from argot.corpus.database import CorpusDatabase
 from argot.corpus.keyword.block_ranking import (
-    Known,
     Numbers,
     PhraseScores,
+    QueryVocabulary,
     RankedScope,
     Scores,
     count_held,
     count_readable,
-    ranked_rows,
-    tokens_of_phrase,
+    rank_rows,
+    tokenize_phrase,
 )
-from argot.corpus.keyword.block_soundness import blocks_differ
-from argot.corpus.keyword.index_terms import SearchPhrase, exact_phrase, match_expression, question_phrases
+from argot.corpus.keyword.block_soundness import has_differing_blocks
+from argot.corpus.keyword.index_terms import SearchPhrase, match_expression, parse_exact_phrase, parse_question
 from argot.corpus.keyword.posting_blocks import INDEXES as BLOCKS
 from argot.corpus.keyword.posting_blocks import (
-    OF_DOCUMENT,
+    MATCH_DOCUMENT,
     RowIndex,
     delete_postings,
     insert_postings,
-    of_ids,
+    match_ids,
     rebuild_postings,
     relabel_postings,
 )
@@ -69,11 +69,11 @@ INDEXES: dict[VectorKind, WordIndex] = {
 }
 
 # Without `identifiers`: that column holds hashes, and `match_expression` searches it separately.
-SEARCHED: dict[VectorKind, str] = {"passage": "title heading body", "derived": "body", "triple": "body"}
-HOLDS = "heading body"
+SEARCHED_COLUMNS: dict[VectorKind, str] = {"passage": "title heading body", "derived": "body", "triple": "body"}
+HELD_COLUMNS = "heading body"
 """A phrase in the title says nothing of the single passage, so it does not count as held by it."""
 
-MERGED_PAGES = 500
+MERGE_PAGES = 500
 """Written in one transaction when words are forgotten; others wait for it."""
 
 
@@ -90,24 +90,24 @@ class Fts5Index:
         documents: Collection[str] | None = None,
     ) -> list[tuple[str, float]]:
         scope = RankedScope(audiences, documents)
-        return ranked_rows(connection, BLOCKS[kind], question_phrases(query), scope, limit, _phrase_scores(kind))
+        return rank_rows(connection, BLOCKS[kind], parse_question(query), scope, limit, _build_phrase_scorer(kind))
 
     def with_phrase(
         self, connection: Connection, phrase: str, audiences: Sequence[int] | None, limit: int
     ) -> list[tuple[str, float]]:
-        wanted = exact_phrase(phrase)
+        wanted = parse_exact_phrase(phrase)
         phrases = [wanted] if wanted else []
-        found = _phrase_scores("passage", HOLDS)
-        return ranked_rows(connection, BLOCKS["passage"], phrases, RankedScope(audiences), limit, found, held=True)
+        found = _build_phrase_scorer("passage", HELD_COLUMNS)
+        return rank_rows(connection, BLOCKS["passage"], phrases, RankedScope(audiences), limit, found, held=True)
 
     def count_phrase(self, connection: Connection, phrase: str, audiences: Sequence[int] | None) -> int:
-        wanted = exact_phrase(phrase)
-        tokens = tokens_of_phrase(wanted) if wanted else ()
+        wanted = parse_exact_phrase(phrase)
+        tokens = tokenize_phrase(wanted) if wanted else ()
         if wanted is None or not tokens:
             return 0
         if len(tokens) == 1:
             return count_held(connection, BLOCKS["passage"], tokens[0], audiences)
-        expression = match_expression([wanted], columns=HOLDS)
+        expression = match_expression([wanted], columns=HELD_COLUMNS)
         if audiences is None:
             row = connection.execute("SELECT count(*) FROM passage_words WHERE passage_words MATCH ?", (expression,))
             return int(row.fetchone()[0])
@@ -116,16 +116,16 @@ class Fts5Index:
         return count_readable(connection, BLOCKS["passage"], numbers, audiences)
 
     def insert_rows(self, connection: Connection, kind: VectorKind, document: str) -> None:
-        self._insert(connection, kind, OF_DOCUMENT, document)
+        self._insert(connection, kind, MATCH_DOCUMENT, document)
 
     def insert_some(self, connection: Connection, kind: VectorKind, ids: Iterable[str]) -> None:
-        self._insert(connection, kind, *of_ids(ids))
+        self._insert(connection, kind, *match_ids(ids))
 
     def delete_rows(self, connection: Connection, kind: VectorKind, document: str) -> None:
-        self._delete(connection, kind, OF_DOCUMENT, document)
+        self._delete(connection, kind, MATCH_DOCUMENT, document)
 
     def delete_some(self, connection: Connection, kind: VectorKind, ids: Iterable[str]) -> None:
-        self._delete(connection, kind, *of_ids(ids))
+        self._delete(connection, kind, *match_ids(ids))
 
     def relabel_rows(self, connection: Connection, kind: VectorKind, document: str) -> None:
         relabel_postings(connection, BLOCKS[kind], document)
@@ -139,20 +139,20 @@ class Fts5Index:
         return [
             index.words
             for kind, index in INDEXES.items()
-            if _words_differ(connection, index) or blocks_differ(connection, BLOCKS[kind])
+            if _has_differing_words(connection, index) or has_differing_blocks(connection, BLOCKS[kind])
         ]
 
     def _insert(self, connection: Connection, kind: VectorKind, where: str, value: object) -> None:
         index = INDEXES[kind]
         connection.execute(
-            f"INSERT INTO {index.words}(rowid, {index.column_list}) {_texts_of(index, where)}", {"value": value}
+            f"INSERT INTO {index.words}(rowid, {index.column_list}) {_select_texts(index, where)}", {"value": value}
         )
         insert_postings(connection, BLOCKS[kind], where, value)
 
     def _delete(self, connection: Connection, kind: VectorKind, where: str, value: object) -> None:
         index = INDEXES[kind]
         # An FTS5 index with external content deletes by inserting 'delete' and the old texts.
-        selected = _texts_of(index, where).replace("SELECT ", "SELECT 'delete', ", 1)
+        selected = _select_texts(index, where).replace("SELECT ", "SELECT 'delete', ", 1)
         connection.execute(
             f"INSERT INTO {index.words}({index.words}, rowid, {index.column_list}) {selected}", {"value": value}
         )
@@ -164,24 +164,26 @@ class Fts5Index:
         About half a second of processor time for 50,000 passages (`fts5`, "The merge Command").
         """
         index = INDEXES[kind]
-        pages = -MERGED_PAGES  # negative: all pieces are to be merged, whatever their sizes
+        pages = -MERGE_PAGES  # negative: all pieces are to be merged, whatever their sizes
         done = False
         while not done:
             with database.writing() as connection:
-                before = _changes(connection)
+                before = _count_changes(connection)
                 connection.execute(f"INSERT INTO {index.words}({index.words}, rank) VALUES ('merge', ?)", (pages,))
-                done = pages > 0 and _changes(connection) - before < 2  # so SQLite says that nothing is left to do
-            pages = MERGED_PAGES
+                done = (
+                    pages > 0 and _count_changes(connection) - before < 2
+                )  # so SQLite says that nothing is left to do
+            pages = MERGE_PAGES
 
 
-def _phrase_scores(kind: VectorKind, columns: str = "") -> PhraseScores:
+def _build_phrase_scorer(kind: VectorKind, columns: str = "") -> PhraseScores:
     """Args:
     columns: those that a phrase has to stand in; empty: all that are searched.
     """
-    words, searched = INDEXES[kind], columns or SEARCHED[kind]
+    words, searched = INDEXES[kind], columns or SEARCHED_COLUMNS[kind]
 
     def scores(
-        connection: Connection, index: RowIndex, phrase: SearchPhrase, tokens: Sequence[str], known: Known
+        connection: Connection, index: RowIndex, phrase: SearchPhrase, tokens: Sequence[str], known: QueryVocabulary
     ) -> tuple[Numbers, Scores]:
         # Asked for a phrase alone, FTS5 gives what it adds to a score. bm25() is smaller for better matches.
         found = connection.execute(
@@ -196,11 +198,11 @@ def _phrase_scores(kind: VectorKind, columns: str = "") -> PhraseScores:
 # -- upkeep, inside the caller's transaction ------------------------------------------------------------------------
 
 
-def _changes(connection: Connection) -> int:
+def _count_changes(connection: Connection) -> int:
     return int(connection.execute("SELECT total_changes()").fetchone()[0])
 
 
-def _words_differ(connection: Connection, index: WordIndex) -> bool:
+def _has_differing_words(connection: Connection, index: WordIndex) -> bool:
     # Rank 1 has FTS5 compare the index with the stored texts, and not only with itself.
     try:
         connection.execute(f"INSERT INTO {index.words}({index.words}, rank) VALUES ('integrity-check', 1)")
@@ -209,7 +211,7 @@ def _words_differ(connection: Connection, index: WordIndex) -> bool:
     return False
 
 
-def _texts_of(index: WordIndex, which: str) -> str:
+def _select_texts(index: WordIndex, which: str) -> str:
     columns = ", ".join(f"t.{column}" for column in index.columns)
     return (
         f"SELECT t.n, {columns} FROM {index.rows} AS r JOIN {index.texts} AS t ON t.n = r.n WHERE {which} ORDER BY t.n"

@@ -1,4 +1,4 @@
-"""From text to what the keyword index holds, and from a question to what it is asked.
+"""The terms of the keyword index: those of a text, and those of a question.
 
 FTS5's tokenizer splits at every symbol and Porter's stemmer cuts endings, so `C++` would be `C` and `tCCS` would be
 `tcc`. Identifiers therefore go a second time, folded but whole, into a column of their own.
@@ -38,46 +38,46 @@ def fold_for_index(text: str) -> str:
     return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).replace("\x00", " ")
 
 
-def _words(text: str) -> list[str]:
+def _find_words(text: str) -> list[str]:
     # Words are split as FTS5's unicode61 splits them; stemming and accents are left to it.
     return _WORD.findall(text)
 
 
-def exact_identifiers(text: str) -> Iterator[str]:
+def find_identifiers(text: str) -> Iterator[str]:
     """Names in the text that must be findable exactly, as written, in order and with repetitions."""
     for match in _CANDIDATE.finditer(text):
-        if (name := _as_identifier(match[0])) is not None:
+        if (name := _trim_identifier(match[0])) is not None:
             yield name
 
 
-def identifier_column(*texts: str) -> str:
-    """What the `identifiers` column holds for these texts."""
-    return " ".join(identifier_token(name) for text in texts for name in exact_identifiers(fold_for_index(text)))
+def build_identifier_column(*texts: str) -> str:
+    """Build the content of the column `identifiers` for these texts."""
+    return " ".join(hash_identifier(name) for text in texts for name in find_identifiers(fold_for_index(text)))
 
 
-def passage_words(title: str, heading_path: Sequence[str], text: str) -> dict[str, Any]:
+def build_passage_words(title: str, heading_path: Sequence[str], text: str) -> dict[str, Any]:
     """The columns of a passage that are there for the keyword index alone."""
     heading = " ".join(heading_path)
     return {
         "title": fold_for_index(title),
         "heading": fold_for_index(heading),
-        "folded": _folded(text),
-        "identifiers": identifier_column(title, heading, text),
+        "folded": _fold_if_different(text),
+        "identifiers": build_identifier_column(title, heading, text),
     }
 
 
-def text_words(text: str) -> dict[str, Any]:
+def build_text_words(text: str) -> dict[str, Any]:
     """The same for a derived text or a triple."""
-    return {"folded": _folded(text), "identifiers": identifier_column(text)}
+    return {"folded": _fold_if_different(text), "identifiers": build_identifier_column(text)}
 
 
-def _folded(text: str) -> str | None:
+def _fold_if_different(text: str) -> str | None:
     folded = fold_for_index(text)
     # Most text folds to itself, and is not stored twice.
     return None if folded == text else folded
 
 
-def identifier_token(name: str) -> str:
+def hash_identifier(name: str) -> str:
     """A word that FTS5 neither splits nor stems (it ends in a digit), the same for all capitalisations."""
     return f"x{blake2b(name.casefold().encode('utf-8', 'surrogatepass'), digest_size=8).hexdigest()}0"
 
@@ -90,31 +90,31 @@ class SearchPhrase:
     is_identifier: bool = False
 
 
-def question_phrases(query: str) -> list[SearchPhrase]:
-    """What is looked for of any text, each by itself: its words without stop words, its identifiers exactly.
+def parse_question(query: str) -> list[SearchPhrase]:
+    """Parse any text into phrases to search, each by itself: its words without stop words, its identifiers exactly.
 
     Empty when there is nothing to look for (empty, only emoji). Phrases hold letters, digits and spaces only.
     """
     text = fold_for_index(query[:MAX_QUERY_CHARS])
-    exact, plain = _split(text)
+    exact, plain = _split_identifiers(text)
     # "What is it?" has nothing but stop words: then these are searched for after all.
     content = [word for word in plain if word.casefold() not in STOP_WORDS] or ([] if exact else plain)
-    phrases = [SearchPhrase(identifier_token(name), is_identifier=True) for name in exact]
+    phrases = [SearchPhrase(hash_identifier(name), is_identifier=True) for name in exact]
     # `NX-4410B` may also be written `NX 4410B`, so its parts as a phrase match too.
-    phrases += [SearchPhrase(" ".join(parts)) for parts in map(_words, exact) if len(parts) > 1]
+    phrases += [SearchPhrase(" ".join(parts)) for parts in map(_find_words, exact) if len(parts) > 1]
     phrases += [SearchPhrase(word) for word in content]
     # Identifiers come first, so only ordinary words are cut off.
     return list(dict.fromkeys(phrases))[:MAX_QUERY_TOKENS]
 
 
-def exact_phrase(text: str) -> SearchPhrase | None:
+def parse_exact_phrase(text: str) -> SearchPhrase | None:
     """Exactly these words in this order (stemmed); names like `C++` exactly. None: no words."""
     folded = fold_for_index(text[:MAX_QUERY_CHARS]).strip()
-    name = _as_identifier(folded) if not re.search(r"\s", folded) else None
+    name = _trim_identifier(folded) if not re.search(r"\s", folded) else None
     # As a word, `C++` would become `C` and match something else.
     if name is not None and _SYMBOL_NAME.fullmatch(name):
-        return SearchPhrase(identifier_token(name), is_identifier=True)
-    found = _words(folded)[:MAX_QUERY_TOKENS]
+        return SearchPhrase(hash_identifier(name), is_identifier=True)
+    found = _find_words(folded)[:MAX_QUERY_TOKENS]
     return SearchPhrase(" ".join(found)) if found else None
 
 
@@ -127,24 +127,24 @@ def match_expression(phrases: Sequence[SearchPhrase], *, columns: str) -> str | 
     return " OR ".join(terms) or None
 
 
-def _split(text: str) -> tuple[list[str], list[str]]:
+def _split_identifiers(text: str) -> tuple[list[str], list[str]]:
     """Identifiers, and the words to look for in running text: all those outside identifiers, and their longer parts."""
     exact: list[str] = []
     plain: list[str] = []
     position = 0
     for match in _CANDIDATE.finditer(text):
-        plain += _words(text[position : match.start()])
+        plain += _find_words(text[position : match.start()])
         position = match.end()
-        name = _as_identifier(match[0])
+        name = _trim_identifier(match[0])
         if name is None:
-            plain += _words(match[0])
+            plain += _find_words(match[0])
         else:
             exact.append(name)
-            plain += _loose_parts(name)
-    return _unique(exact), _unique(plain + _words(text[position:]))
+            plain += _split_identifier(name)
+    return _drop_doubles(exact), _drop_doubles(plain + _find_words(text[position:]))
 
 
-def _as_identifier(candidate: str) -> str | None:
+def _trim_identifier(candidate: str) -> str | None:
     """The candidate without the punctuation around it, if only its exact form names the thing."""
     name = candidate.rstrip(_TRAILING)
     # `.NET` keeps its dot.
@@ -156,7 +156,7 @@ def _as_identifier(candidate: str) -> str | None:
 
 def _is_exact(name: str) -> bool:
     """Digits with letters or points (NX-4410B, L2P, 10.2.3), inner capitals or symbols (tCCS, ARGOT_HOME), C++."""
-    parts = _words(name)
+    parts = _find_words(name)
     has_digit = any(character.isdigit() for character in name)
     has_letter = any(character.isalpha() for character in name)
     if has_digit:
@@ -167,14 +167,14 @@ def _is_exact(name: str) -> bool:
     return _SYMBOL_NAME.fullmatch(name) is not None or any(symbol in name for symbol in "_/.:#+@\\")
 
 
-def _loose_parts(name: str) -> list[str]:
+def _split_identifier(name: str) -> list[str]:
     """Parts that say something by themselves. A name like `C++` has none: its `C` is another thing."""
     if _SYMBOL_NAME.fullmatch(name):
         return []
-    return [part for part in _words(name) if len(part) > 1 and not part.isdigit()]
+    return [part for part in _find_words(name) if len(part) > 1 and not part.isdigit()]
 
 
-def _unique(items: Iterable[str]) -> list[str]:
+def _drop_doubles(items: Iterable[str]) -> list[str]:
     seen: dict[str, str] = {}
     for item in items:
         seen.setdefault(item.casefold(), item)

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from argot.corpus.database import CorpusDatabase
 from argot.corpus.keyword.fts5_index import Fts5Index
-from argot.corpus.keyword.index_terms import passage_words, text_words
+from argot.corpus.keyword.index_terms import build_passage_words, build_text_words
 from argot.corpus.keyword.postgres_index import PostgresIndex
 from argot.corpus.keyword.posting_blocks import rebuild_postings
 from argot.corpus.vector_ids import VectorKind
@@ -51,7 +51,7 @@ class KeywordIndex(Protocol):
         """Ids of passages that hold these words in this order (stemmed) in headings or text, best first."""
 
     def count_phrase(self, connection: Connection, phrase: str, audiences: Sequence[int] | None) -> int:
-        """How many passages hold it."""
+        """Return how many passages hold it."""
 
     def insert_rows(self, connection: Connection, kind: VectorKind, document: str) -> None:
         """Index all rows of a document, which must not be indexed yet."""
@@ -66,7 +66,7 @@ class KeywordIndex(Protocol):
         """Take the rows of these ids out, which must still be in their table, unchanged."""
 
     def relabel_rows(self, connection: Connection, kind: VectorKind, document: str) -> None:
-        """The rows of a document have other readers now."""
+        """Note the present readers of a document's rows."""
 
     def rebuild(self, connection: Connection) -> None:
         """Build all indexes again from the stored rows."""
@@ -78,8 +78,8 @@ class KeywordIndex(Protocol):
         """Let no words of rows that were taken out stay in the index's files, as far as we write them."""
 
 
-def keyword_index_of(connection: Connection) -> KeywordIndex:
-    """That of the engine which this connection is one of."""
+def choose_keyword_index(connection: Connection) -> KeywordIndex:
+    """Return the keyword index of the connection's engine."""
     return _FTS5 if isinstance(connection, sqlite3.Connection) else _POSTGRES
 
 
@@ -87,7 +87,7 @@ _FTS5, _POSTGRES = Fts5Index(), PostgresIndex()
 
 
 def build_missing_blocks(database: CorpusDatabase) -> None:
-    """What a store of an earlier Argot lacks: a minute or so for 100,000 passages."""
+    """Build the blocks that a store of an earlier Argot lacks: a minute or so for 100,000 passages."""
     due = "SELECT 1 FROM meta WHERE key = ?"
     if database.connection().execute(due, (WORDS_TO_INDEX,)).fetchone() is None:
         return
@@ -103,7 +103,7 @@ def rebuild_words(database: CorpusDatabase) -> None:
         # Only the numbers are held; the text of all passages may be larger than the memory.
         for (n,) in connection.execute("SELECT n FROM passages").fetchall():
             title, path, text = connection.execute(
-                # As `row_writes.searched_title` puts the two together.
+                # As `row_writes.build_searched_title` puts the two together.
                 "SELECT trim(d.header || ' ' || d.title), p.heading_path, p.text "
                 "FROM passages AS p JOIN documents AS d ON d.id = p.document "
                 "WHERE p.n = ?",
@@ -112,12 +112,12 @@ def rebuild_words(database: CorpusDatabase) -> None:
             connection.execute(
                 "UPDATE passages SET title = :title, heading = :heading, folded = :folded, identifiers = :identifiers "
                 "WHERE n = :n",
-                {**passage_words(title, json.loads(path), text), "n": n},
+                {**build_passage_words(title, json.loads(path), text), "n": n},
             )
         for table in ("derived", "triples"):
             rows = connection.execute(f"SELECT n, text FROM {table}").fetchall()  # noqa: S608
             connection.executemany(
                 f"UPDATE {table} SET folded = :folded, identifiers = :identifiers WHERE n = :n",  # noqa: S608
-                [{**text_words(text), "n": n} for n, text in rows],
+                [{**build_text_words(text), "n": n} for n, text in rows],
             )
-        keyword_index_of(connection).rebuild(connection)
+        choose_keyword_index(connection).rebuild(connection)

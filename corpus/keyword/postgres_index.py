@@ -13,36 +13,36 @@ import numpy as np
 
 from argot.corpus.database import CorpusDatabase
 from argot.corpus.keyword.block_ranking import (
-    Known,
     Numbers,
     PhraseScores,
+    QueryVocabulary,
     RankedScope,
     Scores,
-    bm25,
+    compute_inverse_frequency,
     count_held,
     count_readable,
-    inverse_frequency,
-    known_words,
-    ranked_rows,
+    rank_rows,
     read_postings,
-    tokens_of_phrase,
+    read_vocabulary,
+    score_bm25,
+    tokenize_phrase,
 )
-from argot.corpus.keyword.block_soundness import blocks_differ
+from argot.corpus.keyword.block_soundness import has_differing_blocks
 from argot.corpus.keyword.bulk_rows import insert_many
-from argot.corpus.keyword.index_terms import SearchPhrase, exact_phrase, question_phrases
+from argot.corpus.keyword.index_terms import SearchPhrase, parse_exact_phrase, parse_question
 from argot.corpus.keyword.posting_blocks import (
     INDEXES,
-    OF_DOCUMENT,
+    MATCH_DOCUMENT,
     Ids,
     IndexedRow,
     RowIndex,
-    blocks_of_rows,
     clear_postings,
     delete_postings,
-    indexed_rows,
     insert_postings,
-    of_block,
-    of_ids,
+    list_blocks,
+    match_block,
+    match_ids,
+    read_rows,
     relabel_postings,
 )
 from argot.corpus.vector_ids import VectorKind
@@ -62,41 +62,43 @@ class PostgresIndex:
         documents: Collection[str] | None = None,
     ) -> list[tuple[str, float]]:
         scope = RankedScope(audiences, documents)
-        return ranked_rows(connection, INDEXES[kind], question_phrases(query), scope, limit, _phrase_scores(held=False))
+        return rank_rows(
+            connection, INDEXES[kind], parse_question(query), scope, limit, _build_phrase_scorer(held=False)
+        )
 
     def with_phrase(
         self, connection: Connection, phrase: str, audiences: Sequence[int] | None, limit: int
     ) -> list[tuple[str, float]]:
-        wanted = exact_phrase(phrase)
+        wanted = parse_exact_phrase(phrase)
         phrases, index = [wanted] if wanted else [], INDEXES["passage"]
-        return ranked_rows(
-            connection, index, phrases, RankedScope(audiences), limit, _phrase_scores(held=True), held=True
+        return rank_rows(
+            connection, index, phrases, RankedScope(audiences), limit, _build_phrase_scorer(held=True), held=True
         )
 
     def count_phrase(self, connection: Connection, phrase: str, audiences: Sequence[int] | None) -> int:
-        wanted, index = exact_phrase(phrase), INDEXES["passage"]
-        tokens = tokens_of_phrase(wanted) if wanted else ()
+        wanted, index = parse_exact_phrase(phrase), INDEXES["passage"]
+        tokens = tokenize_phrase(wanted) if wanted else ()
         if not tokens:
             return 0
         if len(tokens) == 1:
             return count_held(connection, index, tokens[0], audiences)
-        known = known_words(connection, index, set(tokens))
+        known = read_vocabulary(connection, index, set(tokens))
         if any(token not in known.words for token in tokens):
             return 0
-        numbers, _, _ = _rows_with(connection, index, [known.words[token].id for token in tokens], held=True)
+        numbers, _, _ = _find_rows(connection, index, [known.words[token].id for token in tokens], held=True)
         return len(numbers) if audiences is None else count_readable(connection, index, numbers, audiences)
 
     def insert_rows(self, connection: Connection, kind: VectorKind, document: str) -> None:
-        _insert(connection, INDEXES[kind], OF_DOCUMENT, document)
+        _insert(connection, INDEXES[kind], MATCH_DOCUMENT, document)
 
     def insert_some(self, connection: Connection, kind: VectorKind, ids: Iterable[str]) -> None:
-        _insert(connection, INDEXES[kind], *of_ids(ids))
+        _insert(connection, INDEXES[kind], *match_ids(ids))
 
     def delete_rows(self, connection: Connection, kind: VectorKind, document: str) -> None:
-        _delete(connection, INDEXES[kind], OF_DOCUMENT, document)
+        _delete(connection, INDEXES[kind], MATCH_DOCUMENT, document)
 
     def delete_some(self, connection: Connection, kind: VectorKind, ids: Iterable[str]) -> None:
-        _delete(connection, INDEXES[kind], *of_ids(ids))
+        _delete(connection, INDEXES[kind], *match_ids(ids))
 
     def relabel_rows(self, connection: Connection, kind: VectorKind, document: str) -> None:
         relabel_postings(connection, INDEXES[kind], document)
@@ -105,14 +107,14 @@ class PostgresIndex:
         for index in INDEXES.values():
             clear_postings(connection, index)
             connection.execute(f"DELETE FROM {index.name}_sequences")
-            for block in blocks_of_rows(connection, index):
-                _insert(connection, index, *of_block(block))
+            for block in list_blocks(connection, index):
+                _insert(connection, index, *match_block(block))
 
     def faults(self, connection: Connection) -> list[str]:
         return [
             f"{index.name}_blocks"
             for index in INDEXES.values()
-            if blocks_differ(connection, index) or _sequences_differ(connection, index)
+            if has_differing_blocks(connection, index) or _has_differing_sequences(connection, index)
         ]
 
     def forget_deleted(self, database: CorpusDatabase, kind: VectorKind) -> None:
@@ -122,27 +124,27 @@ class PostgresIndex:
 # -- phrases ---------------------------------------------------------------------------------------------------------
 
 
-def _phrase_scores(*, held: bool) -> PhraseScores:
+def _build_phrase_scorer(*, held: bool) -> PhraseScores:
     def scores(
-        connection: Connection, index: RowIndex, phrase: SearchPhrase, tokens: Sequence[str], known: Known
+        connection: Connection, index: RowIndex, phrase: SearchPhrase, tokens: Sequence[str], known: QueryVocabulary
     ) -> tuple[Numbers, Scores]:
         words = [known.words[token].id for token in tokens]
-        numbers, frequency, length = _rows_with(connection, index, words, held=held)
+        numbers, frequency, length = _find_rows(connection, index, words, held=held)
         # Its weight depends on all rows that hold it, whoever may read them.
-        return numbers, bm25(inverse_frequency(known.rows, len(numbers)), frequency, length, known.mean)
+        return numbers, score_bm25(compute_inverse_frequency(known.rows, len(numbers)), frequency, length, known.mean)
 
     return scores
 
 
-def _rows_with(
+def _find_rows(
     connection: Connection, index: RowIndex, words: Sequence[int], *, held: bool
 ) -> tuple[Numbers, Numbers, Numbers]:
     """The rows (n) that hold these words one after the other, how often, and how long the rows are."""
     postings = read_postings(connection, index, set(words))
-    numbers, _, length = postings[words[0]].arrays()
+    numbers, _, length = postings[words[0]].unpack()
     lengths = dict(zip(numbers.tolist(), length.tolist(), strict=True))
     for word in words[1:]:
-        numbers = np.intersect1d(numbers, postings[word].arrays()[0], assume_unique=True)
+        numbers = np.intersect1d(numbers, postings[word].unpack()[0], assume_unique=True)
     columns = {"heading": 2, "body": 1} if held else {"title": 2, "heading": 2, "body": 1}
     frequency = " + ".join(
         f"{weight} * (SELECT count(*) FROM regexp_matches(s.{column}, :pattern, 'g'))"
@@ -177,7 +179,7 @@ def _insert(connection: Connection, index: RowIndex, where: str, value: object) 
         connection,
         f"{index.name}_sequences",
         {"n": "bigint", **texts},
-        [(row.n, *_sequences(row, ids)) for row in rows],
+        [(row.n, *_build_sequences(row, ids)) for row in rows],
     )
 
 
@@ -187,15 +189,15 @@ def _delete(connection: Connection, index: RowIndex, where: str, value: object) 
     connection.execute(f"DELETE FROM {index.name}_sequences WHERE n = ANY(CAST(? AS bigint[]))", (numbers,))
 
 
-def _sequences(row: IndexedRow, ids: Ids) -> list[str]:
+def _build_sequences(row: IndexedRow, ids: Ids) -> list[str]:
     """For each column the ids of its tokens, each between blanks."""
     return ["".join(f" {ids[token]}" for token in column) + " " for column in row.columns]
 
 
-def _sequences_differ(connection: Connection, index: RowIndex) -> bool:
+def _has_differing_sequences(connection: Connection, index: RowIndex) -> bool:
     ids: Ids = dict(map(tuple, connection.execute(f"SELECT token, id FROM {index.name}_vocabulary")))
-    for block in blocks_of_rows(connection, index):
-        where, value = of_block(block)
+    for block in list_blocks(connection, index):
+        where, value = match_block(block)
         kept: dict[int, Any] = {
             n: list(columns)
             for n, *columns in connection.execute(
@@ -203,8 +205,8 @@ def _sequences_differ(connection: Connection, index: RowIndex) -> bool:
                 {"value": value},
             )
         }
-        rows = indexed_rows(connection, index, where, value)
+        rows = read_rows(connection, index, where, value)
         # Blocks were compared before, so each token has its id.
-        if kept != {row.n: _sequences(row, ids) for row in rows}:
+        if kept != {row.n: _build_sequences(row, ids) for row in rows}:
             return True
     return False

@@ -1,4 +1,4 @@
-"""What a ranking by BM25 reads, on either engine: for each word the rows that hold it, in blocks.
+"""Postings for BM25 on either engine: for each word the rows that hold it, in blocks.
 
 Per index there are a vocabulary (in how many rows a token stands) and blocks of 4,096 rows. Of each word a block keeps
 one value with all its postings: which row, how often the word stands there, and how long the row is. So a word of
@@ -21,14 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argot.corpus.keyword.bulk_rows import insert_many
-from argot.corpus.keyword.word_tokens import ColumnTokens, column_tokens
+from argot.corpus.keyword.word_tokens import ColumnTokens, tokenize_columns
 from argot.corpus.vector_ids import VectorKind
 from argot.databases import Connection
 
 
 @dataclass(frozen=True, slots=True)
 class RowIndex:
-    """What is indexed: a table of rows, the SQL of its searched columns, and what our own tables are called after."""
+    """An indexed table: a table of rows, the SQL of its searched columns, and what our own tables are called after."""
 
     name: str
     rows: str
@@ -42,12 +42,12 @@ INDEXES: dict[VectorKind, RowIndex] = {
 }
 
 BLOCK_BITS = 12
-IN_BLOCK = 1 << BLOCK_BITS
+BLOCK_ROWS = 1 << BLOCK_BITS
 TITLE_BITS = 3
 """Of a posting's `counts` that say how often the word stands in the title; those above, how often in the rest."""
-MOST_IN_TITLE = (1 << TITLE_BITS) - 1
-MOST_HELD = (1 << 16 - TITLE_BITS) - 1
-LONGEST_ROW = (1 << 16) - 1
+MAX_TITLE_COUNT = (1 << TITLE_BITS) - 1
+MAX_HELD_COUNT = (1 << 16 - TITLE_BITS) - 1
+MAX_ROW_TOKENS = (1 << 16) - 1
 """What the number holds. BM25 hardly tells so many occurrences from more, and no passage is so long."""
 
 POSTING = np.dtype([("row", "<u2"), ("counts", "<u2"), ("length", "<u2")])
@@ -55,10 +55,10 @@ POSTING = np.dtype([("row", "<u2"), ("counts", "<u2"), ("length", "<u2")])
 AUDIENCE = np.dtype("<u4")
 """Of a row; 0: there is no such row."""
 
-OF_DOCUMENT = "r.document = :value"
+MATCH_DOCUMENT = "r.document = :value"
 
 
-def of_ids(ids: Iterable[str]) -> tuple[str, str]:
+def match_ids(ids: Iterable[str]) -> tuple[str, str]:
     """The condition for rows of these ids, and its value."""
     return "r.id IN (SELECT value FROM json_each(:value))", json.dumps(list(ids))
 
@@ -76,11 +76,11 @@ class IndexedRow:
         return sum(map(len, self.columns))
 
 
-def tokens_in(rows: Iterable[IndexedRow]) -> set[str]:
+def collect_tokens(rows: Iterable[IndexedRow]) -> set[str]:
     return set().union(*(column for row in rows for column in row.columns))
 
 
-def identifier_of(token: str) -> str:
+def mark_identifier(token: str) -> str:
     # No token of a text has a symbol, so those of the two kinds cannot be confused.
     return f"={token}"
 
@@ -90,13 +90,13 @@ def identifier_of(token: str) -> str:
 
 def insert_postings(connection: Connection, index: RowIndex, where: str, value: object) -> tuple[list[IndexedRow], Ids]:
     """Index the rows that a condition names. Gives them, and the ids of their tokens."""
-    rows = indexed_rows(connection, index, where, value)
+    rows = read_rows(connection, index, where, value)
     if not rows:
         return [], {}
     _add_totals(connection, index, len(rows), sum(row.length for row in rows))
-    ids = _known_to_all(connection, index, tokens_in(rows))
-    parts = postings_of(rows, ids)
-    _count_words(connection, index, ids, rows_of_words(parts))
+    ids = _add_to_vocabulary(connection, index, collect_tokens(rows))
+    parts = build_postings(rows, ids)
+    _count_words(connection, index, ids, count_rows_of_words(parts))
     _put_blocks(
         connection,
         index,
@@ -110,20 +110,20 @@ def insert_postings(connection: Connection, index: RowIndex, where: str, value: 
 
 def delete_postings(connection: Connection, index: RowIndex, where: str, value: object) -> list[IndexedRow]:
     """Take the rows out, which must still be in their table, unchanged. Gives them."""
-    rows = indexed_rows(connection, index, where, value)
+    rows = read_rows(connection, index, where, value)
     if not rows:
         return []
     _add_totals(connection, index, -len(rows), -sum(row.length for row in rows))
-    ids = _ids_of(connection, index, tokens_in(rows))
-    parts = postings_of(rows, ids)
+    ids = _read_ids(connection, index, collect_tokens(rows))
+    parts = build_postings(rows, ids)
     words: dict[int, list[int]] = defaultdict(list)
     for block, word in parts:
         words[block].append(word)
     for block, some in words.items():
-        gone = np.array([row.n % IN_BLOCK for row in rows if row.n >> BLOCK_BITS == block])
+        gone = np.array([row.n % BLOCK_ROWS for row in rows if row.n >> BLOCK_BITS == block])
         _take_out(connection, index, block, some, gone)
     _put_audiences(connection, index, dict.fromkeys((row.n for row in rows), 0))
-    _count_words(connection, index, ids, {word: -count for word, count in rows_of_words(parts).items()})
+    _count_words(connection, index, ids, {word: -count for word, count in count_rows_of_words(parts).items()})
     # The words of what was removed are forgotten, too.
     connection.execute(f"DELETE FROM {index.name}_vocabulary WHERE rows <= 0")
     return rows
@@ -139,8 +139,8 @@ def rebuild_postings(connection: Connection) -> None:
     """Build the blocks of all indexes from the stored rows, block by block: no value is changed twice."""
     for index in INDEXES.values():
         clear_postings(connection, index)
-        for block in blocks_of_rows(connection, index):
-            insert_postings(connection, index, *of_block(block))
+        for block in list_blocks(connection, index):
+            insert_postings(connection, index, *match_block(block))
 
 
 def clear_postings(connection: Connection, index: RowIndex) -> None:
@@ -149,24 +149,24 @@ def clear_postings(connection: Connection, index: RowIndex) -> None:
     connection.execute("DELETE FROM keyword_totals WHERE name = ?", (index.name,))
 
 
-def blocks_of_rows(connection: Connection, index: RowIndex) -> list[int]:
+def list_blocks(connection: Connection, index: RowIndex) -> list[int]:
     """The numbers of all blocks that the stored rows fill: what is built again is built block by block."""
     last = connection.execute(f"SELECT max(n) FROM {index.rows}").fetchone()[0]
     return [] if last is None else list(range((last >> BLOCK_BITS) + 1))
 
 
-def of_block(block: int) -> tuple[str, int]:
+def match_block(block: int) -> tuple[str, int]:
     """The condition for rows of a block, and its value."""
-    return f"r.n >= :value * {IN_BLOCK} AND r.n < (:value + 1) * {IN_BLOCK}", block
+    return f"r.n >= :value * {BLOCK_ROWS} AND r.n < (:value + 1) * {BLOCK_ROWS}", block
 
 
-def indexed_rows(connection: Connection, index: RowIndex, where: str, value: object) -> list[IndexedRow]:
+def read_rows(connection: Connection, index: RowIndex, where: str, value: object) -> list[IndexedRow]:
     rows = connection.execute(
         f"SELECT r.n, r.audience, {index.columns} FROM {index.rows} AS r WHERE {where} ORDER BY r.n", {"value": value}
     ).fetchall()
-    tokens = column_tokens([tuple(row)[2:] for row in rows])
+    tokens = tokenize_columns([tuple(row)[2:] for row in rows])
     return [
-        IndexedRow(row[0], row[1], (*columns[:3], tuple(map(identifier_of, columns[3]))))
+        IndexedRow(row[0], row[1], (*columns[:3], tuple(map(mark_identifier, columns[3]))))
         for row, columns in zip(rows, tokens, strict=True)
     ]
 
@@ -179,8 +179,8 @@ _COUNTED = (1, 2 << TITLE_BITS, 1 << TITLE_BITS, 1 << TITLE_BITS)
 """What a token in each of the columns adds to a posting's counts, as long as there are few."""
 
 
-def postings_of(rows: Sequence[IndexedRow], ids: Mapping[str, int]) -> dict[tuple[int, int], bytes]:
-    """By block and word, in this order."""
+def build_postings(rows: Sequence[IndexedRow], ids: Mapping[str, int]) -> dict[tuple[int, int], bytes]:
+    """Build the postings by block and word, in this order."""
     words, places, added = [], [], []
     for column, weight in enumerate(_COUNTED):
         tokens = [ids[token] for row in rows for token in row.columns[column]]
@@ -193,28 +193,28 @@ def postings_of(rows: Sequence[IndexedRow], ids: Mapping[str, int]) -> dict[tupl
     order = np.lexsort((place, word, block))
     word, place, block, weight_of = word[order], place[order], block[order], weight_of[order]
     # All tokens of a word in a row stand together now, and all rows of a word in a block.
-    begins = _changes(block, word, place)
-    counts = _packed(np.where(weight_of == 1, weight_of, 0), np.where(weight_of == 1, 0, weight_of), begins)
+    begins = _find_changes(block, word, place)
+    counts = _pack(np.where(weight_of == 1, weight_of, 0), np.where(weight_of == 1, 0, weight_of), begins)
     word, place, block = word[begins], place[begins], block[begins]
-    lengths = np.minimum(np.array([row.length for row in rows]), LONGEST_ROW)
+    lengths = np.minimum(np.array([row.length for row in rows]), MAX_ROW_TOKENS)
     postings = np.empty(len(begins), POSTING)
-    postings["row"], postings["counts"], postings["length"] = numbers[place] % IN_BLOCK, counts, lengths[place]
-    cuts, written = _changes(block, word), postings.tobytes()
+    postings["row"], postings["counts"], postings["length"] = numbers[place] % BLOCK_ROWS, counts, lengths[place]
+    cuts, written = _find_changes(block, word), postings.tobytes()
     ends = [*cuts[1:].tolist(), len(postings)]
     size = POSTING.itemsize
     keys = zip(block[cuts].tolist(), word[cuts].tolist(), strict=True)
     return {key: written[begin * size : end * size] for key, begin, end in zip(keys, cuts.tolist(), ends, strict=True)}
 
 
-def rows_of_words(parts: Mapping[tuple[int, int], bytes]) -> dict[int, int]:
-    """In how many of the rows each word stands."""
+def count_rows_of_words(parts: Mapping[tuple[int, int], bytes]) -> dict[int, int]:
+    """Count the rows that hold each word."""
     counted: dict[int, int] = defaultdict(int)
     for (_, word), postings in parts.items():
         counted[word] += len(postings) // POSTING.itemsize
     return counted
 
 
-def _changes(*columns: NDArray[Any]) -> NDArray[np.intp]:
+def _find_changes(*columns: NDArray[Any]) -> NDArray[np.intp]:
     """The places at which any of the columns has another value than at the one before."""
     differs = np.zeros(len(columns[0]), np.bool_)
     differs[:1] = True
@@ -223,11 +223,11 @@ def _changes(*columns: NDArray[Any]) -> NDArray[np.intp]:
     return np.flatnonzero(differs)
 
 
-def _packed(in_title: NDArray[Any], held: NDArray[Any], begins: NDArray[np.intp]) -> NDArray[Any]:
+def _pack(in_title: NDArray[Any], held: NDArray[Any], begins: NDArray[np.intp]) -> NDArray[Any]:
     if not len(begins):
         return begins
-    titles = np.minimum(np.add.reduceat(in_title, begins), MOST_IN_TITLE)
-    rest = np.minimum(np.add.reduceat(held, begins), MOST_HELD << TITLE_BITS)
+    titles = np.minimum(np.add.reduceat(in_title, begins), MAX_TITLE_COUNT)
+    rest = np.minimum(np.add.reduceat(held, begins), MAX_HELD_COUNT << TITLE_BITS)
     packed: NDArray[Any] = titles | rest
     return packed
 
@@ -244,12 +244,12 @@ def _add_totals(connection: Connection, index: RowIndex, rows: int, tokens: int)
     )
 
 
-def _known_to_all(connection: Connection, index: RowIndex, tokens: AbstractSet[str]) -> Ids:
+def _add_to_vocabulary(connection: Connection, index: RowIndex, tokens: AbstractSet[str]) -> Ids:
     """The ids of these tokens; a new one gets one, and stands in no row yet."""
-    ids = _ids_of(connection, index, tokens)
+    ids = _read_ids(connection, index, tokens)
     fresh = [(token, 0) for token in sorted(tokens - ids.keys())]
     insert_many(connection, f"{index.name}_vocabulary", {"token": "text", "rows": "bigint"}, fresh)
-    return ids | _ids_of(connection, index, [token for token, _ in fresh]) if fresh else ids
+    return ids | _read_ids(connection, index, [token for token, _ in fresh]) if fresh else ids
 
 
 def _count_words(connection: Connection, index: RowIndex, ids: Ids, added: Mapping[int, int]) -> None:
@@ -275,7 +275,7 @@ def _put_blocks(
     )
 
 
-def _ids_of(connection: Connection, index: RowIndex, tokens: Iterable[str]) -> Ids:
+def _read_ids(connection: Connection, index: RowIndex, tokens: Iterable[str]) -> Ids:
     found = connection.execute(
         f"SELECT token, id FROM {index.name}_vocabulary WHERE token IN (SELECT value FROM json_each(?))",
         (json.dumps(list(tokens)),),
@@ -304,14 +304,14 @@ _WORDS = "word IN (SELECT CAST(value AS INTEGER) FROM json_each(?))"
 
 
 def _put_audiences(connection: Connection, index: RowIndex, audiences: Mapping[int, int]) -> None:
-    """By the numbers of rows; 0: there is no such row any more."""
+    """Store the audiences by the numbers of rows; 0: there is no such row any more."""
     blocks: dict[int, list[int]] = defaultdict(list)
     for n in audiences:
         blocks[n >> BLOCK_BITS].append(n)
     for block, numbers in blocks.items():
         row = connection.execute(f"SELECT audiences FROM {index.name}_readers WHERE block = ?", (block,)).fetchone()
-        known = np.zeros(IN_BLOCK, AUDIENCE) if row is None else np.frombuffer(row[0], AUDIENCE).copy()
-        known[np.array(numbers) % IN_BLOCK] = [audiences[n] for n in numbers]
+        known = np.zeros(BLOCK_ROWS, AUDIENCE) if row is None else np.frombuffer(row[0], AUDIENCE).copy()
+        known[np.array(numbers) % BLOCK_ROWS] = [audiences[n] for n in numbers]
         if known.any():
             connection.execute(
                 f"INSERT INTO {index.name}_readers (block, audiences) VALUES (?, ?) "

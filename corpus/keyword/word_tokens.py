@@ -14,27 +14,27 @@ from argot.sqlite import PerThread
 
 TOKENIZER = "porter unicode61 remove_diacritics 2"
 """As in the FTS5 tables of corpus.db (`argot.corpus.corpus_schema`)."""
-LONGEST_TOKEN = 200
+MAX_TOKEN_CHARS = 200
 """Characters. Longer ones, as of an encoded picture, stand for themselves as a hash: no index of a table holds them."""
 
 ColumnTokens = tuple[tuple[str, ...], ...]
 """For each column of a row its tokens, in their order."""
 
 
-def column_tokens(rows: Sequence[Sequence[str]]) -> list[ColumnTokens]:
+def tokenize_columns(rows: Sequence[Sequence[str]]) -> list[ColumnTokens]:
     """The tokens of each row, which all have the same number of columns (at most four)."""
     if not rows:
         return []
-    return _tokens(_CONNECTIONS.get(), rows)
+    return _tokenize(_CONNECTIONS.get(), rows)
 
 
 # Questions have the same few words again and again.
 @lru_cache(maxsize=20_000)
-def phrase_tokens(words: str) -> tuple[str, ...]:
-    return column_tokens([[words]])[0][0]
+def tokenize_words(words: str) -> tuple[str, ...]:
+    return tokenize_columns([[words]])[0][0]
 
 
-def _tokens(connection: sqlite3.Connection, rows: Sequence[Sequence[str]]) -> list[ColumnTokens]:
+def _tokenize(connection: sqlite3.Connection, rows: Sequence[Sequence[str]]) -> list[ColumnTokens]:
     width = len(rows[0])
     empty = [""] * (_COLUMNS - width)
     placed: list[list[list[tuple[int, str]]]] = [[[] for _ in range(width)] for _ in rows]
@@ -45,11 +45,11 @@ def _tokens(connection: sqlite3.Connection, rows: Sequence[Sequence[str]]) -> li
     for term, n, column, place in connection.execute(_FOUND):
         placed[n][column].append((place, term))
     connection.execute("INSERT INTO words(words) VALUES ('delete-all')")
-    return [tuple(tuple(_bounded(term) for _, term in sorted(column)) for column in row) for row in placed]
+    return [tuple(tuple(_shorten(term) for _, term in sorted(column)) for column in row) for row in placed]
 
 
-def _bounded(token: str) -> str:
-    if len(token) <= LONGEST_TOKEN:
+def _shorten(token: str) -> str:
+    if len(token) <= MAX_TOKEN_CHARS:
         return token
     return f"long{blake2b(token.encode(), digest_size=16).hexdigest()}"
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.plain_text import decode_text
-from argot.document_names import leftover_kind
+from argot.document_names import find_leftover_kind
 from argot.errors import ArgotError, UnreadableDocument
 from argot.types import DocumentField, ParsedDocument
 
@@ -167,7 +167,7 @@ def _strike(data: bytes, name: str, parsed: ParsedDocument, limits: ReadLimits, 
 
 def _read(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     limits.check_size(len(data), name)
-    if kind := leftover_kind(name):
+    if kind := find_leftover_kind(name):
         raise UnreadableDocument(name, f"no document: {kind}", "Give the document itself.")
     module, function = _READERS[media_type_of(data, name)]
     reader: Reader = getattr(importlib.import_module(f"argot.corpus.readers.{module}"), function)

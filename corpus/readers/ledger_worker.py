@@ -8,7 +8,7 @@ from dataclasses import asdict
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers import read_with_ledger, reader_protocol
 from argot.errors import UnreadableDocument
-from argot.subprocesses import Parent, within_bounds
+from argot.subprocesses import Parent, limit_resources
 
 _NICE = 10
 _MEGABYTE = 1 << 20
@@ -23,7 +23,7 @@ def main() -> None:
 
 def _answer(data: bytes, name: str, limits: ReadLimits) -> bytes:
     try:
-        with within_bounds(limits.seconds, limits.memory_mb * _MEGABYTE):
+        with limit_resources(limits.seconds, limits.memory_mb * _MEGABYTE):
             parsed, ledger = read_with_ledger(data, name, limits)
             lost = [asdict(one) for one in ledger.lost]
             held = {"held": ledger.held, "kept": ledger.kept, "left_out": ledger.left_out, "lost": lost}
@@ -32,7 +32,7 @@ def _answer(data: bytes, name: str, limits: ReadLimits) -> bytes:
     except UnreadableDocument as error:
         return reader_protocol.refusal(error)
     except MemoryError:
-        return reader_protocol.refusal(limits.too_much_memory(name))
+        return reader_protocol.refusal(limits.build_memory_error(name))
 
 
 if __name__ == "__main__":

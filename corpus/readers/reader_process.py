@@ -98,9 +98,9 @@ def patience_of(limits: ReadLimits, name: str) -> float:
 def refusal_of(failure: ChildFailed, name: str, limits: ReadLimits) -> UnreadableDocument:
     """Return the refusal of a file whose reading process failed."""
     if failure.how == "time":
-        return limits.too_slow(name)
+        return limits.build_time_error(name)
     if failure.how == "memory":
-        return limits.too_much_memory(name)
+        return limits.build_memory_error(name)
     if failure.how == "length":
         reason = f"too much text: what was read takes more than {limits.max_answer_bytes:,} bytes"
         return UnreadableDocument(name, reason, limits.remedy("MAX_TEXT_CHARS"))

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from argot.corpus.chunking.passages import Cut
+from argot.corpus.chunking.passages import PassageCut
 from argot.corpus.read_limits import ReadLimits
 from argot.errors import NoText, UnreadableDocument
 from argot.types import Box, DocumentField, ParsedDocument
@@ -25,7 +25,7 @@ class CutDocument:
     title: str
     markdown: str
     media_type: str
-    cuts: tuple[Cut, ...]
+    cuts: tuple[PassageCut, ...]
     date: str | None = None
     warnings: tuple[str, ...] = ()
     fields: tuple[DocumentField, ...] = ()
@@ -41,7 +41,7 @@ def decoded_job(message: bytes) -> tuple[str, ReadLimits, int]:
     return said["name"], ReadLimits(**said["limits"]), said["max_chars"]
 
 
-def encoded_answer(parsed: ParsedDocument, cuts: list[Cut]) -> tuple[bytes, bytes]:
+def encoded_answer(parsed: ParsedDocument, cuts: list[PassageCut]) -> tuple[bytes, bytes]:
     """Lines of JSON and the Markdown. Headings that several passages share are sent once in a line."""
     # The head is a line of its own, and says whether there is a document at all.
     head = {
@@ -85,7 +85,7 @@ def decoded_answer(message: bytes, markdown: bytes, name: str) -> CutDocument:
     )
 
 
-def _line(cuts: list[Cut]) -> bytes:
+def _line(cuts: list[PassageCut]) -> bytes:
     # Passages of one section share path and columns: they go once, with a number.
     headings = {pair: number for number, pair in enumerate(dict.fromkeys((cut.path, cut.columns) for cut in cuts))}
     rows = [
@@ -98,8 +98,8 @@ def _line(cuts: list[Cut]) -> bytes:
     return json.dumps({"headings": list(headings), "cuts": rows}, ensure_ascii=False).encode()
 
 
-def _cuts(line: dict[str, Any]) -> Iterator[Cut]:
+def _cuts(line: dict[str, Any]) -> Iterator[PassageCut]:
     headings = [(tuple(path), columns) for path, columns in line["headings"]]
     for start, end, heading, page, kind, boxes in line["cuts"]:
         path, columns = headings[heading]
-        yield Cut(start, end, path, columns, page, kind, tuple(Box(*box) for box in boxes))
+        yield PassageCut(start, end, path, columns, page, kind, tuple(Box(*box) for box in boxes))

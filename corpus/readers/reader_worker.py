@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from argot.corpus.chunking.passages import cuts_of
+from argot.corpus.chunking.passages import cut_document
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers import read_document, reader_protocol
 from argot.errors import UnreadableDocument
-from argot.subprocesses import Parent, within_bounds
+from argot.subprocesses import Parent, limit_resources
 
 NICE = 10
 """Whoever asks a question goes first."""
@@ -22,9 +22,9 @@ def main() -> None:
 def _answer(data: bytes, name: str, limits: ReadLimits, max_chars: int) -> tuple[bytes, bytes]:
     try:
         # Cutting as well: what is read may be many times as long as the file.
-        with within_bounds(limits.seconds, limits.memory_mb * _MEGABYTE):
+        with limit_resources(limits.seconds, limits.memory_mb * _MEGABYTE):
             parsed = read_document(data, name, limits)
-            cuts = cuts_of(parsed, max_chars=max_chars, limits=limits, name=name)
+            cuts = cut_document(parsed, max_chars=max_chars, limits=limits, name=name)
             # Found here, so that a file without text never reaches the stores.
             if not cuts:
                 raise UnreadableDocument(name, "no text in it")
@@ -33,7 +33,7 @@ def _answer(data: bytes, name: str, limits: ReadLimits, max_chars: int) -> tuple
         return reader_protocol.refusal(error), b""
     # The bounds are lifted by now: there is memory to answer with.
     except MemoryError:
-        return reader_protocol.refusal(limits.too_much_memory(name)), b""
+        return reader_protocol.refusal(limits.build_memory_error(name)), b""
 
 
 if __name__ == "__main__":

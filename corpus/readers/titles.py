@@ -36,11 +36,11 @@ def first_heading(markdown: str) -> str:
 
     Behind a heading like "Sponsors" only a top one is taken: any other is that of a section.
     """
-    from argot.corpus.chunking.headings import headings_in
+    from argot.corpus.chunking.headings import find_headings
 
     top = markdown[:_AT_THE_TOP]
     passed_over = False
-    for heading in headings_in(top):
+    for heading in find_headings(top):
         is_top = top.startswith("# ", heading.start) or not top[heading.start :].lstrip().startswith("#")
         if names_the_page(heading.text) and (is_top or not passed_over):
             return heading.text

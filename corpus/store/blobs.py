@@ -19,7 +19,7 @@ class Blobs(Protocol):
 
     @property
     def place(self) -> str:
-        """Where they are, as messages name it: without a password."""
+        """The place of the originals as messages name it: without a password."""
 
     def put(self, content_hash: str, data: bytes) -> None:
         """Durable when it returns. What is there already stays as it is: its name says what it holds."""
@@ -31,7 +31,7 @@ class Blobs(Protocol):
         """
 
     def remove(self, content_hash: str) -> None:
-        """Nothing happens where it is not there."""
+        """Remove the original; do nothing if there is none."""
 
     def __contains__(self, content_hash: str) -> bool: ...
 

@@ -1,4 +1,4 @@
-"""How many answers cited a document, counted by day: no question is kept here, and nobody who asked."""
+"""Counts of the answers that cited a document, by day: no question is kept here, and nobody who asked."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Collection
 
 from argot.clock import timestamp
 from argot.corpus.store.document_store import CorpusStore
-from argot.corpus.store.row_mapping import stored_audience
+from argot.corpus.store.row_mapping import load_audience
 from argot.databases import Connection
 from argot.document_names import listed_name_in
 from argot.types import Document, Principal, is_of_thread
 
 
-def count_cited(store: CorpusStore, uris: Collection[str]) -> None:
-    """One more answer rests on these documents. What is gone by now, or a conversation's own, is not counted."""
+def count_citations(store: CorpusStore, uris: Collection[str]) -> None:
+    """Count one more answer for these documents. Those gone by now, or a conversation's own, are not counted."""
     with store.database.writing() as connection:
         connection.execute(
             """INSERT INTO citation_counts (document, day, answers)
@@ -25,7 +25,7 @@ def count_cited(store: CorpusStore, uris: Collection[str]) -> None:
         )
 
 
-def cited_by_day(store: CorpusStore, document: Document) -> dict[str, int]:
+def count_by_day(store: CorpusStore, document: Document) -> dict[str, int]:
     """Answers by day (2027-01-31), the last first. The caller has checked who may read the document."""
     rows = store.database.connection().execute(
         "SELECT day, answers FROM citation_counts WHERE document = ? ORDER BY day DESC", (document.id,)
@@ -33,7 +33,7 @@ def cited_by_day(store: CorpusStore, document: Document) -> dict[str, int]:
     return dict(rows.fetchall())
 
 
-def cited_between(
+def list_most_cited(
     store: CorpusStore, principal: Principal, since: str, until: str, most: int
 ) -> tuple[list[tuple[str, str, int]], int]:
     """The documents that answers of these days (both included) cite most: id, name and number of answers; and how many
@@ -44,18 +44,20 @@ def cited_between(
             f"""SELECT d.id, d.uri, sum(c.answers) AS number, count(*) OVER () FROM citation_counts AS c
             JOIN documents AS d ON d.id = c.document
             WHERE c.day BETWEEN ? AND ? AND {_READ} GROUP BY d.id ORDER BY number DESC, d.uri LIMIT ?""",  # noqa: S608
-            (since, until, _audiences(connection, principal), most),
+            (since, until, _list_audiences(connection, principal), most),
         ).fetchall()
     return [(id_, listed_name_in(uri), number) for id_, uri, number, _ in rows], rows[0][3] if rows else 0
 
 
-def never_cited(store: CorpusStore, principal: Principal, start: int, most: int) -> tuple[list[tuple[str, str]], int]:
-    """Of the documents that one may read those that no answer ever cited, by place: ids and names of some from `start`
-    on; and how many there are.
+def list_never_cited(
+    store: CorpusStore, principal: Principal, start: int, most: int
+) -> tuple[list[tuple[str, str]], int]:
+    """List readable documents that no answer ever cited, by place: ids and names of some from `start` on; and how
+    many there are.
     """
     wanted = f"{_READ} AND NOT EXISTS (SELECT 1 FROM citation_counts AS c WHERE c.document = d.id)"  # noqa: S608
     with store.database.reading() as connection:
-        audiences = _audiences(connection, principal)
+        audiences = _list_audiences(connection, principal)
         rows = connection.execute(
             f"SELECT d.id, d.uri FROM documents AS d WHERE {wanted} ORDER BY d.uri LIMIT ? OFFSET ?",  # noqa: S608
             (audiences, most, start),
@@ -67,8 +69,8 @@ def never_cited(store: CorpusStore, principal: Principal, start: int, most: int)
 _READ = "d.audience IN (SELECT CAST(value AS INTEGER) FROM json_each(?))"
 
 
-def _audiences(connection: Connection, principal: Principal) -> str:
+def _list_audiences(connection: Connection, principal: Principal) -> str:
     """The numbers of those whose documents one may read, without what is one conversation's own."""
     rows = connection.execute("SELECT n, tokens FROM audiences").fetchall()
-    read = [(n, stored_audience(tokens)) for n, tokens in rows]
+    read = [(n, load_audience(tokens)) for n, tokens in rows]
     return json.dumps([n for n, audience in read if principal.may_read(audience) and not is_of_thread(audience)])

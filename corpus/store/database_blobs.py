@@ -9,7 +9,7 @@ from argot.errors import DamagedStore
 
 STORE = "blobs"
 PIECE_BYTES = 1024 * 1024
-PAGE = 1000
+PAGE_ROWS = 1000
 """Hashes that are listed at a time."""
 
 _TABLES = """
@@ -74,7 +74,9 @@ class DatabaseBlobs:
 
     def __iter__(self) -> Iterator[str]:
         after = ""
-        while rows := self._database.rows("SELECT hash FROM blobs WHERE hash > ? ORDER BY hash LIMIT ?", after, PAGE):
+        while rows := self._database.rows(
+            "SELECT hash FROM blobs WHERE hash > ? ORDER BY hash LIMIT ?", after, PAGE_ROWS
+        ):
             yield from (row["hash"] for row in rows)
             after = rows[-1]["hash"]
 

@@ -8,23 +8,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from argot.corpus.document_ids import content_hash
+from argot.corpus.document_ids import hash_content
 from argot.types import DerivedText, Passage, Triple
 
 
-def stamped_triples(triples: Sequence[Triple], passages: Sequence[Passage]) -> list[Triple]:
+def stamp_triples(triples: Sequence[Triple], passages: Sequence[Passage]) -> list[Triple]:
     """Each distinct triple of these passages once."""
     known = {passage.id for passage in passages}
     stamped = [
         # Without prompt and model: a triple that two recipes make is one and the same.
-        replace(one, id=_id("t", one.passage_id, one.source, one.action, one.target))
+        replace(one, id=_build_id("t", one.passage_id, one.source, one.action, one.target))
         for one in triples
         if one.passage_id in known
     ]
     return list({one.id: one for one in stamped}.values())
 
 
-def stamped_derived(texts: Sequence[DerivedText], passages: Sequence[Passage]) -> list[DerivedText]:
+def stamp_derived(texts: Sequence[DerivedText], passages: Sequence[Passage]) -> list[DerivedText]:
     """Each distinct text that speaks for at least one of these passages once."""
     known = {passage.id for passage in passages}
     stamped = []
@@ -32,11 +32,11 @@ def stamped_derived(texts: Sequence[DerivedText], passages: Sequence[Passage]) -
         spoken_for = tuple(id_ for id_ in dict.fromkeys(text.passage_ids) if id_ in known)
         # A derived text leads to its passages; without any it leads nowhere.
         if spoken_for and text.text.strip():
-            id_ = _id("v", *spoken_for, text.kind, text.prompt, text.model, text.text)
+            id_ = _build_id("v", *spoken_for, text.kind, text.prompt, text.model, text.text)
             stamped.append(replace(text, id=id_, passage_ids=spoken_for))
     return list({one.id: one for one in stamped}.values())
 
 
-def _id(prefix: str, *parts: str) -> str:
+def _build_id(prefix: str, *parts: str) -> str:
     joined = "".join(f"{len(part)}:{part}" for part in parts)
-    return prefix + content_hash(joined.encode("utf-8", "surrogatepass"))[:16]
+    return prefix + hash_content(joined.encode("utf-8", "surrogatepass"))[:16]

@@ -10,24 +10,24 @@ from argot.corpus.store.change_counter import count_change
 from argot.databases import Connection
 from argot.types import TAG, Document, DocumentField, QuestionScope
 
-MOST_FIELDS = 40
+MAX_FIELDS = 40
 """Of one document that are kept; a file may hold any number of properties."""
-LONGEST_VALUE = 200
+MAX_VALUE_CHARS = 200
 """Characters. What is longer is no label but a text."""
 
 
-def usable(fields: Iterable[DocumentField]) -> list[DocumentField]:
-    """Those that can be kept, each once: short, not empty, their names in lower case."""
-    tidy = (DocumentField(_line(one.name).lower(), _line(one.value)) for one in fields)
-    fit = (one for one in tidy if one.name and one.value and len(one.name) <= 60 and len(one.value) <= LONGEST_VALUE)
-    return list(dict.fromkeys(fit))[:MOST_FIELDS]
+def filter_usable(fields: Iterable[DocumentField]) -> list[DocumentField]:
+    """Return the fields that can be kept, each once: short, not empty, their names in lower case."""
+    tidy = (DocumentField(_join_lines(one.name).lower(), _join_lines(one.value)) for one in fields)
+    fit = (one for one in tidy if one.name and one.value and len(one.name) <= 60 and len(one.value) <= MAX_VALUE_CHARS)
+    return list(dict.fromkeys(fit))[:MAX_FIELDS]
 
 
 # -- writing, inside the caller's transaction -----------------------------------------------------------------------
 
 
-def put_read(connection: Connection, document: Document) -> None:
-    """What was read from the file takes the place of what was read before; what a manager gave stays."""
+def replace_read_fields(connection: Connection, document: Document) -> None:
+    """Replace the fields read from the file; those that a manager gave stay."""
     connection.execute("DELETE FROM document_fields WHERE document = ? AND origin = 'file'", (document.id,))
     rows = connection.execute(
         "SELECT DISTINCT name FROM document_fields WHERE document = ? AND origin = 'given'", (document.id,)
@@ -42,8 +42,8 @@ def put_tags(connection: Connection, document: str, tags: Sequence[str]) -> None
     _insert(connection, document, [DocumentField(TAG, tag) for tag in tags], "tag")
 
 
-def put_given(connection: Connection, document: str, fields: Sequence[DocumentField]) -> None:
-    """These are what a manager says of the document from now on; of the same names the file is not asked."""
+def replace_given_fields(connection: Connection, document: str, fields: Sequence[DocumentField]) -> None:
+    """Replace the fields that a manager gave; they hide those of the same names from the file."""
     connection.execute("DELETE FROM document_fields WHERE document = ? AND origin = 'given'", (document,))
     names = json.dumps([one.name for one in fields])
     connection.execute(
@@ -66,9 +66,9 @@ def _insert(connection: Connection, document: str, fields: Iterable[DocumentFiel
 # -- reading --------------------------------------------------------------------------------------------------------
 
 
-def documents_within(connection: Connection, scope: QuestionScope, audiences: Sequence[int] | None) -> frozenset[str]:
+def find_documents(connection: Connection, scope: QuestionScope, audiences: Sequence[int] | None) -> frozenset[str]:
     """Ids of the documents in the scope. `audiences`: numbers of those that may be found; None: all there are."""
-    clauses, values = _clauses(scope)
+    clauses, values = _build_clauses(scope)
     if audiences is not None:
         clauses.append(_READABLE)
         values.append(json.dumps(list(audiences)))
@@ -76,13 +76,13 @@ def documents_within(connection: Connection, scope: QuestionScope, audiences: Se
     return frozenset(id_ for (id_,) in connection.execute(sql, values))
 
 
-def given_fields(connection: Connection, document: str) -> list[DocumentField]:
-    """What managers gave a document (id), as against what was read from its file."""
+def read_given_fields(connection: Connection, document: str) -> list[DocumentField]:
+    """Return the fields that managers gave a document (id), without those read from its file."""
     sql = "SELECT name, value FROM document_fields WHERE document = ? AND origin = 'given' ORDER BY name, value"
     return [DocumentField(*row) for row in connection.execute(sql, (document,))]
 
 
-def field_names(connection: Connection, audiences: Sequence[int] | None) -> list[str]:
+def list_field_names(connection: Connection, audiences: Sequence[int] | None) -> list[str]:
     """The names of all fields of documents that may be found."""
     sql = "SELECT DISTINCT f.name FROM document_fields AS f"
     values: list[str] = []
@@ -92,7 +92,7 @@ def field_names(connection: Connection, audiences: Sequence[int] | None) -> list
     return sorted(name for (name,) in connection.execute(sql, values))
 
 
-def known_field_values(connection: Connection, name: str, audiences: Sequence[int] | None, limit: int) -> list[str]:
+def list_field_values(connection: Connection, name: str, audiences: Sequence[int] | None, limit: int) -> list[str]:
     """The values that most documents that may be found have of the field, in the order of the alphabet."""
     sql = "SELECT min(f.value) FROM document_fields AS f JOIN documents AS d ON d.id = f.document WHERE f.name = ?"
     values: list[str | int] = [name]
@@ -106,9 +106,9 @@ def known_field_values(connection: Connection, name: str, audiences: Sequence[in
 _READABLE = "d.audience IN (SELECT CAST(value AS INTEGER) FROM json_each(?))"
 
 
-def _clauses(scope: QuestionScope) -> tuple[list[str], list[str]]:
+def _build_clauses(scope: QuestionScope) -> tuple[list[str], list[str]]:
     clauses, values = [], []
-    for name, wanted in _by_name(scope):
+    for name, wanted in _group_by_name(scope):
         clauses.append(
             "d.id IN (SELECT document FROM document_fields WHERE name = ? "
             "AND folded IN (SELECT value FROM json_each(?)))"
@@ -121,12 +121,12 @@ def _clauses(scope: QuestionScope) -> tuple[list[str], list[str]]:
     return clauses, values
 
 
-def _by_name(scope: QuestionScope) -> Iterator[tuple[str, list[str]]]:
+def _group_by_name(scope: QuestionScope) -> Iterator[tuple[str, list[str]]]:
     if scope.tags:
         yield TAG, list(scope.tags)
     for name, some in groupby(sorted(scope.fields), key=lambda one: one.name):
         yield name, [one.value for one in some]
 
 
-def _line(text: str) -> str:
+def _join_lines(text: str) -> str:
     return " ".join(text.split())

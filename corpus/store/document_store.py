@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from argot.corpus.database import CorpusDatabase, SqliteCorpusDatabase
-from argot.corpus.document_ids import content_hash
+from argot.corpus.document_ids import hash_content
 from argot.corpus.fifo_cache import SizedCache
-from argot.corpus.keyword.keyword_index import WORDS_TO_FORGET, build_missing_blocks, keyword_index_of
+from argot.corpus.keyword.keyword_index import WORDS_TO_FORGET, build_missing_blocks, choose_keyword_index
 from argot.corpus.store import document_fields
 from argot.corpus.store.blobs import Blobs, FolderBlobs
 from argot.corpus.store.row_mapping import (
@@ -23,14 +23,14 @@ from argot.corpus.store.row_mapping import (
     DOCUMENT_TABLES,
     PASSAGE_COLUMNS,
     Revision,
-    document_of,
-    passage_of,
-    stored_audience,
+    build_document,
+    build_passage,
+    load_audience,
 )
 from argot.corpus.vector_ids import KINDS, TABLES, VectorKind
 from argot.databases import Connection
 from argot.errors import InvalidInput, NotFound
-from argot.remedies import damaged_store, init_command
+from argot.remedies import build_damage_error, init_command
 from argot.types import Audience, DerivedText, Document, Passage, Principal, QuestionScope, Triple, is_of_thread
 
 _FETCHED = 50
@@ -66,7 +66,7 @@ class CorpusStore:
         exists = path.exists() and path.stat().st_size > 0
         # A new, empty database would hide that the old one was lost.
         if not exists and (path.parent / "vectors" / "CURRENT").exists():
-            raise damaged_store(path, "the file is missing or empty")
+            raise build_damage_error(path, "the file is missing or empty")
         if not exists and read_only:
             raise NotFound(f"There is no knowledge base in {path.parent}. Make one with: {init_command(path.parent)}")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -81,17 +81,17 @@ class CorpusStore:
     @property
     def version(self) -> int:
         """Grows with every change to documents: what was computed from them under another number is stale."""
-        return _version(self._connection)
+        return _read_version(self._connection)
 
     def cache_key(self, principal: Principal) -> CacheKey:
-        """What all that is worked out from the passages for this principal depends on.
+        """Return the key of everything that is computed from the passages for this principal.
 
         It is the same for all who may read the same, and another one as soon as a document changes.
         """
         key = (self.version, principal.sees_all, principal.tokens)
         found: CacheKey | None = self._cache_keys.get(key)
         if found is None:
-            with self._readable(principal) as (connection, audiences):
+            with self._read_audiences(principal) as (connection, audiences):
                 found = _cache_key(connection, audiences)
             self._cache_keys.put(key, found)
         return found
@@ -101,12 +101,12 @@ class CorpusStore:
     def documents(self, principal: Principal) -> list[Document]:
         sql = f"SELECT {DOCUMENT_COLUMNS} FROM {DOCUMENT_TABLES} ORDER BY d.uri"  # noqa: S608
         rows = self.database.rows_for(principal, sql)
-        return [document for document in map(document_of, rows) if principal.may_read(document.audience)]
+        return [document for document in map(build_document, rows) if principal.may_read(document.audience)]
 
-    def documents_of_conversation(self, principal: Principal) -> list[Document]:
-        """What was put into the conversation at hand, oldest first. Quick, however many documents there are."""
+    def list_conversation_documents(self, principal: Principal) -> list[Document]:
+        """List the documents of the conversation at hand, oldest first. Quick, however many documents there are."""
         audiences = self._connection.execute("SELECT n, tokens FROM audiences").fetchall()
-        own = [n for n, tokens in audiences if is_of_thread(one := stored_audience(tokens)) and principal.may_read(one)]
+        own = [n for n, tokens in audiences if is_of_thread(one := load_audience(tokens)) and principal.may_read(one)]
         if not own:
             return []
         rows = self._connection.execute(  # by then a number may stand for others: each is checked once more
@@ -114,7 +114,7 @@ class CorpusStore:
             WHERE d.audience IN (SELECT CAST(value AS INTEGER) FROM json_each(?)) ORDER BY r.added_at, d.uri""",  # noqa: S608
             (json.dumps(own),),
         )
-        return [document for document in map(document_of, rows) if principal.may_read(document.audience)]
+        return [document for document in map(build_document, rows) if principal.may_read(document.audience)]
 
     def document(self, principal: Principal, id_or_name_or_uri: str) -> Document:
         """The document of this id, URI, path or name.
@@ -169,9 +169,9 @@ class CorpusStore:
         documents: dict[str, Document] = {}
         for row in rows:
             # 12 columns of the passage, then those of its document. Many rows share a document.
-            document = documents.get(row[12]) or documents.setdefault(row[12], document_of(row[12:]))
+            document = documents.get(row[12]) or documents.setdefault(row[12], build_document(row[12:]))
             if principal.may_read(document.audience):
-                found[row[0]] = (passage_of(row[:12]), document)
+                found[row[0]] = (build_passage(row[:12]), document)
         return {id_: found[id_] for id_ in dict.fromkeys(ids) if id_ in found}
 
     def passage_ids(self, limit: int) -> list[str]:
@@ -180,7 +180,7 @@ class CorpusStore:
         return [id_ for (id_,) in rows]
 
     def live(self, ids: Iterable[str]) -> set[str]:
-        """Those of these ids that are passages, whoever may read them."""
+        """Return the ids, among these, that are passages, whoever may read them."""
         listed = json.dumps(list(ids))
         rows = self._connection.execute(
             "SELECT id FROM passages WHERE id IN (SELECT value FROM json_each(?))", (listed,)
@@ -196,27 +196,27 @@ class CorpusStore:
             WHERE d.id = ? ORDER BY p.ordinal""",  # noqa: S608
             (document_id,),
         )
-        return [passage_of(row[1:]) for row in rows if principal.may_read(stored_audience(row[0]))]
+        return [build_passage(row[1:]) for row in rows if principal.may_read(load_audience(row[0]))]
 
     def documents_within(self, principal: Principal, scope: QuestionScope) -> frozenset[str]:
         """Ids of the documents in the scope that this principal may read, and of those of the conversation at hand."""
-        with self._readable(principal) as (connection, audiences):
+        with self._read_audiences(principal) as (connection, audiences):
             key = (*_cache_key(connection, audiences), scope)
             found: frozenset[str] | None = self._scopes.get(key)
             if found is None:
-                found = document_fields.documents_within(connection, scope, audiences)
+                found = document_fields.find_documents(connection, scope, audiences)
                 self._scopes.put(key, found)
-        return found | {one.id for one in self.documents_of_conversation(principal)}
+        return found | {one.id for one in self.list_conversation_documents(principal)}
 
     def field_names(self, principal: Principal) -> list[str]:
         """The names of the fields of all documents that this principal may read."""
-        with self._readable(principal) as (connection, audiences):
-            return document_fields.field_names(connection, audiences)
+        with self._read_audiences(principal) as (connection, audiences):
+            return document_fields.list_field_names(connection, audiences)
 
     def field_values(self, principal: Principal, name: str, limit: int) -> list[str]:
         """The values of the field that most of the documents have that this principal may read."""
-        with self._readable(principal) as (connection, audiences):
-            return document_fields.known_field_values(connection, name, audiences, limit)
+        with self._read_audiences(principal) as (connection, audiences):
+            return document_fields.list_field_values(connection, name, audiences, limit)
 
     def derived(self, principal: Principal, ids: Sequence[str]) -> dict[str, DerivedText]:
         rows = self.database.rows_for(
@@ -231,11 +231,11 @@ class CorpusStore:
         found = {
             id_: DerivedText(id_, kind, text, tuple(json.loads(passages)), prompt, model)
             for tokens, id_, kind, text, prompt, model, passages in rows
-            if principal.may_read(stored_audience(tokens))
+            if principal.may_read(load_audience(tokens))
         }
         return {id_: found[id_] for id_ in dict.fromkeys(ids) if id_ in found}
 
-    def questions_of(self, principal: Principal, passages: Sequence[str]) -> list[DerivedText]:
+    def list_questions(self, principal: Principal, passages: Sequence[str]) -> list[DerivedText]:
         """The questions that were derived from these passages, in their order."""
         rows = self.database.rows_for(
             principal,
@@ -255,11 +255,11 @@ class CorpusStore:
             WHERE t.id IN (SELECT value FROM json_each(?))""",
             (json.dumps(list(ids)),),
         )
-        found = {row[1]: Triple(*row[1:]) for row in rows if principal.may_read(stored_audience(row[0]))}
+        found = {row[1]: Triple(*row[1:]) for row in rows if principal.may_read(load_audience(row[0]))}
         return {id_: found[id_] for id_ in dict.fromkeys(ids) if id_ in found}
 
     def readable(self, principal: Principal, kind: VectorKind, ids: Sequence[str]) -> set[str]:
-        """Those of the ids that stand for something live that this principal may read."""
+        """Return the ids that stand for something live that this principal may read."""
         rows = self.database.rows_for(
             principal,
             f"""SELECT t.id, a.tokens
@@ -267,7 +267,7 @@ class CorpusStore:
             WHERE t.id IN (SELECT value FROM json_each(?))""",  # noqa: S608
             (json.dumps(list(ids)),),
         )
-        return {id_ for id_, tokens in rows if principal.may_read(stored_audience(tokens))}
+        return {id_ for id_, tokens in rows if principal.may_read(load_audience(tokens))}
 
     # -- keyword search and statistics ------------------------------------------------------------------------------
 
@@ -277,57 +277,57 @@ class CorpusStore:
         """(passage id, BM25 score), best first. Any text is a valid query; one without words finds nothing."""
         if documents is not None:
             return self._search("passage", principal, query, limit, documents)
-        with self._readable(principal) as (connection, audiences):
+        with self._read_audiences(principal) as (connection, audiences):
             key = (*_cache_key(connection, audiences), query)
             fetched, found = self._searches.get(key) or (0, [])
             if fetched < limit:
                 fetched = max(limit, _FETCHED)
-                found = keyword_index_of(connection).search_keywords(connection, "passage", query, audiences, fetched)
+                found = choose_keyword_index(connection).search_keywords(
+                    connection, "passage", query, audiences, fetched
+                )
                 self._searches.put(key, (fetched, found))
             return found[:limit]
 
-    def keyword_search_derived(
+    def search_derived_keywords(
         self, principal: Principal, query: str, limit: int, documents: Documents = None
     ) -> list[tuple[str, float]]:
         return self._search("derived", principal, query, limit, documents)
 
-    def keyword_search_triples(self, principal: Principal, query: str, limit: int) -> list[tuple[str, float]]:
+    def search_triple_keywords(self, principal: Principal, query: str, limit: int) -> list[tuple[str, float]]:
         return self._search("triple", principal, query, limit)
 
     def phrase_count(self, principal: Principal, phrase: str) -> int:
-        """How many passages hold these words in this order (stemmed), in headings or text."""
-        with self._readable(principal) as (connection, audiences):
+        """Return how many passages hold these words in this order (stemmed), in headings or text."""
+        with self._read_audiences(principal) as (connection, audiences):
             key = (*_cache_key(connection, audiences), phrase)
             count: int | None = self._counts.get(key)
             if count is None:
-                count = keyword_index_of(connection).count_phrase(connection, phrase, audiences)
+                count = choose_keyword_index(connection).count_phrase(connection, phrase, audiences)
                 self._counts.put(key, count)
             return count
 
-    def passages_with(self, principal: Principal, phrase: str, limit: int) -> list[str]:
+    def find_phrase(self, principal: Principal, phrase: str, limit: int) -> list[str]:
         """Ids of passages that hold the phrase, best by BM25 first."""
-        with self._readable(principal) as (connection, audiences):
-            found = keyword_index_of(connection).with_phrase(connection, phrase, audiences, limit)
+        with self._read_audiences(principal) as (connection, audiences):
+            found = choose_keyword_index(connection).with_phrase(connection, phrase, audiences, limit)
             return [id_ for id_, _ in found]
 
-    def passage_count(self, principal: Principal) -> int:
-        with self._readable(principal) as (connection, audiences):
+    def count_passages(self, principal: Principal) -> int:
+        with self._read_audiences(principal) as (connection, audiences):
             if audiences is None:
                 return int(connection.execute("SELECT count(*) FROM passages").fetchone()[0])
             sql = "SELECT count(*) FROM passages WHERE audience IN (SELECT CAST(value AS INTEGER) FROM json_each(?))"
             return int(connection.execute(sql, (json.dumps(audiences),)).fetchone()[0])
 
-    def audience_sets(self, principal: Principal) -> list[Audience]:
+    def list_audiences(self, principal: Principal) -> list[Audience]:
         """The distinct audiences of documents this principal may read."""
         rows = self.database.rows_for(principal, "SELECT tokens FROM audiences ORDER BY tokens")
-        return [
-            audience for audience in (stored_audience(tokens) for (tokens,) in rows) if principal.may_read(audience)
-        ]
+        return [audience for audience in (load_audience(tokens) for (tokens,) in rows) if principal.may_read(audience)]
 
     # -- checks -----------------------------------------------------------------------------------------------------
 
     def faults(self) -> Iterator[str]:
-        """What is wrong with the database and the originals, one sentence each. Reads everything: not for start-up."""
+        """Yield the faults of the database and the originals, one sentence each. Reads everything: not for start-up."""
         if broken := list(self.database.faults()):
             yield from broken
             return
@@ -336,7 +336,7 @@ class CorpusStore:
         for hash_ in hashes:
             if hash_ not in self.blobs:
                 yield f"The original {hash_} is missing from {self.blobs.place}"
-            elif content_hash(self.blobs.get(hash_)) != hash_:
+            elif hash_content(self.blobs.get(hash_)) != hash_:
                 yield f"The original {hash_} in {self.blobs.place} is not as it was put in"
 
     # -- parts ------------------------------------------------------------------------------------------------------
@@ -350,7 +350,7 @@ class CorpusStore:
         if due is None:
             return
         for kind in KINDS:
-            keyword_index_of(self._connection).forget_deleted(self.database, kind)
+            choose_keyword_index(self._connection).forget_deleted(self.database, kind)
         with self.database.writing() as connection:
             connection.execute("DELETE FROM meta WHERE key = ?", (WORDS_TO_FORGET,))
 
@@ -363,14 +363,14 @@ class CorpusStore:
         return self.database.connection()
 
     @contextmanager
-    def _readable(self, principal: Principal) -> Iterator[tuple[Connection, list[int] | None]]:
+    def _read_audiences(self, principal: Principal) -> Iterator[tuple[Connection, list[int] | None]]:
         """The numbers of the audiences this principal may read (None: all), and reads that see the same state.
 
         Without the common state a number could come to mean another set of readers between two reads.
         """
         with self.database.reading(principal) as connection:
             rows = connection.execute("SELECT n, tokens FROM audiences").fetchall()
-            numbers = [n for n, tokens in rows if principal.may_read(stored_audience(tokens))]
+            numbers = [n for n, tokens in rows if principal.may_read(load_audience(tokens))]
             yield connection, None if len(numbers) == len(rows) else numbers
 
     def _search(
@@ -381,8 +381,10 @@ class CorpusStore:
         limit: int,
         documents: Documents = None,
     ) -> list[tuple[str, float]]:
-        with self._readable(principal) as (connection, audiences):
-            return keyword_index_of(connection).search_keywords(connection, kind, query, audiences, limit, documents)
+        with self._read_audiences(principal) as (connection, audiences):
+            return choose_keyword_index(connection).search_keywords(
+                connection, kind, query, audiences, limit, documents
+            )
 
     def _revision_row(self, principal: Principal, revision_id: str, columns: str) -> tuple[Any, ...]:
         rows = self.database.rows_for(
@@ -393,23 +395,23 @@ class CorpusStore:
             (revision_id,),
         )
         # One error for both: nobody learns that there is something they may not read.
-        if not rows or not principal.may_read(stored_audience(rows[0][0])):
+        if not rows or not principal.may_read(load_audience(rows[0][0])):
             raise NotFound(f"There is no revision '{revision_id}'.")
         return tuple(rows[0])[1:]
 
 
 def _cache_key(connection: Connection, audiences: list[int] | None) -> CacheKey:
     # Part of every cache key: a change of documents or of readers makes another one.
-    return _version(connection), None if audiences is None else tuple(audiences)
+    return _read_version(connection), None if audiences is None else tuple(audiences)
 
 
-def _version(connection: Connection) -> int:
+def _read_version(connection: Connection) -> int:
     row = connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
     return int(row[0]) if row else 0
 
 
 def _is_path_of(wanted: str, uri: str) -> bool:
-    """Whether the words given on a command line are the path of the file that was added under this URI."""
+    """Return whether the words given on a command line are the path of the file that was added under this URI."""
     if not uri.startswith("file:") or "\x00" in wanted:
         return False
     try:

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from argot.clock import timestamp
-from argot.corpus.store.document_fields import put_given
+from argot.corpus.store.document_fields import replace_given_fields
 from argot.corpus.store.document_store import CorpusStore
-from argot.corpus.store.row_mapping import stored_audience
+from argot.corpus.store.row_mapping import load_audience
 from argot.databases import Connection
 from argot.document_names import name_in
 from argot.errors import InvalidInput, NotFound
@@ -43,7 +43,7 @@ class RemovedDocument:
 
 @dataclass(frozen=True, slots=True)
 class ErasedDocuments:
-    """What is known of documents while they are erased: by it others find what they made of them.
+    """The traces of documents that are being erased, by which others find what they made of them.
 
     `texts`: the Markdown of all their revisions; `originals`: the hashes of their files; `passages`: ids of those that
     they had when they were removed.
@@ -56,8 +56,8 @@ class ErasedDocuments:
     originals: frozenset[str]
 
 
-def removed_documents(store: CorpusStore, principal: Principal) -> list[RemovedDocument]:
-    """Those that this principal could read, the last removed first."""
+def list_removed(store: CorpusStore, principal: Principal) -> list[RemovedDocument]:
+    """List the removed documents that this principal could read, the last removed first."""
     rows = store.database.connection().execute(
         """SELECT d.id, d.uri, d.title, r.media_type, r.content_hash, d.tags, d.tokens, d.passages, d.removed_at
         FROM removed_documents AS d JOIN removed_revisions AS r ON r.id = d.revision
@@ -73,16 +73,16 @@ def removed_documents(store: CorpusStore, principal: Principal) -> list[RemovedD
             media_type=media_type,
             content_hash=content_hash,
             tags=tuple(json.loads(tags)),
-            audience=stored_audience(tokens),
+            audience=load_audience(tokens),
             passages=passages,
             removed_at=removed_at,
         )
         for id_, uri, title, media_type, content_hash, tags, tokens, passages, removed_at in rows
-        if principal.may_read(stored_audience(tokens))
+        if principal.may_read(load_audience(tokens))
     ]
 
 
-def removed_document(store: CorpusStore, principal: Principal, id_or_name_or_uri: str) -> RemovedDocument:
+def find_removed(store: CorpusStore, principal: Principal, id_or_name_or_uri: str) -> RemovedDocument:
     """The removed document of this id, URI or name.
 
     Raises:
@@ -90,7 +90,7 @@ def removed_document(store: CorpusStore, principal: Principal, id_or_name_or_uri
         InvalidInput: several have this name.
     """
     wanted = id_or_name_or_uri
-    removed = removed_documents(store, principal)
+    removed = list_removed(store, principal)
     found = [one for one in removed if wanted in {one.id, one.uri}] or [one for one in removed if one.name == wanted]
     if len(found) > 1:
         uris = "\n".join(f"  {one.uri}" for one in found)
@@ -101,18 +101,18 @@ def removed_document(store: CorpusStore, principal: Principal, id_or_name_or_uri
 
 
 def is_in_again(store: CorpusStore, document: str) -> bool:
-    """Whether a removed document (id) has been added again meanwhile, whoever may read it."""
+    """Return whether a removed document (id) has been added again meanwhile, whoever may read it."""
     row = store.database.connection().execute("SELECT 1 FROM documents WHERE id = ?", (document,)).fetchone()
     return row is not None
 
 
-def removed_before(store: CorpusStore, moment: str) -> list[str]:
+def list_removed_before(store: CorpusStore, moment: str) -> list[str]:
     """Ids of what was removed before this moment (ISO 8601, UTC), whoever could read it."""
     sql = "SELECT id FROM removed_documents WHERE removed_at < ?"
     return [id_ for (id_,) in store.database.connection().execute(sql, (moment,))]
 
 
-def erased_documents(store: CorpusStore, documents: Sequence[str]) -> ErasedDocuments:
+def read_erased(store: CorpusStore, documents: Sequence[str]) -> ErasedDocuments:
     """Return what there is to know a removed document's text by; of one that is in again, only what it has no more."""
     connection = store.database.connection()
     ids, addresses, passages, texts, originals = set[str](), set[str](), set[str](), [], set[str]()
@@ -163,8 +163,8 @@ def keep_removed(connection: Connection, document: str, *, erasing: bool = False
 
 
 def take_back(connection: Connection, removed: str, document: str) -> None:
-    """What was removed is in again, as this document: its other revisions stand behind it once more, and the dustbin
-    forgets it. The id is another one where its source had been renamed before.
+    """Give a restored document its other revisions back, and take it out of the dustbin. The id is another one where
+    its source had been renamed before.
     """
     connection.execute(
         f"""INSERT INTO revisions ({_REVISION_COLUMNS})
@@ -175,7 +175,7 @@ def take_back(connection: Connection, removed: str, document: str) -> None:
     sql = "SELECT fields FROM removed_documents WHERE id = ?"
     given = [DocumentField(*pair) for (text,) in connection.execute(sql, (removed,)) for pair in json.loads(text)]
     if given:
-        put_given(connection, document, given)
+        replace_given_fields(connection, document, given)
     connection.execute("DELETE FROM removed_documents WHERE id = ?", (removed,))
 
 

@@ -16,7 +16,7 @@ WHOLE_AT_ONCE = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "az", "memory"})
 """What shows a new file when all of it is there, and never a part."""
 
 
-def blobs_at(url: str) -> Blobs:
+def open_blobs(url: str) -> Blobs:
     """
     Args:
         url: the setting 'blob_url': `file:///FOLDER`, or what fsspec takes, such as `s3://BUCKET/PREFIX`.
@@ -68,7 +68,7 @@ class FilesystemBlobs:
         if content_hash in self:
             return
         path = self._path(content_hash)
-        with self._named():
+        with self._convert_errors():
             if self._whole_at_once:
                 # No folder is made: buckets have none, and one whose name is misspelt would be made itself.
                 self._files.pipe_file(path, data)
@@ -81,32 +81,32 @@ class FilesystemBlobs:
                 self._files.mv(draft, path)
 
     def get(self, content_hash: str) -> bytes:
-        with self._named(), suppress(FileNotFoundError):
+        with self._convert_errors(), suppress(FileNotFoundError):
             return bytes(self._files.cat_file(self._path(content_hash)))
         raise DamagedStore(
             f"The original {content_hash} is missing from {self.place}. Bring it back from a backup of that."
         )
 
     def remove(self, content_hash: str) -> None:
-        with self._named(), suppress(FileNotFoundError):
+        with self._convert_errors(), suppress(FileNotFoundError):
             self._files.rm_file(self._path(content_hash))
 
     def __contains__(self, content_hash: str) -> bool:
-        with self._named():
+        with self._convert_errors():
             return bool(self._files.exists(self._path(content_hash)))
 
     def __iter__(self) -> Iterator[str]:
-        with self._named():
-            found = [path[len(self._root) + 1 :] for path in self._listed()]
+        with self._convert_errors():
+            found = [path[len(self._root) + 1 :] for path in self._list_files()]
         yield from sorted(name.replace("/", "") for name in found if "/." not in name)
 
     def remove_drafts(self) -> None:
-        with self._named():
-            for path in self._listed():
+        with self._convert_errors():
+            for path in self._list_files():
                 if path.rpartition("/")[2].startswith("."):
                     self._files.rm_file(path)
 
-    def _listed(self) -> list[str]:
+    def _list_files(self) -> list[str]:
         try:
             return [str(path) for path in self._files.find(self._root)]
         except FileNotFoundError:
@@ -116,7 +116,7 @@ class FilesystemBlobs:
         return f"{self._root}/{content_hash[:2]}/{content_hash[2:]}"
 
     @contextmanager
-    def _named(self) -> Iterator[None]:
+    def _convert_errors(self) -> Iterator[None]:
         """Each package behind fsspec has errors of its own."""
         try:
             yield

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from argot.corpus.minhash import likeness
 from argot.corpus.store.document_store import CorpusStore
-from argot.corpus.store.revision_reads import documents_with_ids
+from argot.corpus.store.revision_reads import read_documents
 from argot.databases import Connection
 from argot.types import Document, Principal
 
-NEARLY_THE_SAME = 0.8
+NEAR_DUPLICATE_SHARE = 0.8
 """Of the wording. A changed number in a short policy leaves more, another year's edition mostly less."""
-_MOST = 200
+_MAX_PAIRS = 200
 """Documents that are compared: of a form that is filled in by the thousand all are alike."""
 
 
@@ -26,11 +26,13 @@ class NearDuplicate:
     likeness: float
 
 
-def near_duplicates(store: CorpusStore, principal: Principal, document: Document | None = None) -> list[NearDuplicate]:
-    """What this principal may read and is nearly the same as the document, or as any other; the likest first."""
-    pairs = _pairs(store.database.connection(), document.id if document else None)
+def find_near_duplicates(
+    store: CorpusStore, principal: Principal, document: Document | None = None
+) -> list[NearDuplicate]:
+    """Find near duplicates of the document, or of any, that this principal may read; the likest first."""
+    pairs = _find_pairs(store.database.connection(), document.id if document else None)
     ids = sorted({id_ for first, second, _ in pairs for id_ in (first, second)})
-    readable = {one.id: one for one in documents_with_ids(store, principal, ids)}
+    readable = {one.id: one for one in read_documents(store, principal, ids)}
     found = [
         NearDuplicate(readable[first], readable[second], share)
         for first, second, share in pairs
@@ -39,13 +41,13 @@ def near_duplicates(store: CorpusStore, principal: Principal, document: Document
     return sorted(found, key=lambda one: (-one.likeness, one.document.uri, one.other.uri))
 
 
-def _pairs(connection: Connection, document: str | None) -> list[tuple[str, str, float]]:
+def _find_pairs(connection: Connection, document: str | None) -> list[tuple[str, str, float]]:
     # Each pair once; of one document those that it is the first of.
     which = "a.document < b.document" if document is None else "a.document = ? AND b.document != a.document"
     rows = connection.execute(
         f"""SELECT DISTINCT a.document, b.document FROM document_bands AS a
         JOIN document_bands AS b ON b.band = a.band AND b.part = a.part WHERE {which} LIMIT ?""",  # noqa: S608
-        (*([] if document is None else [document]), _MOST * (1 if document else 10)),
+        (*([] if document is None else [document]), _MAX_PAIRS * (1 if document else 10)),
     ).fetchall()
     ids = json.dumps(sorted({id_ for row in rows for id_ in row}))
     sketches = dict(
@@ -54,4 +56,4 @@ def _pairs(connection: Connection, document: str | None) -> list[tuple[str, str,
         )
     )
     shares = ((first, second, likeness(sketches[first], sketches[second])) for first, second in rows)
-    return [(first, second, share) for first, second, share in shares if share >= NEARLY_THE_SAME]
+    return [(first, second, share) for first, second, share in shares if share >= NEAR_DUPLICATE_SHARE]

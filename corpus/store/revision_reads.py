@@ -1,4 +1,4 @@
-"""What is known of a document besides its newest text: its revisions, and what was derived of its passages."""
+"""Reads of a document besides its newest text: its revisions, and the texts derived from its passages."""
 
 from __future__ import annotations
 
@@ -6,33 +6,33 @@ import json
 from collections.abc import Sequence
 
 from argot.corpus.store.document_store import CorpusStore
-from argot.corpus.store.row_mapping import DOCUMENT_COLUMNS, DOCUMENT_TABLES, Revision, audience_text, document_of
+from argot.corpus.store.row_mapping import DOCUMENT_COLUMNS, DOCUMENT_TABLES, Revision, build_document, dump_audience
 from argot.databases import Connection
 from argot.types import Audience, DerivedText, Document, Principal, Triple
 
 
-def documents_with_ids(store: CorpusStore, principal: Principal, ids: Sequence[str]) -> list[Document]:
-    """Those of these documents that there are and this principal may read, in the order of the ids."""
+def read_documents(store: CorpusStore, principal: Principal, ids: Sequence[str]) -> list[Document]:
+    """Return the existing documents of these ids that this principal may read, in the order of the ids."""
     rows = store.database.connection().execute(
         f"SELECT {DOCUMENT_COLUMNS} FROM {DOCUMENT_TABLES} WHERE d.id IN (SELECT value FROM json_each(?))",  # noqa: S608
         (json.dumps(list(ids)),),
     )
-    found = {one.id: one for one in map(document_of, rows) if principal.may_read(one.audience)}
+    found = {one.id: one for one in map(build_document, rows) if principal.may_read(one.audience)}
     return [found[id_] for id_ in dict.fromkeys(ids) if id_ in found]
 
 
-def same_document(connection: Connection, content: str, audience: Audience) -> Document | None:
+def find_same_document(connection: Connection, content: str, audience: Audience) -> Document | None:
     """The first document, by URI, whose live revision has this content (its hash) and that just these may read."""
     row = connection.execute(
         # From the content to its documents: going by audience, SQLite would look at every document.
         f"""SELECT {DOCUMENT_COLUMNS} FROM {DOCUMENT_TABLES} AND d.id = r.document
         WHERE r.content_hash = ? AND r.state = 'live' AND a.tokens = ? ORDER BY d.uri LIMIT 1""",  # noqa: S608
-        (content, audience_text(audience)),
+        (content, dump_audience(audience)),
     ).fetchone()
-    return None if row is None else document_of(row)
+    return None if row is None else build_document(row)
 
 
-def revisions_of(store: CorpusStore, document: Document) -> list[Revision]:
+def list_revisions(store: CorpusStore, document: Document) -> list[Revision]:
     """All revisions, the live one first and then the last added first. The caller has checked who may read it."""
     rows = store.database.connection().execute(
         """SELECT id, document, content_hash, state, superseded_by, media_type, size, added_at FROM revisions
@@ -42,25 +42,25 @@ def revisions_of(store: CorpusStore, document: Document) -> list[Revision]:
     return [Revision(*row) for row in rows]
 
 
-def with_older_revisions(store: CorpusStore) -> set[str]:
+def list_revised(store: CorpusStore) -> set[str]:
     """Ids of the documents that were replaced at least once, whoever may read them."""
     sql = "SELECT DISTINCT document FROM revisions WHERE state = 'superseded'"
     return {id_ for (id_,) in store.database.connection().execute(sql)}
 
 
-def with_derived_texts(store: CorpusStore) -> set[str]:
+def list_derived(store: CorpusStore) -> set[str]:
     """Ids of the documents of which texts or triples were derived, whoever may read them."""
     sql = "SELECT DISTINCT document FROM derived UNION SELECT DISTINCT document FROM triples"
     return {id_ for (id_,) in store.database.connection().execute(sql)}
 
 
-def underived_kinds(store: CorpusStore, kinds: Sequence[str]) -> list[str]:
-    """Those of these kinds of which no text was derived of any document, whoever may read it."""
+def list_underived_kinds(store: CorpusStore, kinds: Sequence[str]) -> list[str]:
+    """List the kinds of which no text was derived from any document, whoever may read it."""
     sql = "SELECT 1 FROM derived WHERE kind = ? LIMIT 1"
     return [kind for kind in kinds if store.database.connection().execute(sql, (kind,)).fetchone() is None]
 
 
-def derived_of(
+def read_derived(
     store: CorpusStore, principal: Principal, passages: Sequence[str]
 ) -> tuple[list[DerivedText], list[Triple]]:
     """The texts and triples that were derived from these passages (ids), of those that this principal may read."""

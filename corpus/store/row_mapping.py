@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from argot.corpus.keyword.index_terms import passage_words, text_words
+from argot.corpus.keyword.index_terms import build_passage_words, build_text_words
 from argot.types import Audience, Box, DerivedText, Document, DocumentField, Passage, Triple
 
-# In the order in which `document_of` takes them.
+# In the order in which `build_document` takes them.
 DOCUMENT_COLUMNS = """
     d.id, d.uri, d.title, r.media_type, d.revision, r.content_hash, r.added_at, d.date, d.tags, a.tokens,
     d.passages, r.size, r.warnings,
@@ -18,7 +18,7 @@ DOCUMENT_COLUMNS = """
      WHERE f.document = d.id AND f.origin != 'tag')"""
 DOCUMENT_TABLES = "documents AS d JOIN revisions AS r ON r.id = d.revision JOIN audiences AS a ON a.n = d.audience"
 
-# In the order in which `passage_of` takes them; `CorpusStore.passages` knows that there are 14.
+# In the order in which `build_passage` takes them; `CorpusStore.passages` knows that there are 14.
 PASSAGE_COLUMNS = """
     p.id, p.document, p.revision, p.ordinal, p.start, p.end, p.text, p.header, p.heading_path, p.page, p.page_kind,
     p.boxes"""
@@ -38,20 +38,20 @@ class Revision:
     added_at: str
 
 
-def audience_text(audience: Audience) -> str:
+def dump_audience(audience: Audience) -> str:
     """One spelling per set of readers."""
     return json.dumps(sorted(audience), ensure_ascii=False)
 
 
 # Many rows, few distinct sets of readers: each is parsed once.
 @lru_cache(maxsize=1_000)
-def stored_audience(text: str) -> Audience:
+def load_audience(text: str) -> Audience:
     return frozenset(json.loads(text))
 
 
 @lru_cache(maxsize=2_000)
-def document_of(row: tuple[Any, ...]) -> Document:
-    """Remembered by the whole row, as `passage_of` is: one question reads the same few a dozen times."""
+def build_document(row: tuple[Any, ...]) -> Document:
+    """Remembered by the whole row, as `build_passage` is: one question reads the same few a dozen times."""
     id_, uri, title, media_type, revision, content_hash, added_at, date, tags, tokens, *more = row
     passages, size, warnings, fields = more
     return Document(
@@ -64,7 +64,7 @@ def document_of(row: tuple[Any, ...]) -> Document:
         added_at=added_at,
         date=date,
         tags=tuple(json.loads(tags)),
-        audience=stored_audience(tokens),
+        audience=load_audience(tokens),
         passages=passages,
         size=size,
         fields=tuple(sorted(DocumentField(name, value) for name, value in json.loads(fields))),
@@ -73,7 +73,7 @@ def document_of(row: tuple[Any, ...]) -> Document:
 
 
 @lru_cache(maxsize=4_000)
-def passage_of(row: tuple[Any, ...]) -> Passage:
+def build_passage(row: tuple[Any, ...]) -> Passage:
     id_, document, revision, ordinal, start, end, text, header, path, page, page_kind, boxes = row
     return Passage(
         id=id_,
@@ -91,7 +91,7 @@ def passage_of(row: tuple[Any, ...]) -> Passage:
     )
 
 
-def passage_row(passage: Passage, title: str, audience: int) -> dict[str, Any]:
+def build_passage_row(passage: Passage, title: str, audience: int) -> dict[str, Any]:
     return {
         "id": passage.id,
         "document": passage.document_id,
@@ -106,11 +106,11 @@ def passage_row(passage: Passage, title: str, audience: int) -> dict[str, Any]:
         "page": passage.page,
         "page_kind": passage.page_kind,
         "boxes": json.dumps([[box.page, box.x0, box.y0, box.x1, box.y1] for box in passage.boxes]),
-        **passage_words(title, passage.heading_path, passage.text),
+        **build_passage_words(title, passage.heading_path, passage.text),
     }
 
 
-def derived_row(derived: DerivedText, document: str, audience: int) -> dict[str, Any]:
+def build_derived_row(derived: DerivedText, document: str, audience: int) -> dict[str, Any]:
     return {
         "id": derived.id,
         "document": document,
@@ -119,11 +119,11 @@ def derived_row(derived: DerivedText, document: str, audience: int) -> dict[str,
         "text": derived.text,
         "prompt": derived.prompt,
         "model": derived.model,
-        **text_words(derived.text),
+        **build_text_words(derived.text),
     }
 
 
-def triple_row(triple: Triple, document: str, audience: int) -> dict[str, Any]:
+def build_triple_row(triple: Triple, document: str, audience: int) -> dict[str, Any]:
     return {
         "id": triple.id,
         "document": document,
@@ -133,5 +133,5 @@ def triple_row(triple: Triple, document: str, audience: int) -> dict[str, Any]:
         "target": triple.target,
         "passage": triple.passage_id,
         "text": triple.text,
-        **text_words(triple.text),
+        **build_text_words(triple.text),
     }

@@ -1,4 +1,4 @@
-"""What changes rows of corpus.db. Every function works inside its caller's transaction."""
+"""Changes to rows of corpus.db. Every function works inside its caller's transaction."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from argot.corpus.keyword.keyword_index import WORDS_TO_FORGET, keyword_index_of
+from argot.corpus.keyword.keyword_index import WORDS_TO_FORGET, choose_keyword_index
 from argot.corpus.store import document_fields, sketches
 from argot.corpus.store.change_counter import count_change
-from argot.corpus.store.row_mapping import audience_text, derived_row, passage_row, triple_row
+from argot.corpus.store.row_mapping import build_derived_row, build_passage_row, build_triple_row, dump_audience
 from argot.corpus.store.source_metadata import NO_METADATA, SourceMetadata, put_metadata
 from argot.corpus.vector_ids import KINDS, VECTOR_TABLES
 from argot.databases import Connection
@@ -39,10 +39,10 @@ class NewRevision:
 
 def put_revision(connection: Connection, new: NewRevision) -> None:
     """Make this the live revision; the one before is superseded and no longer answers."""
-    document, tags = new.document, _tags(new.document.tags)
+    document, tags = new.document, _dump_tags(new.document.tags)
     # First, as long as the old rows are there: FTS5 takes words out by the texts they came from.
     clear(connection, document.id)
-    audience = audience_number(connection, document.audience)
+    audience = number_audience(connection, document.audience)
     connection.execute(
         "UPDATE revisions SET state = 'superseded', superseded_by = :new "
         "WHERE document = :document AND state = 'live' AND id != :new",
@@ -67,28 +67,28 @@ def put_revision(connection: Connection, new: NewRevision) -> None:
         ),
     )
     put_metadata(connection, document.id, new.metadata)
-    document_fields.put_read(connection, document)
+    document_fields.replace_read_fields(connection, document)
     sketches.put_sketch(connection, document.id, new.sketch)
     # Before its passages, whose rows refer to it.
     _put_revision(connection, new)
-    title = searched_title(document.title, new.header)
-    _insert(connection, "passages", (passage_row(passage, title, audience) for passage in new.passages))
+    title = build_searched_title(document.title, new.header)
+    _insert(connection, "passages", (build_passage_row(passage, title, audience) for passage in new.passages))
     insert_derived(connection, new.derived, document.id, audience)
     insert_triples(connection, new.triples, document.id, audience)
     for kind in KINDS:
-        keyword_index_of(connection).insert_rows(connection, kind, document.id)
-    touch(connection)
+        choose_keyword_index(connection).insert_rows(connection, kind, document.id)
+    count_document_change(connection)
 
 
-def searched_title(title: str, header: str) -> str:
-    """What the keyword index holds as the title of each passage."""
+def build_searched_title(title: str, header: str) -> str:
+    """Build the title of each passage for the keyword index."""
     return f"{header} {title}".strip()
 
 
 def insert_derived(connection: Connection, texts: Sequence[DerivedText], document: str, audience: int) -> None:
     """The rows of derived texts, without the keyword index; `audience` is a number of the table of that name."""
-    _insert(connection, "derived", (derived_row(text, document, audience) for text in texts))
-    _insert(connection, "derived_passages", _links(texts))
+    _insert(connection, "derived", (build_derived_row(text, document, audience) for text in texts))
+    _insert(connection, "derived_passages", _build_links(texts))
 
 
 def insert_triples(
@@ -102,13 +102,13 @@ def insert_triples(
 ) -> None:
     """The same for triples. Without prompt and model they came with the document."""
     made_by = {"prompt": prompt, "model": model}
-    _insert(connection, "triples", ({**triple_row(triple, document, audience), **made_by} for triple in triples))
+    _insert(connection, "triples", ({**build_triple_row(triple, document, audience), **made_by} for triple in triples))
 
 
 def clear(connection: Connection, document: str) -> None:
     """Delete everything that searches could find of a document; its revisions stay."""
     for kind in KINDS:
-        keyword_index_of(connection).delete_rows(connection, kind, document)
+        choose_keyword_index(connection).delete_rows(connection, kind, document)
     for table in (*VECTOR_TABLES, "triples", "derived", "passages", "derivation_states"):
         connection.execute(f"DELETE FROM {table} WHERE document = ?", (document,))  # noqa: S608
 
@@ -119,29 +119,29 @@ def remove_rows(connection: Connection, document: str) -> None:
     connection.execute("DELETE FROM documents WHERE id = ?", (document,))  # revisions follow
     # FTS5 keeps the words of deleted rows until its pieces are merged: see `Fts5Index.forget_deleted`.
     connection.execute("INSERT INTO meta (key, value) VALUES (?, 'due') ON CONFLICT DO NOTHING", (WORDS_TO_FORGET,))
-    touch(connection)
+    count_document_change(connection)
 
 
 def relabel_rows(connection: Connection, document: str, audience: Audience, tags: Sequence[str]) -> None:
     """Change who may read a document, and its tags, leaving its content."""
-    number = audience_number(connection, audience)
-    connection.execute("UPDATE documents SET audience = ?, tags = ? WHERE id = ?", (number, _tags(tags), document))
+    number = number_audience(connection, audience)
+    connection.execute("UPDATE documents SET audience = ?, tags = ? WHERE id = ?", (number, _dump_tags(tags), document))
     document_fields.put_tags(connection, document, tags)
     # Each row carries the number, so that a search is narrowed without joining `documents`.
     for table in ("passages", "derived", "triples"):
         connection.execute(f"UPDATE {table} SET audience = ? WHERE document = ?", (number, document))  # noqa: S608
     for kind in KINDS:
-        keyword_index_of(connection).relabel_rows(connection, kind, document)
-    touch(connection)
+        choose_keyword_index(connection).relabel_rows(connection, kind, document)
+    count_document_change(connection)
 
 
-def audience_number(connection: Connection, audience: Audience) -> int:
-    text = audience_text(audience)
+def number_audience(connection: Connection, audience: Audience) -> int:
+    text = dump_audience(audience)
     connection.execute("INSERT INTO audiences (tokens) VALUES (?) ON CONFLICT DO NOTHING", (text,))
     return int(connection.execute("SELECT n FROM audiences WHERE tokens = ?", (text,)).fetchone()[0])
 
 
-def touch(connection: Connection) -> None:
+def count_document_change(connection: Connection) -> None:
     """Forget audiences that no document has any more, and count the change: what is cached by version is stale now."""
     # A freed number may be given to other readers, hence reads by number share one state (`_readable`).
     connection.execute("DELETE FROM audiences WHERE n NOT IN (SELECT audience FROM documents)")
@@ -172,7 +172,7 @@ def _put_revision(connection: Connection, new: NewRevision) -> None:
     )
 
 
-def _links(derived: Iterable[DerivedText]) -> Iterable[dict[str, Any]]:
+def _build_links(derived: Iterable[DerivedText]) -> Iterable[dict[str, Any]]:
     for text in derived:
         for ordinal, passage in enumerate(dict.fromkeys(text.passage_ids)):
             yield {"derived": text.id, "passage": passage, "ordinal": ordinal}
@@ -187,5 +187,5 @@ def _insert(connection: Connection, table: str, rows: Iterable[dict[str, Any]]) 
         connection.executemany(f"INSERT INTO {table} ({columns}) VALUES ({values})", chain([first], coming))  # noqa: S608
 
 
-def _tags(tags: Sequence[str]) -> str:
+def _dump_tags(tags: Sequence[str]) -> str:
     return json.dumps(sorted(set(tags)), ensure_ascii=False)

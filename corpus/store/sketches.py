@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from argot.corpus.minhash import HASHES
+from argot.corpus.minhash import SKETCH_HASHES
 from argot.databases import Connection
 
-_ROWS = 8
+_BAND_ROWS = 8
 """Numbers of a band: two texts that share 0.8 have one of the 16 bands in common in 95 of 100 cases, 0.9: in all."""
-_BYTES = 4
+_HASH_BYTES = 4
 
 
 def put_sketch(connection: Connection, document: str, sketch: bytes) -> None:
@@ -16,6 +16,6 @@ def put_sketch(connection: Connection, document: str, sketch: bytes) -> None:
         connection.execute(f"DELETE FROM {table} WHERE document = ?", (document,))  # noqa: S608
     if sketch:
         connection.execute("INSERT INTO document_sketches (document, sketch) VALUES (?, ?)", (document, sketch))
-        size = _ROWS * _BYTES
-        bands = [(document, n, sketch[n * size : (n + 1) * size]) for n in range(HASHES // _ROWS)]
+        size = _BAND_ROWS * _HASH_BYTES
+        bands = [(document, n, sketch[n * size : (n + 1) * size]) for n in range(SKETCH_HASHES // _BAND_ROWS)]
         connection.executemany("INSERT INTO document_bands (document, band, part) VALUES (?, ?, ?)", bands)

@@ -1,4 +1,4 @@
-"""What a source says of a document beside its content: a table of corpus.db, kept when the document is read again."""
+"""A source's metadata about a document: a table of corpus.db, kept when the document is read again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from argot.databases import Connection
 
 @dataclass(frozen=True, slots=True)
 class SourceMetadata:
-    """What stands in no file, or not reliably. Empty: the source does not say. `date`: ISO 8601, at least the year.
+    """Metadata that stands in no file, or not reliably. Empty: the source does not say. `date`: ISO 8601, at least the
+    year.
 
     A title or date goes before what the reader finds; `labels` become tags of the document.
     """
@@ -24,7 +25,7 @@ class SourceMetadata:
 NO_METADATA = SourceMetadata()
 
 
-def stored_metadata(connection: Connection, document: str) -> SourceMetadata:
+def read_metadata(connection: Connection, document: str) -> SourceMetadata:
     sql = "SELECT title, date, author, labels FROM source_metadata WHERE document = ?"
     row = connection.execute(sql, (document,)).fetchone()
     if row is None:
@@ -34,7 +35,7 @@ def stored_metadata(connection: Connection, document: str) -> SourceMetadata:
 
 
 def put_metadata(connection: Connection, document: str, metadata: SourceMetadata) -> None:
-    """Within the caller's transaction."""
+    """Store the metadata within the caller's transaction."""
     if metadata == NO_METADATA:
         connection.execute("DELETE FROM source_metadata WHERE document = ?", (document,))
         return

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from argot.profile import PROFILES, Profile, SwitchValue, changed_profile
+from argot.profile import PROFILES, Profile, SwitchValue, change_profile
 from argot.types import DerivableKind
 
 Measure = Literal[
@@ -99,7 +99,7 @@ class Experiment:
 
     def profile_of(self, row: PaperRow) -> Profile:
         changes = {**ALONE, **self.profile, **row.switches}
-        return changed_profile(PROFILES["default"], changes).model_copy(update={"name": row.label})
+        return change_profile(PROFILES["default"], changes).model_copy(update={"name": row.label})
 
     @property
     def measures(self) -> frozenset[Measure]:

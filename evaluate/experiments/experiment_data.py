@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from argot.corpus.corpus import Source, sources_in
+from argot.corpus.corpus import Source, list_sources
 from argot.errors import InvalidInput
 from argot.evaluate.answer_questions import AnswerQuestion, AnswerSet, GoldSnippet, answer_set
 from argot.evaluate.answer_sets import PUBLIC_SETS, load_public_set
@@ -64,7 +64,7 @@ class DataPart:
 
     def read(self) -> Iterator[bytes]:
         """Names and contents of the documents and the glossary."""
-        sources = sources_in([self.folder / "documents"]) if self.folder else self.sources("")
+        sources = list_sources([self.folder / "documents"]) if self.folder else self.sources("")
         for one in sources:
             yield from (one.name.encode(), b"" if one.skip else one.load())
         glossary = self.glossary or (self.folder / "glossary.csv" if self.folder else None)

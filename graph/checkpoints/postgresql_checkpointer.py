@@ -24,9 +24,9 @@ from psycopg import AsyncConnection, AsyncCursor
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool
 
-from argot.databases import Additive, PerEngine, StoreMigration, without_nul
+from argot.databases import AdditiveMigration, PerEngine, StoreMigration, replace_nul
 from argot.postgresql import RECONNECT_SECONDS, WAIT_SECONDS
-from argot.postgresql_errors import postgresql_named
+from argot.postgresql_errors import convert_postgresql_errors
 
 if TYPE_CHECKING:
     from argot.postgresql import PostgresqlStores
@@ -44,7 +44,7 @@ def build_checkpoint_migrations() -> tuple[StoreMigration, ...]:
     noted = "INSERT INTO checkpoint_migrations (v) VALUES ({}) ON CONFLICT DO NOTHING"
     return tuple(
         # LangGraph's own versions stand beside each other: its migrations only add.
-        Additive(PerEngine("", f"{script.rstrip().rstrip(';')}; {noted.format(number)}"))
+        AdditiveMigration(PerEngine("", f"{script.rstrip().rstrip(';')}; {noted.format(number)}"))
         for number, script in enumerate(scripts)
     )
 
@@ -116,7 +116,7 @@ class PostgresqlTurnSaver(AsyncPostgresSaver):
     ) -> RunnableConfig:
         # Texts stand in the checkpoint's own JSON, where a definition or a document may have brought a U+0000.
         values = checkpoint["channel_values"]
-        storable = {name: without_nul(value) if isinstance(value, str) else value for name, value in values.items()}
+        storable = {name: replace_nul(value) if isinstance(value, str) else value for name, value in values.items()}
         return await super().aput(config, {**checkpoint, "channel_values": storable}, metadata, new_versions)
 
     async def aput_writes(
@@ -128,6 +128,6 @@ class PostgresqlTurnSaver(AsyncPostgresSaver):
 
     @asynccontextmanager
     async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[AsyncCursor[DictRow]]:
-        with postgresql_named(self.name):
+        with convert_postgresql_errors(self.name):
             async with super()._cursor(pipeline=pipeline) as cursor:
                 yield cursor

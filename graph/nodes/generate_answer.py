@@ -11,7 +11,7 @@ from argot.graph.prefetch import match_ahead
 from argot.graph.run_context import RunContext, count_answer_passages
 from argot.graph.state import HitRecord, State
 from argot.graph.state_records import load_hits, read_terms
-from argot.protocols import TAKEN_BACK, AnswerRequest, AnswerWriter
+from argot.protocols import RETRACTION, AnswerRequest, AnswerWriter
 from argot.results import AnsweredBy
 from argot.tools.answering.embedded_instructions import has_refusal_order, remove_orders
 from argot.tools.answering.file_outline import OutlineWriter
@@ -131,7 +131,7 @@ async def write_draft(
     try:
         async for piece in source:
             # By identity: a piece of text that happens to be equal to it (both are empty strings) is an ordinary one.
-            if piece is TAKEN_BACK:
+            if piece is RETRACTION:
                 _take_back(pieces, teller)
                 continue
             pieces.append(piece)

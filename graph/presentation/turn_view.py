@@ -50,8 +50,8 @@ from argot.graph.state_records import EXPLAINED_SENSE, find_agreed_context, get_
 from argot.graph.subjects import load_offered, write_subject_notes
 from argot.graph.thread_files import write_scope_notes
 from argot.results import (
-    NEAREST,
-    STOPPED,
+    MAX_NEAREST_TERMS,
+    STOPPED_MESSAGE,
     AskResult,
     Choice,
     FoundPassage,
@@ -116,7 +116,7 @@ def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: 
     status = _find_status(reading.turn, waiting)
     passages = build_found_passages(reading.turn, reading.passages)
     if status == "abstained":
-        passages = [*_add_excerpts(passages[:NEAREST], reading), *passages[NEAREST:]]
+        passages = [*_add_excerpts(passages[:MAX_NEAREST_TERMS], reading), *passages[MAX_NEAREST_TERMS:]]
     sentences = _build_sentences(reading)
     misses = _build_misses(reading, run, waiting=waiting or _has_open_question(turn))
     examples, scope = _write_examples(reading, run), read_scope(turn)
@@ -218,7 +218,7 @@ def _write_answer(
         case "abstained":
             # No status of its own: the turn never came to its end.
             unwritten = reading.turn.get("unwritten", False)
-            return write_abstention(passages, unwritten=unwritten) if reading.turn["status"] else STOPPED
+            return write_abstention(passages, unwritten=unwritten) if reading.turn["status"] else STOPPED_MESSAGE
         case "small_talk":
             return ""
 
@@ -232,7 +232,7 @@ def _write_small_talk(reading: _Reading, run: RunContext, examples: Sequence[str
     if kind == "library":
         return write_library(list_asked_documents(reading.turn, run))
     contexts = [context.name for context in run.glossary.contexts.all(run.principal)]
-    return write_small_talk(kind, contexts, examples, empty=not run.corpus.store.passage_count(run.principal))
+    return write_small_talk(kind, contexts, examples, empty=not run.corpus.store.count_passages(run.principal))
 
 
 def _write_examples(reading: _Reading, run: RunContext) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 from argot.graph.state import TurnPart
 from argot.graph.state_records import MIN_CLEAR_CONTEXT_SCORE, get_term
 from argot.locations import place
-from argot.results import NEAREST, FoundPassage, MissedTerm
+from argot.results import MAX_NEAREST_TERMS, FoundPassage, MissedTerm
 from argot.tools.reading.chitchat import SmallTalk
 from argot.tools.text.words import bare, content_stems
 from argot.types import Context, Document, ReadTerm, Sense, is_of_thread
@@ -113,7 +113,7 @@ def write_abstention(nearest: Sequence[FoundPassage], *, unwritten: bool = False
     )
     if not nearest:
         return said if unwritten else "The documents do not answer this, and contain nothing close to it."
-    shown = "\n".join(map(_format_passage, nearest[:NEAREST]))
+    shown = "\n".join(map(_format_passage, nearest[:MAX_NEAREST_TERMS]))
     return f"{said} The nearest passages are:\n{shown}"
 
 

@@ -2,19 +2,19 @@
 
 from typing import TYPE_CHECKING
 
-from argot.lazy import lazily
+from argot.lazy import build_lazy_getattr
 
 if TYPE_CHECKING:
-    from argot.jargon_db.formats.format_registry import FORMATS, Format, read_file
+    from argot.jargon_db.formats.format_registry import FORMATS, GlossaryFormat, read_file
     from argot.jargon_db.formats.glossary_file import GlossaryFile, ReadOptions
-    from argot.jargon_db.formats.import_export import Files, ImportReport
+    from argot.jargon_db.formats.import_export import GlossaryFiles, ImportReport
     from argot.jargon_db.formats.import_preview import ImportPreview
 
 __all__ = [
     "FORMATS",
-    "Files",
-    "Format",
     "GlossaryFile",
+    "GlossaryFiles",
+    "GlossaryFormat",
     "ImportPreview",
     "ImportReport",
     "ReadOptions",
@@ -22,12 +22,12 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = lazily(
+    __getattr__ = build_lazy_getattr(
         __name__,
         {
             "FORMATS": "format_registry",
-            "Files": "import_export",
-            "Format": "format_registry",
+            "GlossaryFiles": "import_export",
+            "GlossaryFormat": "format_registry",
             "GlossaryFile": "glossary_file",
             "ImportPreview": "import_preview",
             "ImportReport": "import_export",

@@ -20,13 +20,13 @@ from collections.abc import Iterable, Iterator
 from typing import cast
 
 from argot.errors import InvalidGlossary, RowProblem
-from argot.jargon_db.formats.duplicates import contradictions
-from argot.jargon_db.formats.glossary_file import MOST_SENSES, refuse, refuse_many
-from argot.jargon_db.store.inputs import SenseInput, problems_of, trimmed
+from argot.jargon_db.formats.duplicates import find_contradictions
+from argot.jargon_db.formats.glossary_file import MAX_SENSES, refuse, refuse_many
+from argot.jargon_db.store.inputs import SenseInput, find_problems, trim
 from argot.types import Sense, SenseStatus
 
 COLUMNS = ("term", "context", "expansion", "description", "notes", "aliases", "owner", "status")
-REQUIRED = ("term", "expansion")
+REQUIRED_COLUMNS = ("term", "expansion")
 DEFAULT_CONTEXT = "general"
 NUL = "\0"
 """Whoever reads CSV takes a file with it for none; what is written has none."""
@@ -35,8 +35,8 @@ _NAMED_DELIMITER = re.compile(r'"?sep=([,;\t])"?[ ,;\t]*(?:\r\n?|\n)', re.IGNORE
 """A line with which spreadsheets say what separates columns; they do not count it as a row."""
 # Far above Python's 131,072 characters: that a text is too long is said by the checks of a sense, in plain words.
 _FIELD_LIMIT = 10_000_000
-_MOST_NAMED = 5
-_MOST_SHOWN = 80
+_MAX_NAMED_PROBLEMS = 5
+_MAX_SHOWN_CHARS = 80
 _UNSEEN = " \t\r\n\u00a0\u200b\ufeff"
 """What may stand around a column's name and is not seen."""
 _FORMULA = r"(?:^(?={0}'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20])|(?<=[;\t\r\n])(?={0}'*[=+\-@\uff1d\uff0b\uff0d\uff20]))"
@@ -57,7 +57,7 @@ def decode_csv(data: bytes) -> str:
         return data.decode("utf-32", errors="replace")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data.decode("utf-16", errors="replace")
-    for encoding in ("utf-8-sig", *_utf_16_without_mark(data), "cp1252"):
+    for encoding in ("utf-8-sig", *_guess_utf_16(data), "cp1252"):
         try:
             return data.decode(encoding)
         except UnicodeDecodeError:
@@ -66,7 +66,7 @@ def decode_csv(data: bytes) -> str:
     return data.decode("latin-1")
 
 
-def _utf_16_without_mark(data: bytes) -> tuple[str, ...]:
+def _guess_utf_16(data: bytes) -> tuple[str, ...]:
     head = data[:200]
     # In UTF-16 every second byte of Western text is zero.
     if len(head) >= 4 and head[1::2].count(0) > len(head) // 3:
@@ -74,7 +74,7 @@ def _utf_16_without_mark(data: bytes) -> tuple[str, ...]:
     return ("utf-16-be",) if len(head) >= 4 and head[0::2].count(0) > len(head) // 3 else ()
 
 
-def read_senses(text: str, name: str, context: str = DEFAULT_CONTEXT, most: int = MOST_SENSES) -> list[SenseInput]:
+def read_senses(text: str, name: str, context: str = DEFAULT_CONTEXT, most: int = MAX_SENSES) -> list[SenseInput]:
     """The senses of a file, in its order; rows with the same term, context and expansion appear as often as in it, and
     must not contradict each other.
 
@@ -86,10 +86,10 @@ def read_senses(text: str, name: str, context: str = DEFAULT_CONTEXT, most: int 
     if NUL in text:
         where = f"line {text.count(chr(10), 0, text.index(NUL)) + 1}"
         raise refuse(name, "it holds NUL characters, as no text does; save it again as CSV in UTF-8", where)
-    rows = _rows(text, name)
+    rows = _read_rows(text, name)
     # Empty rows may stand before the header.
     header_line, header = next((row for row in rows if any(map(str.strip, row[1]))), (1, []))
-    columns = _columns(header, header_line, name)
+    columns = _parse_header(header, header_line, name)
     ours = tuple(columns) == COLUMNS
     senses: list[SenseInput] = []
     lines: list[int] = []
@@ -102,14 +102,14 @@ def read_senses(text: str, name: str, context: str = DEFAULT_CONTEXT, most: int 
             message = f"{len(cells)} values for {len(columns)} columns; put a value that holds the separator in quotes"
             problems.append(RowProblem(line, "", message))
             continue
-        given = _sense(dict(zip(columns, map(unguarded, cells) if ours else cells, strict=False)), context)
-        found = [RowProblem(line, column, message) for column, message in problems_of(given)]
+        given = _build_sense(dict(zip(columns, map(unguard_formula, cells) if ours else cells, strict=False)), context)
+        found = [RowProblem(line, column, message) for column, message in find_problems(given)]
         problems += found
         if not found:
-            senses.append(trimmed(given))
+            senses.append(trim(given))
             lines.append(line)
             refuse_many(senses, name, most)
-    problems += contradictions(senses, lines)
+    problems += find_contradictions(senses, lines)
     if problems:
         raise InvalidGlossary(name, problems)
     return senses
@@ -124,19 +124,19 @@ def write_senses(senses: Iterable[Sense]) -> str:
     for sense in senses:
         aliases = join_aliases(sense.aliases)
         texts = (sense.term, sense.context, sense.expansion, sense.description, sense.notes)
-        cells = [guarded(cell.replace(NUL, "")) for cell in (*texts, aliases, sense.owner, sense.status)]
+        cells = [guard_formula(cell.replace(NUL, "")) for cell in (*texts, aliases, sense.owner, sense.status)]
         # Readers take a carriage return for the end of a row; the writer only quotes the line end it writes itself.
         (quoted if any("\r" in cell for cell in cells) else plain).writerow(cells)
     return out.getvalue()
 
 
-def guarded(cell: str) -> str:
+def guard_formula(cell: str) -> str:
     """The cell as no spreadsheet takes it for a formula."""
     return _BARE.sub("'", cell)
 
 
-def unguarded(cell: str) -> str:
-    """The other way round of `guarded`."""
+def unguard_formula(cell: str) -> str:
+    """The other way round of `guard_formula`."""
     return _GUARDED.sub("", cell)
 
 
@@ -148,10 +148,10 @@ def split_aliases(cell: str) -> tuple[str, ...]:
     return tuple(re.sub(r"\\([|\\])", r"\1", part) for part in _ALIAS_PART.findall(cell))
 
 
-def _rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
+def _read_rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
     """(number, cells) of each row, the header being row 1."""
     text = text.removeprefix("\ufeff")
-    delimiter = _delimiter(text)
+    delimiter = _guess_delimiter(text)
     # What the file says itself wins over counting.
     if named := _NAMED_DELIMITER.match(text):
         delimiter, text = named[1], text[named.end() :]
@@ -170,7 +170,7 @@ def _rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
         yield number, cells
 
 
-def _delimiter(text: str) -> str:
+def _guess_delimiter(text: str) -> str:
     """The separator that occurs most often in the header."""
     # By the header alone, since descriptions are full of commas; rows of separators may stand before it.
     header = text.lstrip("\r\n\t ,;").split("\n", 1)[0]
@@ -178,23 +178,23 @@ def _delimiter(text: str) -> str:
     return max(_DELIMITERS, key=header.count)
 
 
-def _columns(header: list[str], line: int, name: str) -> list[str]:
+def _parse_header(header: list[str], line: int, name: str) -> list[str]:
     columns = [cell.strip(_UNSEEN).casefold() for cell in header]
     # Trailing separators, as spreadsheets write them.
     while columns and not columns[-1]:
         columns.pop()
     allowed = ", ".join(COLUMNS)
     unknown = [column for column in columns if column not in COLUMNS]
-    problems = [_unknown(line, column, allowed) for column in unknown[:_MOST_NAMED]]
-    if len(unknown) > _MOST_NAMED:
-        more = f"{len(unknown) - _MOST_NAMED} more columns are none of a glossary either; take them out"
+    problems = [_describe_unknown_column(line, column, allowed) for column in unknown[:_MAX_NAMED_PROBLEMS]]
+    if len(unknown) > _MAX_NAMED_PROBLEMS:
+        more = f"{len(unknown) - _MAX_NAMED_PROBLEMS} more columns are none of a glossary either; take them out"
         problems.append(RowProblem(line, "", more))
     problems += [
         RowProblem(line, column, "the column appears twice") for column in COLUMNS if columns.count(column) > 1
     ]
     problems += [
         RowProblem(line, column, f"the column '{column}' is missing. Columns: {allowed}")
-        for column in REQUIRED
+        for column in REQUIRED_COLUMNS
         if column not in columns
     ]
     if problems:
@@ -202,14 +202,14 @@ def _columns(header: list[str], line: int, name: str) -> list[str]:
     return columns
 
 
-def _unknown(line: int, column: str, allowed: str) -> RowProblem:
+def _describe_unknown_column(line: int, column: str, allowed: str) -> RowProblem:
     if not column:
         return RowProblem(line, "", f"a column has no name; name it, or take it out. Columns: {allowed}")
-    shown = column if len(column) <= _MOST_SHOWN else column[:_MOST_SHOWN] + "..."
+    shown = column if len(column) <= _MAX_SHOWN_CHARS else column[:_MAX_SHOWN_CHARS] + "..."
     return RowProblem(line, shown, f"unknown column '{shown}'. Columns: {allowed}")
 
 
-def _sense(cells: dict[str, str], context: str) -> SenseInput:
+def _build_sense(cells: dict[str, str], context: str) -> SenseInput:
     """A column the file lacks says nothing (an existing value stays); an empty cell says "empty"."""
     aliases = split_aliases(cells["aliases"]) if "aliases" in cells else None
     return SenseInput(
@@ -220,10 +220,10 @@ def _sense(cells: dict[str, str], context: str) -> SenseInput:
         notes=cells.get("notes"),
         aliases=aliases,
         owner=cells.get("owner"),
-        status=_status(cells.get("status", "")),
+        status=_parse_status(cells.get("status", "")),
     )
 
 
-def _status(cell: str) -> SenseStatus | None:
+def _parse_status(cell: str) -> SenseStatus | None:
     # Not checked here: what is no status is named as a problem with the other fields of the sense.
     return cast(SenseStatus, cell.strip(_UNSEEN).casefold()) or None

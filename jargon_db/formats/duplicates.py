@@ -10,66 +10,68 @@ from dataclasses import replace
 from typing import Any
 
 from argot.errors import RowProblem
-from argot.jargon_db.store.inputs import SenseInput, clean_aliases, context_key, joined, said
+from argot.jargon_db.store.inputs import SenseInput, clean_aliases, join_texts, list_given_fields, normalise_context
 
 Place = int | str
 """Where a sense stands in its file: its row, or in files without rows its name."""
-_SHOWN = 60
+_MAX_SHOWN_CHARS = 60
 
 
-def contradictions(senses: Sequence[SenseInput], places: Sequence[Place]) -> Iterator[RowProblem]:
+def find_contradictions(senses: Sequence[SenseInput], places: Sequence[Place]) -> Iterator[RowProblem]:
     """A problem for each field in which two entries of one sense differ; it names both places."""
-    for group in _groups(senses):
+    for group in _group_senses(senses):
         told: dict[str, tuple[Any, Place]] = {}
         for at in group:
-            for name, value in said(senses[at]).items():
+            for name, value in list_given_fields(senses[at]).items():
                 # Compared with the first that says something; further ones are named against that one, too.
                 before, there = told.setdefault(name, (value, places[at]))
-                if _comparable(before) != _comparable(value):
-                    yield contradiction(name, (value, places[at]), (before, there))
+                if _make_comparable(before) != _make_comparable(value):
+                    yield describe_contradiction(name, (value, places[at]), (before, there))
 
 
-def united(senses: Sequence[SenseInput]) -> list[SenseInput]:
+def unite_senses(senses: Sequence[SenseInput]) -> list[SenseInput]:
     """These senses; each entry of the same sense gets the descriptions, notes and aliases of all of them.
 
     For files whose entries have an identity of their own, as concepts do: two may well describe the same sense.
     """
     made = list(senses)
-    for group in _groups(senses):
+    for group in _group_senses(senses):
         alike = [senses[at] for at in group]
-        description = joined(one.description or "" for one in alike) or None
-        notes = joined(one.notes or "" for one in alike) or None
+        description = join_texts(one.description or "" for one in alike) or None
+        notes = join_texts(one.notes or "" for one in alike) or None
         aliases = clean_aliases([alias for one in alike for alias in one.aliases or ()]) or None
         for at in group:
             made[at] = replace(senses[at], description=description, notes=notes, aliases=aliases)
     return made
 
 
-def contradiction(name: str, here: tuple[Any, Place], there: tuple[Any, Place], what: str = "sense") -> RowProblem:
+def describe_contradiction(
+    name: str, here: tuple[Any, Place], there: tuple[Any, Place], what: str = "sense"
+) -> RowProblem:
     """The problem that a field has one value here and another there; the first of the two places is where it stands."""
     (value, place), (other, first) = here, there
     named = f"row {first}" if isinstance(first, int) else first
-    message = f"the same {what} says {_shown(value)} here and {_shown(other)} in {named}; keep one of the two"
+    message = f"the same {what} says {_show_value(value)} here and {_show_value(other)} in {named}; keep one of the two"
     return RowProblem(place, name, message) if isinstance(place, int) else RowProblem(0, name, message, place)
 
 
-def _groups(senses: Iterable[SenseInput]) -> list[list[int]]:
+def _group_senses(senses: Iterable[SenseInput]) -> list[list[int]]:
     """The places of each sense that stands more than once in the list."""
     first: dict[tuple[str, str, str], int] = {}
     groups: dict[int, list[int]] = {}
     for at, one in enumerate(senses):
-        begun = first.setdefault((one.term, context_key(one.context), one.expansion), at)
+        begun = first.setdefault((one.term, normalise_context(one.context), one.expansion), at)
         if begun != at:
             groups.setdefault(begun, [begun]).append(at)
     return list(groups.values())
 
 
-def _comparable(value: Any) -> Any:
+def _make_comparable(value: Any) -> Any:
     # Aliases in another order are the same aliases.
     return frozenset(value) if isinstance(value, tuple) else value
 
 
-def _shown(value: Any) -> str:
+def _show_value(value: Any) -> str:
     text = ", ".join(sorted(value)) if isinstance(value, tuple | frozenset) else str(value or "")
     text = " ".join(text.split())
-    return f"'{text if len(text) <= _SHOWN else text[:_SHOWN] + '...'}'" if text else "nothing"
+    return f"'{text if len(text) <= _MAX_SHOWN_CHARS else text[:_MAX_SHOWN_CHARS] + '...'}'" if text else "nothing"

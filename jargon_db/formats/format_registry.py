@@ -9,7 +9,7 @@ from functools import partial
 
 from argot.errors import InvalidInput
 from argot.jargon_db.formats import csv_format, json_format
-from argot.jargon_db.formats.glossary_file import GlossaryFile, NeedsProcess, ReadOptions, refuse
+from argot.jargon_db.formats.glossary_file import GlossaryFile, ProcessRequired, ReadOptions, refuse
 from argot.types import Context, Sense
 
 Read = Callable[[bytes, str, ReadOptions], GlossaryFile]
@@ -17,7 +17,7 @@ Write = Callable[[Iterable[Sense], Iterable[Context]], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class GlossaryFormat:
     """A file format of the glossary; `suffixes` start with a dot, the first is the one written.
 
     `read` takes bytes, the file's name for messages, and options; `write` takes senses and contexts.
@@ -55,17 +55,17 @@ def _write_skos(senses: Iterable[Sense], contexts: Iterable[Context], *, syntax:
     return skos_writer.write(senses, contexts, syntax)
 
 
-def _skos(syntax: str, label: str, suffixes: tuple[str, ...], media_type: str) -> Format:
+def _build_skos_format(syntax: str, label: str, suffixes: tuple[str, ...], media_type: str) -> GlossaryFormat:
     read, write = partial(_read_skos, syntax=syntax), partial(_write_skos, syntax=syntax)
-    return Format(syntax, f"SKOS ({label})", suffixes, media_type, read, write)
+    return GlossaryFormat(syntax, f"SKOS ({label})", suffixes, media_type, read, write)
 
 
-FORMATS: tuple[Format, ...] = (
-    Format("csv", "CSV", (".csv", ".tsv", ".txt"), "text/csv", _read_csv, _write_csv),
-    Format("json", "JSON", (".json",), "application/json", json_format.read, json_format.write),
-    _skos("turtle", "Turtle", (".ttl", ".turtle", ".nt"), "text/turtle"),
-    _skos("rdfxml", "RDF/XML", (".rdf", ".xml", ".owl", ".skos"), "application/rdf+xml"),
-    _skos("jsonld", "JSON-LD", (".jsonld", ".json-ld"), "application/ld+json"),
+FORMATS: tuple[GlossaryFormat, ...] = (
+    GlossaryFormat("csv", "CSV", (".csv", ".tsv", ".txt"), "text/csv", _read_csv, _write_csv),
+    GlossaryFormat("json", "JSON", (".json",), "application/json", json_format.read, json_format.write),
+    _build_skos_format("turtle", "Turtle", (".ttl", ".turtle", ".nt"), "text/turtle"),
+    _build_skos_format("rdfxml", "RDF/XML", (".rdf", ".xml", ".owl", ".skos"), "application/rdf+xml"),
+    _build_skos_format("jsonld", "JSON-LD", (".jsonld", ".json-ld"), "application/ld+json"),
 )
 """What can be read and written, in the order in which it is offered."""
 
@@ -77,8 +77,8 @@ _ENDING = re.compile(r"\.(?=[^.]*[a-z])[a-z0-9_~-]{1,12}$", re.IGNORECASE)
 """How a name ends that says what kind of file it is; "terms 1.2" and "Dr. Who's terms" do not."""
 _READ_ALONE = (".tsv", ".nt")
 """Endings of what is read and never written: CSV goes out with commas, Turtle with prefixes."""
-_HEAD = 100_000
-_SMALL = 256 * 1024
+_HEAD_BYTES = 100_000
+_SMALL_FILE_BYTES = 256 * 1024
 """Bytes of a file that is read at once: no reader of ours takes long over it, and a process takes half a second."""
 
 
@@ -91,7 +91,7 @@ _NO_TEXT = (
 """How files begin that people take for text, and what to do with them."""
 
 
-def format_named(name: str) -> Format:
+def find_format(name: str) -> GlossaryFormat:
     """Raises:
     InvalidInput: there is none of this name.
     """
@@ -101,35 +101,35 @@ def format_named(name: str) -> Format:
     raise InvalidInput(f"Unknown glossary format '{name}'. Formats: {', '.join(one.name for one in FORMATS)}.")
 
 
-def format_of(file: str, data: bytes = b"") -> str:
+def detect_format(file: str, data: bytes = b"") -> str:
     """The format of a file by the end of its name and, where that leaves it open, by what it holds.
 
     Raises:
         InvalidInput: its name ends like that of another kind of file.
     """
-    by_name = _by_name(file)
+    by_name = _match_name(file)
     # ".txt" says nothing: people save all of these formats under it.
     if by_name is None or file.casefold().endswith(".txt"):
-        return _by_content(data).name
+        return _match_content(data).name
     # JSON-LD is often saved as ".json".
-    if by_name is _JSON and _LINKED.search(_head(data)):
+    if by_name is _JSON and _LINKED.search(_decode_head(data)):
         return _JSONLD.name
     return by_name.name
 
 
-def format_to_write(file: str) -> str:
+def choose_written_format(file: str) -> str:
     """The format in which a file of this name is written; CSV if its name has no ending.
 
     Raises:
         InvalidInput: what is written would not be what the name says.
     """
     if file.casefold().endswith(_READ_ALONE):
-        raise _no_ending(file, "written", tuple(one for one in _suffixes() if one not in _READ_ALONE))
-    return (_by_name(file) or _CSV).name
+        raise _build_ending_error(file, "written", tuple(one for one in _list_suffixes() if one not in _READ_ALONE))
+    return (_match_name(file) or _CSV).name
 
 
 def read_file(data: bytes, name: str, format: str, options: ReadOptions) -> GlossaryFile:
-    """What a file says; `format` is the name of one, or empty to find out.
+    """Read a glossary file; `format` is the name of one, or empty to find out.
 
     A large file, and one that may take any time, is read in a process of its own with bounds on both.
 
@@ -145,30 +145,30 @@ def read_file(data: bytes, name: str, format: str, options: ReadOptions) -> Glos
         size, most = len(data) / 2**20, options.max_bytes / 2**20
         remedy = "split it, or have the setting max_glossary_mb raised"
         raise refuse(name, f"it has {size:,.1f} MiB, and at most {most:,.1f} are read; {remedy}")
-    wanted = format_named(format or format_of(name, data))
-    if options.bounded or len(data) <= _SMALL:
+    wanted = find_format(format or detect_format(name, data))
+    if options.bounded or len(data) <= _SMALL_FILE_BYTES:
         try:
             return wanted.read(data, name, options)
         # JSON-LD beyond the plain kind: the library that reads it needs a process with bounds, whatever the size.
-        except NeedsProcess:
+        except ProcessRequired:
             pass
     from argot.jargon_db.formats.isolated_reader import read_glossary_in_child
 
     return read_glossary_in_child(data, name, wanted.name, options)
 
 
-def _by_name(file: str) -> Format | None:
+def _match_name(file: str) -> GlossaryFormat | None:
     found = next((one for one in FORMATS if file.casefold().endswith(one.suffixes)), None)
     if found is None and _ENDING.search(file):
-        raise _no_ending(file, "kept", _suffixes())
+        raise _build_ending_error(file, "kept", _list_suffixes())
     return found
 
 
-def _suffixes() -> tuple[str, ...]:
+def _list_suffixes() -> tuple[str, ...]:
     return tuple(suffix for one in FORMATS for suffix in one.suffixes)
 
 
-def _no_ending(file: str, how: str, known: tuple[str, ...]) -> InvalidInput:
+def _build_ending_error(file: str, how: str, known: tuple[str, ...]) -> InvalidInput:
     ending = file[file.rindex(".") :]
     names = ", ".join(one.name for one in FORMATS)
     return InvalidInput(
@@ -177,8 +177,8 @@ def _no_ending(file: str, how: str, known: tuple[str, ...]) -> InvalidInput:
     )
 
 
-def _by_content(data: bytes) -> Format:
-    text = _head(data).lstrip()
+def _match_content(data: bytes) -> GlossaryFormat:
+    text = _decode_head(data).lstrip()
     # Turtle often begins with a comment.
     text = text[found.end() :] if (found := _COMMENTS.match(text)) else text
     if text.startswith(("{", "[")):
@@ -188,6 +188,6 @@ def _by_content(data: bytes) -> Format:
     return _XML if text.startswith("<") else _CSV
 
 
-def _head(data: bytes) -> str:
+def _decode_head(data: bytes) -> str:
     encoding = "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
-    return data[:_HEAD].decode(encoding, errors="replace")
+    return data[:_HEAD_BYTES].decode(encoding, errors="replace")

@@ -1,4 +1,4 @@
-"""What a glossary file says, whatever its format, before any of it is stored."""
+"""The content of a glossary file, whatever its format, before any of it is stored."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from argot.errors import InvalidGlossary, RowProblem
-from argot.jargon_db.formats.duplicates import Place, contradiction, contradictions, united
+from argot.jargon_db.formats.duplicates import Place, describe_contradiction, find_contradictions, unite_senses
 from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.inputs import (
     MAX_TERM_CHARS,
     SenseInput,
+    find_problems,
+    is_context_name,
     is_storable,
-    joined,
-    names_context,
-    problems_of,
-    trimmed,
+    join_texts,
+    trim,
 )
 from argot.types import Audience
 
@@ -25,19 +25,19 @@ DEFAULT_MAX_BYTES = 100 * 1024 * 1024
 DEFAULT_LANGUAGE = "en"
 DEFAULT_SECONDS = 60.0
 DEFAULT_MEMORY_MB = 2048
-MOST_SENSES = 100_000
+MAX_SENSES = 100_000
 """Senses, and contexts, that one file may hold, unless a setting says otherwise: they are kept in memory until they
 are stored, and nobody looks through more.
 """
 
 
-class NeedsProcess(Exception):
+class ProcessRequired(Exception):
     """Only a process with bounds of its own may read this file, for it can take any time and memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContextInput:
-    """What a file says about a context. `None`: nothing said, an existing value stays."""
+    """A file's entry about a context. `None`: nothing said, an existing value stays."""
 
     name: str
     description: str | None = None
@@ -51,7 +51,7 @@ class ContextInput:
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How to take what a file leaves open.
+    """Choices for whatever a file leaves open.
 
     `context` is that of terms for which the file names none (empty: the format decides). `language` is preferred where
     a file speaks several. A file of more than `max_bytes` or `most_senses` is refused, and one that takes more than
@@ -63,7 +63,7 @@ class ReadOptions:
     max_bytes: int = DEFAULT_MAX_BYTES
     seconds: float = DEFAULT_SECONDS
     memory_mb: int = DEFAULT_MEMORY_MB
-    most_senses: int = MOST_SENSES
+    most_senses: int = MAX_SENSES
     bounded: bool = False
 
 
@@ -76,7 +76,7 @@ class GlossaryFile:
     ignored: Mapping[str, int] = field(default_factory=dict)
 
 
-class Gathering:
+class GlossaryFileBuilder:
     """Collects what a file says and what is wrong with it, so that every problem is named at once.
 
     With `unite`, entries about the same sense or context add to each other's texts; else they must not contradict.
@@ -97,18 +97,18 @@ class Gathering:
         self.problems.append(RowProblem(0, column, message, where))
 
     def add_sense(self, where: str, given: SenseInput) -> None:
-        found = problems_of(given)
+        found = find_problems(given)
         for column, message in found:
             self.problem(where, message, column)
         if not found:
-            self.senses.append(trimmed(given))
+            self.senses.append(trim(given))
             self._places.append(where)
             # At each one, rather than at the end: a file that is far too large must not be gathered first.
             refuse_many(self.senses, self.name, self.most)
 
     def add_context(self, where: str, given: ContextInput) -> None:
         name = given.name.strip()
-        if not names_context(name) or len(name) > MAX_TERM_CHARS:
+        if not is_context_name(name) or len(name) > MAX_TERM_CHARS:
             rule = f"use 1 to {MAX_TERM_CHARS} characters, and not '*', which stands for every context"
             self.problem(where, f"{name[:80]!r} cannot name a context; {rule}", "name")
         elif not all(map(is_storable, (name, given.description or "", given.contact or "", *(given.audience or ())))):
@@ -129,9 +129,11 @@ class Gathering:
             before, value = getattr(known, name), getattr(given, name)
             if None not in (before, value) and before != value:
                 if self._unite and name == "description":
-                    value = joined((before, value))
+                    value = join_texts((before, value))
                 else:
-                    self.problems.append(contradiction(name, (value, where), (before, self._named[key]), "context"))
+                    self.problems.append(
+                        describe_contradiction(name, (value, where), (before, self._named[key]), "context")
+                    )
             # None: this entry says nothing of it.
             values[name] = before if value is None else value
         self.contexts[key] = replace(known, **values)
@@ -140,8 +142,8 @@ class Gathering:
         """Raises:
         InvalidGlossary: something was wrong.
         """
-        senses = united(self.senses) if self._unite else self.senses
-        self.problems += contradictions(senses, self._places)
+        senses = unite_senses(self.senses) if self._unite else self.senses
+        self.problems += find_contradictions(senses, self._places)
         if self.problems:
             raise InvalidGlossary(self.name, self.problems)
         return GlossaryFile(senses, list(self.contexts.values()), dict(self.ignored.most_common()))
@@ -160,7 +162,7 @@ def refuse_many(found: Sized, name: str, most: int) -> None:
         raise refuse(name, f"it holds more than {most:,} entries; split it, or raise the setting max_glossary_senses")
 
 
-def utf8_text(data: bytes, name: str) -> str:
+def decode_utf8(data: bytes, name: str) -> str:
     """The text of a file that has to be UTF-8; UTF-16 with its mark is taken as well.
 
     Raises:

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 
 from argot.errors import Conflict, InvalidGlossary
 from argot.jargon_db.formats import csv_format
-from argot.jargon_db.formats.format_registry import Format, format_named, read_file
+from argot.jargon_db.formats.format_registry import GlossaryFormat, find_format, read_file
 from argot.jargon_db.formats.glossary_file import ContextInput, ReadOptions
-from argot.jargon_db.formats.import_preview import CONTEXTS, SENSES, ImportPreview, compared
+from argot.jargon_db.formats.import_preview import CONTEXTS, SENSES, ImportPreview, preview_import
 from argot.jargon_db.store.bulk_writer import BulkWriter
 from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.glossary_writer import Writer
 from argot.jargon_db.store.inputs import SenseInput
-from argot.jargon_db.store.rows import context_of, may_read, sense_of
+from argot.jargon_db.store.rows import may_read, read_context, read_sense
 from argot.jargon_db.store.sense_store import Senses
 from argot.types import Context, Principal
 
@@ -25,7 +25,7 @@ _OPTIONS = ReadOptions()
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What an import did: senses added, updated and found as they were, and the names of contexts that were made.
+    """The outcome of an import: senses added, updated and found as they were, and the names of contexts that were made.
 
     `change` is the change's number, by which it can be rolled back; None if nothing changed. `ignored` counts what the
     file says and the glossary has no place for ("skos:broader": 12).
@@ -39,7 +39,7 @@ class ImportReport:
     ignored: Mapping[str, int] = field(default_factory=dict)
 
 
-class Files:
+class GlossaryFiles:
     """Takes files into one glossary, and writes them from it."""
 
     def __init__(self, connections: Connections, senses: Senses) -> None:
@@ -49,13 +49,13 @@ class Files:
     def preview(
         self, principal: Principal, data: bytes, name: str, format: str = "", options: ReadOptions = _OPTIONS
     ) -> ImportPreview:
-        """What `import_file` would do with the same arguments, problems included.
+        """Return the changes that `import_file` would make with the same arguments, problems included.
 
         Raises:
             InvalidInput: there is no such format.
         """
         try:
-            return compared(self._connections, principal, read_file(data, name, format, options))
+            return preview_import(self._connections, principal, read_file(data, name, format, options))
         except InvalidGlossary as error:
             return ImportPreview(problems=tuple(error.problems))
 
@@ -83,7 +83,7 @@ class Files:
             Conflict: by now, the import would do something else than was seen.
         """
         found = read_file(data, name, format, options)
-        if seen and by is not None and compared(self._connections, by, found).stamp != seen:
+        if seen and by is not None and preview_import(self._connections, by, found).stamp != seen:
             raise Conflict(
                 f"The glossary was changed since you looked at what {name} would change. Nothing was imported: look"
                 " again, and import it then."
@@ -148,18 +148,18 @@ class Files:
         Raises:
             InvalidInput: there is no such format.
         """
-        wanted: Format = format_named(format)
+        wanted: GlossaryFormat = find_format(format)
         rows = self._connections.select(SENSES)
         readable = (row for row in rows if may_read(principal, row["audience"], row["context_audience"]))
-        return wanted.write(map(sense_of, readable), self._readable_contexts(principal))
+        return wanted.write(map(read_sense, readable), self._list_contexts(principal))
 
     def export_csv(self, principal: Principal) -> str:
         """The senses the principal may read, as a CSV file that imports as it is."""
         return csv_format.write_senses(self._senses.find(principal))
 
-    def _readable_contexts(self, principal: Principal) -> list[Context]:
+    def _list_contexts(self, principal: Principal) -> list[Context]:
         rows = self._connections.select(CONTEXTS)
-        return [context_of(row) for row in rows if may_read(principal, row["audience"])]
+        return [read_context(row) for row in rows if may_read(principal, row["audience"])]
 
 
 def _put_context(writer: Writer, given: ContextInput) -> str:

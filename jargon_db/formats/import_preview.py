@@ -1,4 +1,4 @@
-"""What taking a glossary file in would change."""
+"""The changes that importing a glossary file would make."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 from argot.errors import RowProblem
 from argot.jargon_db.formats.glossary_file import ContextInput, GlossaryFile
 from argot.jargon_db.store.connections import Connections
-from argot.jargon_db.store.inputs import SenseInput, context_key, said
-from argot.jargon_db.store.rows import context_of, may_read, sense_of
+from argot.jargon_db.store.inputs import SenseInput, list_given_fields, normalise_context
+from argot.jargon_db.store.rows import may_read, read_context, read_sense
 from argot.types import Context, Principal, Sense
 
 _Key = tuple[str, str, str]
@@ -22,7 +22,7 @@ SENSES = "SELECT * FROM sense_rows ORDER BY key, spelling, context_key, id"
 
 @dataclass(frozen=True, slots=True)
 class ImportPreview:
-    """What an import would do; nothing is stored.
+    """The changes that an import would make; nothing is stored.
 
     `updated` holds each sense before and after. With `problems` nothing would be imported.
     """
@@ -44,14 +44,14 @@ class ImportPreview:
         return blake2b(json.dumps(told).encode(), digest_size=12).hexdigest()
 
 
-def compared(connections: Connections, principal: Principal, found: GlossaryFile) -> ImportPreview:
-    """What taking in this file would do, for this principal."""
-    contexts = {context_key(one.name): one for one in map(context_of, connections.select(CONTEXTS))}
-    refused = _not_allowed(principal, found, contexts)
+def preview_import(connections: Connections, principal: Principal, found: GlossaryFile) -> ImportPreview:
+    """Return the changes that this principal's import of the file would make."""
+    contexts = {normalise_context(one.name): one for one in map(read_context, connections.select(CONTEXTS))}
+    refused = _find_refused_contexts(principal, found, contexts)
     given: dict[_Key, list[SenseInput]] = {}
     for one in found.senses:
-        given.setdefault((one.term, context_key(one.context), one.expansion), []).append(one)
-    before, hidden = _known(connections, given, principal)
+        given.setdefault((one.term, normalise_context(one.context), one.expansion), []).append(one)
+    before, hidden = _find_stored(connections, given, principal)
     # A context that is not theirs is named once, not for each of its senses.
     problems = [*refused.values(), *(problem for key, problem in hidden.items() if key[1] not in refused)]
     if problems:
@@ -59,17 +59,17 @@ def compared(connections: Connections, principal: Principal, found: GlossaryFile
     added, updated = [], []
     for key, inputs in given.items():
         known = before.get(key)
-        after = _after(known, inputs, contexts)
+        after = _apply_inputs(known, inputs, contexts)
         if known is None:
             added.append(after)
         elif after != known:
             updated.append((known, after))
     unchanged = len(given) - len(added) - len(updated)
-    made, changed = _contexts_after(found, contexts)
+    made, changed = _compare_contexts(found, contexts)
     return ImportPreview(tuple(added), tuple(updated), unchanged, (), made, changed, found.ignored)
 
 
-def _known(
+def _find_stored(
     connections: Connections, given: Mapping[_Key, list[SenseInput]], principal: Principal
 ) -> tuple[dict[_Key, Sense], dict[_Key, RowProblem]]:
     """The stored senses with these keys, and a problem for each that the principal may not read."""
@@ -81,60 +81,62 @@ def _known(
         if key not in given:
             continue
         if may_read(principal, row["audience"], row["context_audience"]):
-            known[key] = sense_of(row)
+            known[key] = read_sense(row)
         else:
-            hidden[key] = _hidden(f"the sense of {key[0]!r} in {given[key][0].context!r}")
+            hidden[key] = _build_hidden_problem(f"the sense of {key[0]!r} in {given[key][0].context!r}")
     return known, hidden
 
 
-def _not_allowed(principal: Principal, found: GlossaryFile, contexts: Mapping[str, Context]) -> dict[str, RowProblem]:
+def _find_refused_contexts(
+    principal: Principal, found: GlossaryFile, contexts: Mapping[str, Context]
+) -> dict[str, RowProblem]:
     """A problem for each context that the principal may not change, by key."""
     names = [one.context for one in found.senses] + [one.name for one in found.contexts]
     problems: dict[str, RowProblem] = {}
-    for key, name in {context_key(name): name for name in names}.items():
+    for key, name in {normalise_context(name): name for name in names}.items():
         known = contexts.get(key)
         if not (principal.manages_all if known is None else principal.may_manage(known.name)):
             # The same words for a hidden context and a missing one, so that the message tells of none.
             message = f"{principal.name} does not manage a context {name!r}; leave its terms out, or ask who does"
             problems[key] = RowProblem(0, "", message, f"context {name!r}")
         elif known is not None and not principal.may_read(known.audience):
-            problems[key] = _hidden(f"the context {name!r}")
+            problems[key] = _build_hidden_problem(f"the context {name!r}")
     return problems
 
 
-def _hidden(what: str) -> RowProblem:
+def _build_hidden_problem(what: str) -> RowProblem:
     return RowProblem(0, "", f"{what} is not yours to read, so not yours to change; leave it out")
 
 
-def _after(known: Sense | None, inputs: list[SenseInput], contexts: Mapping[str, Context]) -> Sense:
+def _apply_inputs(known: Sense | None, inputs: list[SenseInput], contexts: Mapping[str, Context]) -> Sense:
     """The sense after all rows of the file about it."""
     first = inputs[0]
-    context = contexts.get(context_key(first.context))
+    context = contexts.get(normalise_context(first.context))
     # The context's name as it is stored: the file may write it in another case.
     sense = known or Sense(0, first.term, context.name if context else first.context, first.expansion)
     for one in inputs:
-        sense = replace(sense, **said(one))
+        sense = replace(sense, **list_given_fields(one))
     return sense
 
 
-def _contexts_after(
+def _compare_contexts(
     found: GlossaryFile, contexts: Mapping[str, Context]
 ) -> tuple[tuple[str, ...], tuple[tuple[Context, Context], ...]]:
     """The names of the contexts that would be made, and those that would change, before and after."""
     names = [one.name for one in found.contexts] + [one.context for one in found.senses]
     made: dict[str, str] = {}
     for name in names:
-        if context_key(name) not in contexts:
-            made.setdefault(context_key(name), name)
+        if normalise_context(name) not in contexts:
+            made.setdefault(normalise_context(name), name)
     changed = []
     for one in found.contexts:
-        known = contexts.get(context_key(one.name))
-        after = None if known is None else _context_after(known, one)
+        known = contexts.get(normalise_context(one.name))
+        after = None if known is None else _apply_context(known, one)
         if known is not None and after is not None and after != known:
             changed.append((known, after))
     return tuple(made.values()), tuple(changed)
 
 
-def _context_after(known: Context, given: ContextInput) -> Context:
+def _apply_context(known: Context, given: ContextInput) -> Context:
     fields: dict[str, Any] = {"description": given.description, "contact": given.contact, "audience": given.audience}
     return replace(known, **{name: value for name, value in fields.items() if value is not None})

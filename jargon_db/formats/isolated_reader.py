@@ -15,7 +15,7 @@ from argot.jargon_db.formats.glossary_file import ContextInput, GlossaryFile, Re
 from argot.jargon_db.store.inputs import SenseInput
 from argot.subprocesses import Child, ChildFailed
 
-_PATIENCE = 5
+_GRACE_SECONDS = 5
 """Wall-clock limit, in multiples of the process's CPU seconds: other work may run beside it."""
 _REMEDY = "Save it as CSV or JSON, which take far less, split it, or"
 
@@ -25,26 +25,26 @@ def read_glossary_in_child(data: bytes, name: str, format: str, options: ReadOpt
     InvalidGlossary: as the readers do; and when the file takes more time or memory than it may.
     """
     job = {"name": name, "format": format, "options": asdict(options)}
-    found = _Found()
+    found = _ChildOutput()
     try:
         with Child("argot.jargon_db.formats.reading_process") as child:
             # By the clock; the processor's time is bounded in the child.
-            child.send(json.dumps(job).encode(), data, seconds=_PATIENCE * options.seconds)
+            child.send(json.dumps(job).encode(), data, seconds=_GRACE_SECONDS * options.seconds)
             while not (found.ended or found.exhausted):
                 # Message by message: parsing one long JSON would hold up every other thread.
                 found.take(json.loads(child.receive()[0]))
     except ChildFailed as failure:
-        raise _refusal(failure, name, options) from failure
+        raise _explain_failure(failure, name, options) from failure
     # Before the problems: what was told until then is not all.
     if found.exhausted:
-        raise _too_much(f"reading it took more than {options.memory_mb} MB of memory", name)
+        raise _build_size_error(f"reading it took more than {options.memory_mb} MB of memory", name)
     if found.problems:
         raise InvalidGlossary(name, found.problems)
     return GlossaryFile(found.senses, found.contexts, found.ignored)
 
 
-class _Found:
-    """What the process has told so far; `ended` when it has told all."""
+class _ChildOutput:
+    """The child's output so far; `ended` once it is complete."""
 
     def __init__(self) -> None:
         self.senses: list[SenseInput] = []
@@ -55,26 +55,26 @@ class _Found:
         self.ended = False
 
     def take(self, line: dict[str, Any]) -> None:
-        self.senses += [sense_of_list(one) for one in line.get("senses", ())]
-        self.contexts += [_context(*one) for one in line.get("contexts", ())]
+        self.senses += [parse_sense_list(one) for one in line.get("senses", ())]
+        self.contexts += [_parse_context(*one) for one in line.get("contexts", ())]
         self.problems += [RowProblem(*one) for one in line.get("problems", ())]
         self.ignored |= line.get("ignored", {})
         self.exhausted = self.exhausted or "exhausted" in line
         self.ended = self.ended or "end" in line
 
 
-def _refusal(failure: ChildFailed, name: str, options: ReadOptions) -> InvalidGlossary:
+def _explain_failure(failure: ChildFailed, name: str, options: ReadOptions) -> InvalidGlossary:
     if failure.how == "time":
         why = f"reading it took longer than {options.seconds:g} seconds"
         return refuse(name, f"{why}. {_REMEDY} set ARGOT_PARSE_SECONDS to allow more")
-    return _too_much("its reader ended before it was done", name)
+    return _build_size_error("its reader ended before it was done", name)
 
 
-def _too_much(why: str, name: str) -> InvalidGlossary:
+def _build_size_error(why: str, name: str) -> InvalidGlossary:
     return refuse(name, f"{why}. {_REMEDY} set ARGOT_PARSE_MEMORY_MB to allow more")
 
 
-def sense_of_list(values: list[Any]) -> SenseInput:
+def parse_sense_list(values: list[Any]) -> SenseInput:
     """The other way round of `list_of_sense`."""
     term, context, expansion, description, notes, aliases, owner, status, audience, review_by = values
     return SenseInput(
@@ -107,5 +107,5 @@ def list_of_sense(given: SenseInput) -> list[Any]:
     ]
 
 
-def _context(name: str, description: str | None, contact: str | None, audience: list[str] | None) -> ContextInput:
+def _parse_context(name: str, description: str | None, contact: str | None, audience: list[str] | None) -> ContextInput:
     return ContextInput(name, description, contact, None if audience is None else frozenset(audience))

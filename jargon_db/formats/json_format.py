@@ -18,7 +18,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from argot.jargon_db.formats.csv_format import DEFAULT_CONTEXT
-from argot.jargon_db.formats.glossary_file import ContextInput, Gathering, GlossaryFile, ReadOptions, refuse, utf8_text
+from argot.jargon_db.formats.glossary_file import (
+    ContextInput,
+    GlossaryFile,
+    GlossaryFileBuilder,
+    ReadOptions,
+    decode_utf8,
+    refuse,
+)
 from argot.jargon_db.store.inputs import SenseInput
 from argot.types import Audience, Context, Sense
 
@@ -31,45 +38,45 @@ CONTEXT_FIELDS = ("name", "description", "contact", "audience")
 _TOP = ("format", "version", "contexts", "senses")
 _LISTS = ("aliases", "audience")
 # Counted before parsing: the parser makes a Python object of each, many times the size of the file.
-_MOST_BRACKETS = 5_000_000
-_MOST_COMMAS = 20_000_000
+_MAX_BRACKETS = 5_000_000
+_MAX_COMMAS = 20_000_000
 
 
 def read(data: bytes, name: str, options: ReadOptions) -> GlossaryFile:
     """Raises:
     InvalidGlossary: names every bad sense with its field, or the line at which the file is no JSON.
     """
-    found = load(data, name)
-    gathering = Gathering(name, options)
-    top = {"senses": found} if isinstance(found, list) else _top(found, gathering)
+    found = parse_glossary_json(data, name)
+    gathering = GlossaryFileBuilder(name, options)
+    top = {"senses": found} if isinstance(found, list) else _check_top(found, gathering)
     for number, one in enumerate(_list(top, "contexts", gathering), 1):
-        _context(one, f"context {number}", gathering)
+        _add_context(one, f"context {number}", gathering)
     for number, one in enumerate(_list(top, "senses", gathering), 1):
-        _sense(one, f"sense {number}", options.context or DEFAULT_CONTEXT, gathering)
+        _add_sense(one, f"sense {number}", options.context or DEFAULT_CONTEXT, gathering)
     return gathering.finish()
 
 
 def write(senses: Iterable[Sense], contexts: Iterable[Context]) -> str:
     """The file of these contexts and senses, one sense to a line, so that two exports compare well."""
     parts = [f'{{"format": "{NAME}", "version": {VERSION},\n"contexts": [\n']
-    parts.append(",\n".join(_line({field: getattr(one, field) for field in CONTEXT_FIELDS}) for one in contexts))
+    parts.append(",\n".join(_format_line({field: getattr(one, field) for field in CONTEXT_FIELDS}) for one in contexts))
     parts.append('\n],\n"senses": [\n')
-    parts.append(",\n".join(_line({field: getattr(one, field) for field in SENSE_FIELDS}) for one in senses))
+    parts.append(",\n".join(_format_line({field: getattr(one, field) for field in SENSE_FIELDS}) for one in senses))
     parts.append("\n]}\n")
     return "".join(parts)
 
 
-def load(data: bytes, name: str) -> Any:
-    """What the JSON text holds.
+def parse_glossary_json(data: bytes, name: str) -> Any:
+    """Return the value that a JSON text holds.
 
     Raises:
         InvalidGlossary: it is no JSON, nested too deeply, or names a field twice.
     """
-    text = utf8_text(data, name)
-    if text.count("{") + text.count("[") > _MOST_BRACKETS or text.count(",") > _MOST_COMMAS:
+    text = decode_utf8(data, name)
+    if text.count("{") + text.count("[") > _MAX_BRACKETS or text.count(",") > _MAX_COMMAS:
         raise refuse(name, "it holds too many values to be a glossary; split it")
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
+        return json.loads(text, object_pairs_hook=_build_object, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         why = f"this is no JSON: {error.msg}. Mend it there, or name its format if it is another"
@@ -80,98 +87,102 @@ def load(data: bytes, name: str) -> Any:
         raise refuse(name, f"{error}") from error
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     # Python would keep the last of them without a word.
     if len(found) != len(pairs):
         seen: set[str] = set()
         double = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise ValueError(f"the field {double[:80]!r} stands twice in one object {_shown(found)}; keep one of them")
+        raise ValueError(f"the field {double[:80]!r} stands twice in one object {_show_value(found)}; keep one of them")
     return found
 
 
-def _no_constant(constant: str) -> Any:
+def _refuse_constant(constant: str) -> Any:
     raise ValueError(f"invalid value {constant}; put it in quotes or take it out")
 
 
-def _top(found: Any, gathering: Gathering) -> Mapping[str, Any]:
+def _check_top(found: Any, gathering: GlossaryFileBuilder) -> Mapping[str, Any]:
     if not isinstance(found, dict) or "senses" not in found:
-        gathering.problem("", f'it holds no "senses", so it is no glossary: {_shown(found)}. Give {{"senses": [...]}}')
+        gathering.problem(
+            "", f'it holds no "senses", so it is no glossary: {_show_value(found)}. Give {{"senses": [...]}}'
+        )
         return {}
     for key in found.keys() - set(_TOP):
         gathering.problem("", f"unknown part {key[:80]!r}. Parts: {', '.join(_TOP)}")
     if found.get("format", NAME) != NAME:
-        gathering.problem("", f'"format" is {_shown(found["format"])}, not "{NAME}"')
+        gathering.problem("", f'"format" is {_show_value(found["format"])}, not "{NAME}"')
     version = found.get("version", VERSION)
     # Not `isinstance`: True is an int as well.
     if type(version) is not int or version < 1:
-        gathering.problem("", f'"version" is {_shown(version)}; it counts from 1')
+        gathering.problem("", f'"version" is {_show_value(version)}; it counts from 1')
     elif version > VERSION:
         gathering.problem("", f'"version" is {version}, of a newer Argot; this one reads up to {VERSION}. Update it')
     return found
 
 
-def _list(top: Mapping[str, Any], key: str, gathering: Gathering) -> list[Any]:
+def _list(top: Mapping[str, Any], key: str, gathering: GlossaryFileBuilder) -> list[Any]:
     found = top.get(key, [])
     if isinstance(found, list):
         return found
-    gathering.problem("", f'"{key}" is {_shown(found)}; give a list')
+    gathering.problem("", f'"{key}" is {_show_value(found)}; give a list')
     return []
 
 
-def _sense(found: Any, where: str, context: str, gathering: Gathering) -> None:
-    fields = _fields(found, SENSE_FIELDS, ("term", "expansion"), where, gathering)
+def _add_sense(found: Any, where: str, context: str, gathering: GlossaryFileBuilder) -> None:
+    fields = _check_fields(found, SENSE_FIELDS, ("term", "expansion"), where, gathering)
     if fields is None:
         return
     if "review_by" in fields:
         # null takes the date away, as "" does; None would say nothing.
         fields["review_by"] = fields["review_by"] or ""
     fields["context"] = fields.get("context", "").strip() or context
-    gathering.add_sense(_named(where, fields["term"]), SenseInput(**fields))
+    gathering.add_sense(_name_place(where, fields["term"]), SenseInput(**fields))
 
 
-def _context(found: Any, where: str, gathering: Gathering) -> None:
-    fields = _fields(found, CONTEXT_FIELDS, ("name",), where, gathering)
+def _add_context(found: Any, where: str, gathering: GlossaryFileBuilder) -> None:
+    fields = _check_fields(found, CONTEXT_FIELDS, ("name",), where, gathering)
     if fields is not None:
-        gathering.add_context(_named(where, fields["name"]), ContextInput(**fields))
+        gathering.add_context(_name_place(where, fields["name"]), ContextInput(**fields))
 
 
-def _fields(
-    found: Any, known: tuple[str, ...], needed: tuple[str, ...], where: str, gathering: Gathering
+def _check_fields(
+    found: Any, known: tuple[str, ...], needed: tuple[str, ...], where: str, gathering: GlossaryFileBuilder
 ) -> dict[str, Any] | None:
     """The fields with lists as tuples or sets; None, with the problems named, if one is wrong."""
     if not isinstance(found, dict):
-        gathering.problem(where, f"expected an object, not {_shown(found)}; give {{...}} with {', '.join(needed)}")
+        gathering.problem(where, f"expected an object, not {_show_value(found)}; give {{...}} with {', '.join(needed)}")
         return None
     # All problems of one sense are named, not only the first.
     before = len(gathering.problems)
-    label = _named(where, found.get(needed[0]))
+    label = _name_place(where, found.get(needed[0]))
     for key in found.keys() - set(known):
         gathering.problem(label, f"unknown field {key[:80]!r}. Fields: {', '.join(known)}")
     for key in needed:
         if key not in found:
             gathering.problem(label, f"{key!r} is missing; it is needed", key)
-    fields = {key: _value(key, found[key], label, gathering) for key in known if key in found}
+    fields = {key: _check_value(key, found[key], label, gathering) for key in known if key in found}
     return fields if len(gathering.problems) == before else None
 
 
-def _value(key: str, value: Any, where: str, gathering: Gathering) -> str | tuple[str, ...] | Audience | None:
+def _check_value(
+    key: str, value: Any, where: str, gathering: GlossaryFileBuilder
+) -> str | tuple[str, ...] | Audience | None:
     if key in _LISTS:
         if isinstance(value, list) and all(isinstance(one, str) for one in value):
             return frozenset(value) if key == "audience" else tuple(value)
-        gathering.problem(where, f"it is {_shown(value)}; give a list of texts", key)
+        gathering.problem(where, f"it is {_show_value(value)}; give a list of texts", key)
     elif not isinstance(value, str) and not (key == "review_by" and value is None):
-        gathering.problem(where, f"it is {_shown(value)}; give a text in quotes", key)
+        gathering.problem(where, f"it is {_show_value(value)}; give a text in quotes", key)
     else:
         return value
     return None
 
 
-def _named(where: str, name: Any) -> str:
+def _name_place(where: str, name: Any) -> str:
     return f"{where} ({name[:80]!r})" if isinstance(name, str) else where
 
 
-def _shown(value: Any) -> str:
+def _show_value(value: Any) -> str:
     # A large object is shown by its keys: writing it out would take long, and help nobody.
     text = json.dumps(value, ensure_ascii=False, default=str) if not isinstance(value, dict | list) else ""
     if isinstance(value, dict):
@@ -181,6 +192,6 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 80 else text[:80] + "..."
 
 
-def _line(fields: dict[str, Any]) -> str:
+def _format_line(fields: dict[str, Any]) -> str:
     plain = {key: sorted(value) if isinstance(value, frozenset) else value for key, value in fields.items()}
     return json.dumps(plain, ensure_ascii=False)

@@ -7,65 +7,65 @@ minutes for 100,000 concepts, stand in for what is rare in JSON-LD, in a process
 from __future__ import annotations
 
 from argot.jargon_db.formats import rdf_json, rdf_json_any, rdf_turtle, rdf_xml
-from argot.jargon_db.formats.glossary_file import NeedsProcess, ReadOptions, refuse, utf8_text
-from argot.jargon_db.formats.json_format import load
-from argot.jargon_db.formats.rdf_statements import BASE, Malformed, Statements, TooMuch, into
+from argot.jargon_db.formats.glossary_file import ProcessRequired, ReadOptions, decode_utf8, refuse
+from argot.jargon_db.formats.json_format import parse_glossary_json
+from argot.jargon_db.formats.rdf_statements import BASE, LimitExceeded, Malformed, Statements, collect_into
 
-__all__ = ["BASE", "Statements", "statements"]
+__all__ = ["BASE", "Statements", "read_statements"]
 
 
-def statements(data: bytes, name: str, options: ReadOptions, syntax: str) -> Statements:
-    """What a file says. `syntax` is "turtle", "rdfxml" or "jsonld".
+def read_statements(data: bytes, name: str, options: ReadOptions, syntax: str) -> Statements:
+    """Read the statements of a file. `syntax` is "turtle", "rdfxml" or "jsonld".
 
     Raises:
         InvalidGlossary: it cannot be read; the message names the line where that is known.
-        NeedsProcess: only a process with bounds of its own may read it, and this is none.
+        ProcessRequired: only a process with bounds of its own may read it, and this is none.
     """
-    read = {"turtle": _turtle, "rdfxml": _xml, "jsonld": _json}[syntax]
+    read = {"turtle": _read_turtle, "rdfxml": _read_xml, "jsonld": _read_json}[syntax]
     try:
         return read(data, name, options)
-    except TooMuch as error:
+    except LimitExceeded as error:
         raise refuse(name, str(error)) from error
     # Each level nests the reader's own calls; Python ends that before the machine's stack does.
     except RecursionError as error:
         raise refuse(name, "it is nested too deeply to be a thesaurus; flatten it") from error
 
 
-def _turtle(data: bytes, name: str, options: ReadOptions) -> Statements:
+def _read_turtle(data: bytes, name: str, options: ReadOptions) -> Statements:
     found: Statements = {}
     try:
-        rdf_turtle.read(utf8_text(data, name), BASE, into(found))
+        rdf_turtle.read(decode_utf8(data, name), BASE, collect_into(found))
     except Malformed as error:
         why = f"this is no Turtle: {error}. Mend it there, or name its format if it is another"
         raise refuse(name, why, error.where) from error
     return found
 
 
-def _xml(data: bytes, name: str, options: ReadOptions) -> Statements:
+def _read_xml(data: bytes, name: str, options: ReadOptions) -> Statements:
     found: Statements = {}
     try:
-        rdf_xml.read(data, BASE, into(found))
-    except rdf_xml.Refused as error:
+        rdf_xml.read(data, BASE, collect_into(found))
+    except rdf_xml.RefusedXml as error:
         raise refuse(name, str(error)) from error
     except Malformed as error:
         raise refuse(name, f"{error}. Mend it there, or name its format if it is another", error.where) from error
     return found
 
 
-def _json(data: bytes, name: str, options: ReadOptions) -> Statements:
-    told = load(data, name)
+def _read_json(data: bytes, name: str, options: ReadOptions) -> Statements:
+    told = parse_glossary_json(data, name)
     try:
         found: Statements = {}
         try:
-            rdf_json.read(told, BASE, into(found))
-        except rdf_json.NotPlain:
+            rdf_json.read(told, BASE, collect_into(found))
+        except rdf_json.UnsupportedJsonLd:
             # rdflib may take any time and memory, so it runs only where both are bounded.
             if not options.bounded:
-                raise NeedsProcess from None
+                raise ProcessRequired from None
             # Begun anew: the plain reader had handed over some statements.
             found = {}
-            rdf_json_any.read(told, BASE, into(found))
-    except rdf_json.Elsewhere as error:
+            rdf_json_any.read(told, BASE, collect_into(found))
+    except rdf_json.RemoteContext as error:
         why = f"its context stands elsewhere ({str(error)!r}), and nothing is fetched. Put the context itself there"
         raise refuse(name, f"{why}, or save the thesaurus as Turtle", '"@context"') from error
     except Malformed as error:

@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from argot.jargon_db.formats.rdf_statements import (
-    DEEPEST,
     FIRST,
+    MAX_DEPTH,
     NIL,
     REST,
     TYPE,
     Add,
-    TooMuch,
+    LimitExceeded,
     Value,
-    absolute_iri,
-    blank,
+    complete_iri,
+    name_blank,
 )
 
 _KEYWORDS = frozenset(["@id", "@type", "@graph", "@value", "@language", "@list", "@set", "@context"])
@@ -30,11 +30,11 @@ _OF_CONTEXT = frozenset(["@vocab", "@base", "@language", "@version"])
 _CONTAINERS = (None, "@language", "@set")
 
 
-class NotPlain(Exception):
+class UnsupportedJsonLd(Exception):
     """It uses more of JSON-LD than this reader knows."""
 
 
-class Elsewhere(Exception):
+class RemoteContext(Exception):
     """It names a context by its address."""
 
 
@@ -42,11 +42,11 @@ def read(found: Any, base: str, add: Add) -> None:
     """Hands every statement of the parsed file to `add`.
 
     Raises:
-        NotPlain: rdflib may be able to read it (`rdf_json_any.read`); some statements were handed over already.
-        TooMuch, Malformed, Elsewhere: it cannot be taken.
+        UnsupportedJsonLd: rdflib may be able to read it (`rdf_json_any.read`); some statements were handed over.
+        LimitExceeded, Malformed, RemoteContext: it cannot be taken.
     """
     # Before anything is read, so that no part of it is taken over from a file that is refused.
-    refuse_elsewhere(found)
+    refuse_remote_contexts(found)
     _Reader(base, add).document(found)
 
 
@@ -72,16 +72,16 @@ class _Reader:
     def document(self, found: Any) -> None:
         for one in found if isinstance(found, list) else [found]:
             if not isinstance(one, dict):
-                raise NotPlain
+                raise UnsupportedJsonLd
             if "@context" in one:
                 if one is not found:
-                    raise NotPlain  # each node with a context of its own
+                    raise UnsupportedJsonLd  # each node with a context of its own
                 self._take_context(one["@context"])
             said = {key: value for key, value in one.items() if self._keyword(key) not in ("@context", "@graph")}
             graph = next((value for key, value in one.items() if self._keyword(key) == "@graph"), None)
             if graph is not None:
                 if any(self._keyword(key) != "@id" for key in said):
-                    raise NotPlain
+                    raise UnsupportedJsonLd
                 for node in graph if isinstance(graph, list) else [graph]:
                     self._node(node)
             else:
@@ -93,7 +93,7 @@ class _Reader:
         given: dict[str, Any] = {}
         for one in found if isinstance(found, list) else [found]:
             if not isinstance(one, dict) or given.keys() & one.keys():
-                raise NotPlain
+                raise UnsupportedJsonLd
             given |= one
         self._take_settings(given)
         for word, meaning in given.items():
@@ -102,57 +102,57 @@ class _Reader:
             elif isinstance(meaning, str) and not word.startswith("@") and ":" not in word:
                 self._prefixes[word] = meaning
             elif word not in _OF_CONTEXT and (word.startswith("@") or not isinstance(meaning, dict)):
-                raise NotPlain
+                raise UnsupportedJsonLd
         # In any order: a prefix may be written with another, and a term with any.
-        self._prefixes = {word: self._expanded(meaning, set()) for word, meaning in self._prefixes.items()}
+        self._prefixes = {word: self._expand(meaning, set()) for word, meaning in self._prefixes.items()}
         for word, meaning in given.items():
             if isinstance(meaning, dict):
                 self._terms[word] = self._term(word, meaning)
 
     def _take_settings(self, given: dict[str, Any]) -> None:
         if not all(isinstance(given.get(name, ""), str) for name in ("@vocab", "@base", "@language")):
-            raise NotPlain
+            raise UnsupportedJsonLd
         self._vocabulary = given.get("@vocab")
         if self._vocabulary is not None and ":" not in self._vocabulary:
-            raise NotPlain
-        self._base = absolute_iri(self._base, given["@base"]) if "@base" in given else self._base
+            raise UnsupportedJsonLd
+        self._base = complete_iri(self._base, given["@base"]) if "@base" in given else self._base
         self._language = given.get("@language", "").lower()
 
     def _take_word(self, word: str, meaning: str) -> None:
         if word in _OF_CONTEXT:
             return
         if meaning not in _KEYWORDS or word.startswith("@"):
-            raise NotPlain
+            raise UnsupportedJsonLd
         self._words[word] = meaning
 
-    def _expanded(self, address: str, seen: set[str]) -> str:
+    def _expand(self, address: str, seen: set[str]) -> str:
         """The full form of an address that is written with prefixes."""
         prefix, colon, rest = address.partition(":")
         if not colon or not rest.startswith("//"):
             # `seen` ends prefixes that are written with each other in a circle.
             if address in self._prefixes and not colon and address not in seen:
-                return self._expanded(self._prefixes[address], seen | {address})
+                return self._expand(self._prefixes[address], seen | {address})
             if colon and prefix in self._prefixes and prefix not in seen:
-                return self._expanded(self._prefixes[prefix], seen | {prefix}) + rest
+                return self._expand(self._prefixes[prefix], seen | {prefix}) + rest
             if not colon:
-                raise NotPlain
+                raise UnsupportedJsonLd
         return address
 
     def _term(self, word: str, meaning: dict[str, Any]) -> _Term:
         address, kind, language = meaning.get("@id"), meaning.get("@type"), meaning.get("@language")
         container = meaning.get("@container")
         if meaning.keys() - _OF_TERM or isinstance(container, list | dict) or container not in _CONTAINERS:
-            raise NotPlain
+            raise UnsupportedJsonLd
         if not all(isinstance(one, str | None) for one in (address, kind, language)) or word.startswith("@"):
-            raise NotPlain
+            raise UnsupportedJsonLd
         if address is None:
             if self._vocabulary is None and ":" not in word:
-                raise NotPlain
-            full = self._expanded(word, set()) if ":" in word else f"{self._vocabulary}{word}"
+                raise UnsupportedJsonLd
+            full = self._expand(word, set()) if ":" in word else f"{self._vocabulary}{word}"
         elif address.startswith("@"):
-            raise NotPlain
+            raise UnsupportedJsonLd
         else:
-            full = self._expanded(address, set())
+            full = self._expand(address, set())
         return _Term(full, kind, None if language is None else language.lower(), container == "@language")
 
     # -- names ----------------------------------------------------------------------------------------------------
@@ -162,17 +162,17 @@ class _Reader:
         return key if key.startswith("@") else self._words.get(key, "")
 
     def _property(self, key: str) -> _Term | None:
-        """What a key means; None: nothing, so that it is left out."""
+        """Return the property that a key stands for; None if it stands for nothing and is left out."""
         # Kept, for every node of a thesaurus has the same few properties.
         if key not in self._properties:
-            self._properties[key] = self._terms.get(key) or self._as_term(self._named(key))
+            self._properties[key] = self._terms.get(key) or self._as_term(self._expand_name(key))
         return self._properties[key]
 
     @staticmethod
     def _as_term(address: str) -> _Term | None:
         return _Term(address) if ":" in address and not address.startswith("_:") else None
 
-    def _named(self, name: str) -> str:
+    def _expand_name(self, name: str) -> str:
         """The full address of a property or a type; the name itself if it stands for nothing."""
         if name in self._terms:
             return self._terms[name].address
@@ -193,22 +193,22 @@ class _Reader:
     def _address(self, name: Any) -> str:
         """The full address of a resource."""
         if not isinstance(name, str) or name.startswith("@"):
-            raise NotPlain
+            raise UnsupportedJsonLd
         if name.startswith("_:"):
             return name
-        return absolute_iri(self._base, self._compact(name) if ":" in name else name)
+        return complete_iri(self._base, self._compact(name) if ":" in name else name)
 
     def _type(self, name: Any) -> str:
         if not isinstance(name, str) or name.startswith("@"):
-            raise NotPlain
-        return name if name.startswith("_:") else absolute_iri(self._base, self._named(name))
+            raise UnsupportedJsonLd
+        return name if name.startswith("_:") else complete_iri(self._base, self._expand_name(name))
 
     # -- statements -----------------------------------------------------------------------------------------------
 
     def _node(self, found: Any) -> str:
         """Hand over what is said of a resource; returns its address."""
         if not isinstance(found, dict):
-            raise NotPlain
+            raise UnsupportedJsonLd
         subject = ""
         keys = {}
         for key in found:
@@ -216,10 +216,10 @@ class _Reader:
             if keyword == "@id":
                 subject = self._address(found[key])
             elif keyword not in ("", "@type"):
-                raise NotPlain
+                raise UnsupportedJsonLd
             keys[key] = keyword
         # `@id` may stand anywhere in the node, so all keys are looked through before the first statement.
-        subject = subject or blank()
+        subject = subject or name_blank()
         for key, value in found.items():
             if keys[key] == "@type":
                 for kind in value if isinstance(value, list) else [value]:
@@ -231,11 +231,11 @@ class _Reader:
     def _values(self, subject: str, term: _Term, found: Any) -> None:
         if term.by_language:
             if not isinstance(found, dict) or any(self._keyword(key) for key in found):
-                raise NotPlain
+                raise UnsupportedJsonLd
             for language, texts in found.items():
                 for text in texts if isinstance(texts, list) else [texts]:
                     if not isinstance(text, str):
-                        raise NotPlain
+                        raise UnsupportedJsonLd
                     self._add(subject, term.address, text, language.lower())
             return
         for one in found if isinstance(found, list) else [found]:
@@ -256,24 +256,24 @@ class _Reader:
         if isinstance(found, int):
             return str(found).lower() if isinstance(found, bool) else str(found), ""
         if not isinstance(found, dict):
-            raise NotPlain
-        return self._said_at_length(term, found)
+            raise UnsupportedJsonLd
+        return self._read_object(term, found)
 
-    def _said_at_length(self, term: _Term, found: dict[str, Any]) -> Value | None:
+    def _read_object(self, term: _Term, found: dict[str, Any]) -> Value | None:
         keywords = {self._keyword(key): value for key, value in found.items()}
         if "@value" in keywords:
             return self._literal(keywords)
         if "@list" in keywords:
             return self._list(term, keywords), None
         if "@set" in keywords:
-            raise NotPlain
+            raise UnsupportedJsonLd
         return self._node(found), None
 
     @staticmethod
     def _literal(keywords: dict[str, Any]) -> Value | None:
         text, language = keywords["@value"], keywords.get("@language", "")
         if "" in keywords or not isinstance(language, str) or not isinstance(text, str | bool | int | None):
-            raise NotPlain
+            raise UnsupportedJsonLd
         if text is None:
             return None
         return (str(text).lower() if isinstance(text, bool) else str(text)), language.lower()
@@ -281,42 +281,42 @@ class _Reader:
     def _list(self, term: _Term, keywords: dict[str, Any]) -> str:
         found = keywords["@list"]
         if len(keywords) != 1:
-            raise NotPlain
+            raise UnsupportedJsonLd
         values = [self._value(term, one) for one in (found if isinstance(found, list) else [found])]
         kept = [value for value in values if value is not None]
         # RDF has no lists: each place is a node with its value and the next place.
-        nodes = [blank() for _ in kept]
+        nodes = [name_blank() for _ in kept]
         for place, (node, value) in enumerate(zip(nodes, kept, strict=True)):
             self._add(node, FIRST, *value)
             self._add(node, REST, nodes[place + 1] if place + 1 < len(nodes) else NIL, None)
         return nodes[0] if nodes else NIL
 
 
-def refuse_elsewhere(found: Any) -> None:
+def refuse_remote_contexts(found: Any) -> None:
     """A context named by its address would be fetched: from the network, or from a file of this machine.
 
     Raises:
-        Elsewhere: there is one.
-        TooMuch: it is nested too deeply.
+        RemoteContext: there is one.
+        LimitExceeded: it is nested too deeply.
     """
     # A list instead of recursion: how deep the file is nested is what is being found out.
     waiting = [(found, 0)]
     while waiting:
         value, depth = waiting.pop()
-        if depth > DEEPEST:
-            raise TooMuch(f"its values are nested more than {DEEPEST} deep; flatten it")
+        if depth > MAX_DEPTH:
+            raise LimitExceeded(f"its values are nested more than {MAX_DEPTH} deep; flatten it")
         if isinstance(value, list):
             waiting += [(one, depth + 1) for one in value if isinstance(one, list | dict)]
         elif isinstance(value, dict):
             contexts = value.get("@context")
-            named = [one for one in _flat(contexts) if isinstance(one, str)]
+            named = [one for one in _flatten_contexts(contexts) if isinstance(one, str)]
             named += [str(value["@import"])] if "@import" in value else []
             if named:
-                raise Elsewhere(named[0][:200])
+                raise RemoteContext(named[0][:200])
             waiting += [(one, depth + 1) for one in value.values() if isinstance(one, list | dict)]
 
 
-def _flat(contexts: Any) -> Iterator[Any]:
+def _flatten_contexts(contexts: Any) -> Iterator[Any]:
     waiting = [contexts]
     while waiting:
         one = waiting.pop()

@@ -1,4 +1,4 @@
-"""Reads all of JSON-LD, by rdflib, which is slow and needs the bounds of a process of its own (`NeedsProcess`).
+"""Reads all of JSON-LD, by rdflib, which is slow and needs the bounds of a process of its own (`ProcessRequired`).
 
 For files that use more of it than `rdf_json` knows. Nothing is fetched here either.
 """
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from argot.jargon_db.formats.rdf_json import refuse_elsewhere
-from argot.jargon_db.formats.rdf_statements import Add, Malformed, TooMuch
+from argot.jargon_db.formats.rdf_json import refuse_remote_contexts
+from argot.jargon_db.formats.rdf_statements import Add, LimitExceeded, Malformed
 
 if TYPE_CHECKING:
     from rdflib import Graph
@@ -19,26 +19,26 @@ def read(found: Any, base: str, add: Add) -> None:
     """Hands every statement of the parsed file to `add`.
 
     Raises:
-        TooMuch, Malformed, Elsewhere: it cannot be taken.
+        LimitExceeded, Malformed, RemoteContext: it cannot be taken.
     """
     from rdflib.plugins.parsers.jsonld import to_rdf
 
-    refuse_elsewhere(found)
+    refuse_remote_contexts(found)
     try:
-        to_rdf(found, _graph(add), base=base)
-    except (TooMuch, RecursionError, MemoryError):
+        to_rdf(found, _build_graph(add), base=base)
+    except (LimitExceeded, RecursionError, MemoryError):
         raise
     except Exception as error:  # the parser breaks off in many ways over what it never expected
         raise Malformed(_first_line(error)) from error
 
 
-def _graph(add: Add) -> Graph:
+def _build_graph(add: Add) -> Graph:
     import logging
 
     from rdflib import BNode, Graph, Literal
     from rdflib.store import Store
 
-    def named(one: Any) -> str:
+    def name_node(one: Any) -> str:
         return f"_:{one}" if isinstance(one, BNode) else str(one)
 
     class Lists(Store):
@@ -51,7 +51,7 @@ def _graph(add: Add) -> Graph:
         def add(self, triple: Any, context: Any, quoted: bool = False) -> None:
             subject, said, value = triple
             language = (value.language or "").lower() if isinstance(value, Literal) else None
-            add(named(subject), str(said), named(value), language)
+            add(name_node(subject), str(said), name_node(value), language)
 
         def bind(self, prefix: str, namespace: Any, override: bool = True) -> None:
             self.prefixes[prefix] = namespace

@@ -1,4 +1,4 @@
-"""What an RDF file says, in plain lists: rdflib's own store would keep three indices of every statement."""
+"""The statements of an RDF file in plain lists: rdflib's own store would keep three indices of every statement."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from argot.jargon_db.formats.skos_words import RDF
 
 BASE = "urn:argot:file:"
 """What relative addresses of a file are completed with."""
-MOST_STATEMENTS = 5_000_000
-DEEPEST = 64
+MAX_STATEMENTS = 5_000_000
+MAX_DEPTH = 64
 TYPE = f"{RDF}type"
 FIRST = f"{RDF}first"
 REST = f"{RDF}rest"
@@ -41,15 +41,15 @@ class Malformed(Exception):
         self.where = where
 
 
-class TooMuch(Exception):
+class LimitExceeded(Exception):
     """The file goes beyond what a glossary may hold; the message says what."""
 
 
-def too_deep() -> TooMuch:
-    return TooMuch("it is nested too deeply to be a thesaurus; flatten it")
+def build_depth_error() -> LimitExceeded:
+    return LimitExceeded("it is nested too deeply to be a thesaurus; flatten it")
 
 
-def into(found: Statements) -> Add:
+def collect_into(found: Statements) -> Add:
     """A function that puts statements into `found`, up to a limit."""
     count = 0
 
@@ -57,8 +57,8 @@ def into(found: Statements) -> Add:
         nonlocal count
         count += 1
         # While it is read, so that memory is bounded and not only the result.
-        if count > MOST_STATEMENTS:
-            raise TooMuch(f"it holds more than {MOST_STATEMENTS:,} statements; split it")
+        if count > MAX_STATEMENTS:
+            raise LimitExceeded(f"it holds more than {MAX_STATEMENTS:,} statements; split it")
         known = found.get(subject)
         if known is None:
             known = found[subject] = []
@@ -68,12 +68,12 @@ def into(found: Statements) -> Add:
     return add
 
 
-def blank() -> str:
+def name_blank() -> str:
     """The name of a resource that has none; no file can name one like it."""
     return f"_:#{next(_COUNT)}"
 
 
-def absolute_iri(base: str, address: str) -> str:
+def complete_iri(base: str, address: str) -> str:
     """An address of a file in full. It is a name: nothing is ever opened."""
     if _ABSOLUTE.match(address):
         return address

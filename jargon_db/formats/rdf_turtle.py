@@ -12,35 +12,35 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from argot.jargon_db.formats.rdf_statements import (
-    DEEPEST,
     FIRST,
+    MAX_DEPTH,
     NIL,
     REST,
     TYPE,
     Add,
     Malformed,
     Value,
-    absolute_iri,
-    blank,
-    too_deep,
+    build_depth_error,
+    complete_iri,
+    name_blank,
 )
 
 
-def _all_of(choices: str) -> str:
-    """As many of these as there are."""
+def _repeat(choices: str) -> str:
+    """Return a pattern that matches as many of these choices as there are."""
     # Python before 3.11.5 matches possessive groups wrongly. The other way takes 100 bytes for each match of the group.
     return f"(?:{choices})*+" if sys.version_info >= (3, 11, 5) else f"(?>(?:{choices})*)"
 
 
 # What repeats does so possessively (`++`, `*+`), so that no text makes the search go back over it.
-_WS = _all_of(r"[ \t\r\n]++|\#[^\r\n]*+")
-_NAME = _all_of(r"[\w\-]++|\.++(?=[\w\-])")
+_WS = _repeat(r"[ \t\r\n]++|\#[^\r\n]*+")
+_NAME = _repeat(r"[\w\-]++|\.++(?=[\w\-])")
 _PREFIX = rf"(?:[^\W\d_]{_NAME})?"
 _ESCAPED = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?\#@%]"
-_LOCAL = rf"(?:[\w:]|{_ESCAPED})" + _all_of(rf"[\w:\-]++|{_ESCAPED}|\.++(?=[\w:\-%\\])")
-_LANGUAGES = _all_of("-[A-Za-z0-9]++")
-_LONG, _LONG_SINGLE = _all_of(r'[^"\\]++|\\.|"(?!"")'), _all_of(r"[^'\\]++|\\.|'(?!'')")
-_SHORT, _SHORT_SINGLE = _all_of(r'[^"\\\r\n]++|\\.'), _all_of(r"[^'\\\r\n]++|\\.")
+_LOCAL = rf"(?:[\w:]|{_ESCAPED})" + _repeat(rf"[\w:\-]++|{_ESCAPED}|\.++(?=[\w:\-%\\])")
+_LANGUAGES = _repeat("-[A-Za-z0-9]++")
+_LONG, _LONG_SINGLE = _repeat(r'[^"\\]++|\\.|"(?!"")'), _repeat(r"[^'\\]++|\\.|'(?!'')")
+_SHORT, _SHORT_SINGLE = _repeat(r'[^"\\\r\n]++|\\.'), _repeat(r"[^'\\\r\n]++|\\.")
 _PLAIN_NAME = r"[A-Za-z][\w\-]*+:[\w\-]*+(?!\.[\w:%\\\-])(?![:%\\])"
 _PLAIN_ADDRESS = r"[^<>\x00-\x20\\]*+"
 _TOKEN = re.compile(
@@ -77,7 +77,7 @@ def read(text: str, base: str, add: Add) -> None:
 
     Raises:
         Malformed: it is no Turtle; says why, and on which line.
-        TooMuch: it is nested too deeply.
+        LimitExceeded: it is nested too deeply.
     """
     _Reader(text, base, add).read()
 
@@ -101,7 +101,7 @@ class _Reader:
             if self._kind == "end":
                 return
             if self._kind == "language" or (self._kind == "word" and self._value.lower() in ("prefix", "base")):
-                self._directive()
+                self._read_directive()
             else:
                 self._block()
 
@@ -134,7 +134,7 @@ class _Reader:
 
     # -- directives -----------------------------------------------------------------------------------------------
 
-    def _directive(self) -> None:
+    def _read_directive(self) -> None:
         word, dotted = self._value.lower().removeprefix("@"), self._kind == "language"
         if word not in ("prefix", "base"):
             self._fail(f"unknown directive {self._value[:20]!r}")
@@ -144,16 +144,16 @@ class _Reader:
             if self._kind != "name" or not prefix.endswith(":"):
                 self._fail("a prefix is expected, as in '@prefix ex: <...> .'")
             self._next()
-            self._prefixes[prefix[:-1]] = self._directed()
+            self._prefixes[prefix[:-1]] = self._read_directive_address()
             # A prefix may be declared anew, and its names then mean something else.
             self._properties.clear()
         else:
-            self._base = self._directed()
+            self._base = self._read_directive_address()
         if dotted:
             self._next()
             self._expect(".")
 
-    def _directed(self) -> str:
+    def _read_directive_address(self) -> str:
         if self._kind != "address":
             self._fail("an address is expected, as in '@prefix ex: <...> .'")
         return self._address(self._value)
@@ -168,11 +168,11 @@ class _Reader:
             if self._is("."):
                 return
         else:
-            subject = self._collection() if self._is("(") else self._resource("a subject")
+            subject = self._read_collection() if self._is("(") else self._resource("a subject")
             if self._pairs(subject):
                 return
             self._next()
-        self._properties_of(subject)
+        self._read_properties(subject)
         self._expect(".")
 
     def _pairs(self, subject: str) -> bool:
@@ -187,17 +187,17 @@ class _Reader:
             elif address is not None:
                 said = self._address(address)
             else:
-                said = known.get(name) or known.setdefault(name, self._named(name))
+                said = known.get(name) or known.setdefault(name, self._expand_name(name))
             if literal is not None:
                 add(subject, said, literal, language.lower() if language else "")
             else:
-                add(subject, said, self._address(value) if value is not None else self._named(value_name), None)
+                add(subject, said, self._address(value) if value is not None else self._expand_name(value_name), None)
             self._at = found.end()
             if sign == ".":
                 return True
         return False
 
-    def _properties_of(self, subject: str) -> None:
+    def _read_properties(self, subject: str) -> None:
         """Read `property value, value; property value ...` from the current token on, up to the one behind it."""
         while True:
             while self._is(";"):
@@ -207,25 +207,25 @@ class _Reader:
             said = TYPE if self._kind == "word" and self._value == "a" else self._resource("a property", blanks=False)
             self._next()
             while True:
-                self._add(subject, said, *self._object())
+                self._add(subject, said, *self._read_object())
                 if not self._is(","):
                     break
                 self._next()
             if not self._is(";"):
                 return
 
-    def _object(self) -> Value:
+    def _read_object(self) -> Value:
         """The value at the current token; moves on to the token behind it."""
         if self._kind in ("text", "long"):
             cut = 3 if self._kind == "long" else 1
-            text = self._unescaped(self._value[cut:-cut])
+            text = self._unescape(self._value[cut:-cut])
             return text, self._language()
         if self._kind == "number" or (self._kind == "word" and self._value in ("true", "false")):
             plain: Value = (self._value, "")
         elif self._is("["):
             plain = (self._inner(), None)
         elif self._is("("):
-            plain = (self._collection(), None)
+            plain = (self._read_collection(), None)
         else:
             plain = (self._resource("a value"), None)
         self._next()
@@ -246,37 +246,37 @@ class _Reader:
 
     def _inner(self) -> str:
         """`[ ... ]`: a resource without a name."""
-        return self._deeper(self._inside)
+        return self._descend(self._read_blank_content)
 
-    def _inside(self) -> str:
-        subject = blank()
+    def _read_blank_content(self) -> str:
+        subject = name_blank()
         self._next()
         if not self._is("]"):
-            self._properties_of(subject)
+            self._read_properties(subject)
             self._expect("]")
         return subject
 
-    def _collection(self) -> str:
+    def _read_collection(self) -> str:
         """`( ... )`: a list of values."""
-        return self._deeper(self._listed)
+        return self._descend(self._read_list)
 
-    def _listed(self) -> str:
+    def _read_list(self) -> str:
         values: list[Value] = []
         self._next()
         while not self._is(")"):
-            values.append(self._object())
+            values.append(self._read_object())
         # RDF has no lists: each place is a node with its value and the next place.
-        nodes = [blank() for _ in values]
+        nodes = [name_blank() for _ in values]
         for place, (node, value) in enumerate(zip(nodes, values, strict=True)):
             self._add(node, FIRST, *value)
             self._add(node, REST, nodes[place + 1] if place + 1 < len(nodes) else NIL, None)
         return nodes[0] if nodes else NIL
 
-    def _deeper(self, read: Callable[[], str]) -> str:
+    def _descend(self, read: Callable[[], str]) -> str:
         self._depth += 1
         # Each level nests our own calls.
-        if self._depth > DEEPEST:
-            raise too_deep()
+        if self._depth > MAX_DEPTH:
+            raise build_depth_error()
         found = read()
         self._depth -= 1
         return found
@@ -287,14 +287,14 @@ class _Reader:
         if self._kind == "address":
             return self._address(self._value)
         if self._kind == "name":
-            return self._named(self._value)
+            return self._expand_name(self._value)
         if self._kind == "blank" and blanks:
             return f"_:{self._value}"
         if self._kind == "end":
             self._fail("it ends too early")
         return self._fail(f"{wanted} is expected before {self._value[:20]!r}")
 
-    def _named(self, name: str) -> str:
+    def _expand_name(self, name: str) -> str:
         prefix, _, local = name.partition(":")
         space = self._prefixes.get(prefix)
         if space is None:
@@ -302,12 +302,12 @@ class _Reader:
         return space + (_LOCAL_ESCAPE.sub(r"\1", local) if "\\" in local else local)
 
     def _address(self, address: str) -> str:
-        return absolute_iri(self._base, self._unescaped(address) if "\\" in address else address)
+        return complete_iri(self._base, self._unescape(address) if "\\" in address else address)
 
-    def _unescaped(self, text: str) -> str:
-        return _ESCAPE.sub(self._character, text) if "\\" in text else text
+    def _unescape(self, text: str) -> str:
+        return _ESCAPE.sub(self._decode_escape, text) if "\\" in text else text
 
-    def _character(self, found: re.Match[str]) -> str:
+    def _decode_escape(self, found: re.Match[str]) -> str:
         short, long, letter = found.groups()
         if letter is not None:
             if letter not in _LETTERS:

@@ -10,16 +10,16 @@ from typing import Literal
 from xml.parsers import expat
 
 from argot.jargon_db.formats.rdf_statements import (
-    DEEPEST,
     FIRST,
+    MAX_DEPTH,
     NIL,
     REST,
     TYPE,
     Add,
+    LimitExceeded,
     Malformed,
-    TooMuch,
-    absolute_iri,
-    blank,
+    complete_iri,
+    name_blank,
 )
 from argot.jargon_db.formats.skos_words import RDF
 
@@ -35,7 +35,7 @@ _DTD = (
 )
 
 
-class Refused(Exception):
+class RefusedXml(Exception):
     """The file holds what is not read at all; the message says what, and what to do."""
 
 
@@ -44,8 +44,8 @@ def read(data: bytes, base: str, add: Add) -> None:
 
     Raises:
         Malformed: it is no XML or no RDF; says why, and where.
-        Refused: it declares a document type.
-        TooMuch: it is nested too deeply.
+        RefusedXml: it declares a document type.
+        LimitExceeded: it is nested too deeply.
     """
     # An empty separator: expat joins namespace and name to the address that RDF means by them.
     parser = expat.ParserCreate(namespace_separator="")
@@ -70,7 +70,7 @@ def read(data: bytes, base: str, add: Add) -> None:
 
 
 def _refuse(*_: object) -> None:
-    raise Refused(_DTD)
+    raise RefusedXml(_DTD)
 
 
 @dataclass(slots=True)
@@ -99,13 +99,13 @@ class _Reader:
         self._outside = _Frame("file", "", base, "")
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        if len(self._open) >= DEEPEST:
-            raise TooMuch(f"its elements are nested more than {DEEPEST} deep; flatten it")
+        if len(self._open) >= MAX_DEPTH:
+            raise LimitExceeded(f"its elements are nested more than {MAX_DEPTH} deep; flatten it")
         parent = self._open[-1] if self._open else self._outside
         base, language = parent.base, parent.language
         if attributes:
             language = attributes.get(_LANGUAGE, language).lower()
-            base = absolute_iri(base, attributes[_BASE]) if _BASE in attributes else base
+            base = complete_iri(base, attributes[_BASE]) if _BASE in attributes else base
         if parent.kind == "resource":
             self._open.append(self._property(parent, name, attributes, base, language))
         elif parent.kind == "literal":
@@ -133,11 +133,11 @@ class _Reader:
         if name == _LI or name in _SYNTAX:
             raise Malformed(f"this is no RDF/XML: rdf:{name.removeprefix(RDF)} cannot be a resource")
         if _ABOUT in attributes:
-            subject = absolute_iri(base, attributes[_ABOUT])
+            subject = complete_iri(base, attributes[_ABOUT])
         elif _ID in attributes:
-            subject = absolute_iri(base, "#" + attributes[_ID])
+            subject = complete_iri(base, "#" + attributes[_ID])
         else:
-            subject = f"_:{attributes[_NODE_ID]}" if _NODE_ID in attributes else blank()
+            subject = f"_:{attributes[_NODE_ID]}" if _NODE_ID in attributes else name_blank()
         # The name of an element is its resource's type, except for this one.
         if name != _DESCRIPTION:
             self._add(subject, TYPE, name, None)
@@ -163,7 +163,7 @@ class _Reader:
             return frame
         way = attributes.get(_PARSE_TYPE)
         if way == "Resource":
-            frame.subject = self._value(parent.subject, name, blank())
+            frame.subject = self._value(parent.subject, name, name_blank())
             frame.kind = "resource"
         elif way == "Collection":
             frame.kind = "collection"
@@ -172,16 +172,16 @@ class _Reader:
         elif _RESOURCE in attributes or _NODE_ID in attributes or not attributes.keys() <= _SYNTAX:
             frame.filled = True
             self._attributes(
-                self._value(parent.subject, name, self._named(attributes, base)), attributes, base, language
+                self._value(parent.subject, name, self._find_resource(attributes, base)), attributes, base, language
             )
         else:
             frame.typed = _DATA_TYPE in attributes
         return frame
 
-    def _named(self, attributes: dict[str, str], base: str) -> str:
+    def _find_resource(self, attributes: dict[str, str], base: str) -> str:
         if _RESOURCE in attributes:
-            return absolute_iri(base, attributes[_RESOURCE])
-        return f"_:{attributes[_NODE_ID]}" if _NODE_ID in attributes else blank()
+            return complete_iri(base, attributes[_RESOURCE])
+        return f"_:{attributes[_NODE_ID]}" if _NODE_ID in attributes else name_blank()
 
     def _value(self, subject: str, said: str, value: str) -> str:
         self._add(subject, said, value, None)
@@ -191,13 +191,13 @@ class _Reader:
         # Properties may be written as attributes too.
         for name, value in attributes.items():
             if name == TYPE:
-                self._add(subject, TYPE, absolute_iri(base, value), None)
+                self._add(subject, TYPE, complete_iri(base, value), None)
             elif name not in _SYNTAX and not name.startswith(_XML):
                 self._add(subject, name, value, language)
 
     def _list(self, frame: _Frame) -> None:
         # RDF has no lists: each place is a node with its value and the next place.
-        nodes = [blank() for _ in frame.members]
+        nodes = [name_blank() for _ in frame.members]
         self._add(frame.subject, frame.said, nodes[0] if nodes else NIL, None)
         for place, (node, member) in enumerate(zip(nodes, frame.members, strict=True)):
             self._add(node, FIRST, member, None)

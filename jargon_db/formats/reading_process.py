@@ -10,7 +10,7 @@ from argot.errors import InvalidGlossary, RowProblem
 from argot.jargon_db.formats.format_registry import read_file
 from argot.jargon_db.formats.glossary_file import GlossaryFile, ReadOptions
 from argot.jargon_db.formats.isolated_reader import list_of_sense
-from argot.subprocesses import Parent, within_bounds
+from argot.subprocesses import Parent, limit_resources
 
 # Small enough that the parent parses one in a moment.
 _BATCH = 500
@@ -28,28 +28,28 @@ def main() -> None:
         # Bounded: here the readers that may take any time and memory can be used.
         options = ReadOptions(**{**job["options"], "bounded": True})
         try:
-            with within_bounds(options.seconds, options.memory_mb * _MEGABYTE):
-                for line in _lines(data, job["name"], job["format"], options):
+            with limit_resources(options.seconds, options.memory_mb * _MEGABYTE):
+                for line in _report_lines(data, job["name"], job["format"], options):
                     tell(**line)
         except MemoryError:
             # The bounds are lifted by now, so that this can be said.
             tell(exhausted=True)
 
 
-def _lines(data: bytes, name: str, format: str, options: ReadOptions) -> Iterator[dict[str, Any]]:
+def _report_lines(data: bytes, name: str, format: str, options: ReadOptions) -> Iterator[dict[str, Any]]:
     try:
         found = read_file(data, name, format, options)
     except InvalidGlossary as error:
-        for problems in _batches(error.problems):
-            yield {"problems": [_problem(one) for one in problems]}
+        for problems in _split_batches(error.problems):
+            yield {"problems": [_encode_problem(one) for one in problems]}
     else:
-        yield from _said(found)
+        yield from _report_contents(found)
     # Also after problems: the parent reads on until it is told so.
     yield {"end": True}
 
 
-def _said(found: GlossaryFile) -> Iterator[dict[str, Any]]:
-    for senses in _batches(found.senses):
+def _report_contents(found: GlossaryFile) -> Iterator[dict[str, Any]]:
+    for senses in _split_batches(found.senses):
         yield {"senses": [list_of_sense(one) for one in senses]}
     for one in found.contexts:
         audience = None if one.audience is None else sorted(one.audience)
@@ -57,11 +57,11 @@ def _said(found: GlossaryFile) -> Iterator[dict[str, Any]]:
     yield {"ignored": found.ignored}
 
 
-def _problem(one: RowProblem) -> list[Any]:
+def _encode_problem(one: RowProblem) -> list[Any]:
     return [one.row, one.column, one.message, one.where]
 
 
-def _batches(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
+def _split_batches(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
     return (items[first : first + _BATCH] for first in range(0, len(items), _BATCH))
 
 

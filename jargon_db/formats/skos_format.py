@@ -18,13 +18,13 @@ from urllib.parse import unquote
 
 from argot.jargon_db.formats.glossary_file import (
     ContextInput,
-    Gathering,
     GlossaryFile,
+    GlossaryFileBuilder,
     ReadOptions,
     refuse,
     refuse_many,
 )
-from argot.jargon_db.formats.rdf import statements
+from argot.jargon_db.formats.rdf import read_statements
 from argot.jargon_db.formats.rdf_statements import Said, Statements, Value
 from argot.jargon_db.formats.skos_words import (
     COLLECTIONS,
@@ -42,14 +42,14 @@ from argot.jargon_db.formats.skos_words import (
     SCHEME,
     SKOS,
     SKOSXL,
-    short,
+    shorten_address,
 )
-from argot.jargon_db.store.inputs import SenseInput, joined
+from argot.jargon_db.store.inputs import SenseInput, join_texts
 from argot.types import SenseStatus
 
 _MEMBERSHIP = (f"{SKOS}inScheme", f"{SKOS}topConceptOf")
 _TYPE = f"{RDF}type"
-_UNDERSTOOD = frozenset(
+_KNOWN_PROPERTIES = frozenset(
     [_TYPE, *_MEMBERSHIP, *LABELS, *NOTES, *DEFINITIONS, f"{SKOS}definition", f"{DC_TERMS}description", DEPRECATED]
     + [f"{OURS}{name}" for name in ("term", "alias", "owner", "status", "audience", "reviewBy")]
 )
@@ -61,9 +61,9 @@ def read(data: bytes, name: str, options: ReadOptions, syntax: str) -> GlossaryF
     Raises:
         InvalidGlossary: names every bad concept, or the line at which the file cannot be read.
     """
-    thesaurus = Thesaurus(statements(data, name, options, syntax), options)
+    thesaurus = Thesaurus(read_statements(data, name, options, syntax), options)
     refuse_many(thesaurus.concepts, name, options.most_senses)
-    gathering = Gathering(name, options, unite=True)
+    gathering = GlossaryFileBuilder(name, options, unite=True)
     for address in thesaurus.schemes:
         thesaurus.take_scheme(address, gathering)
     for address in thesaurus.concepts:
@@ -87,12 +87,12 @@ class Thesaurus:
         self._options = options
         self._at = ""
         self._of_one: dict[str, list[Value]] = {}
-        self.schemes = self._of_type(SCHEME)
-        self._tops = self._top_concepts()
-        self.concepts = self._concepts()
+        self.schemes = self._find_by_type(SCHEME)
+        self._tops = self._find_top_concepts()
+        self.concepts = self._find_concepts()
         self._names = {address: self._scheme_name(address) for address in self.schemes}
 
-    def take_scheme(self, address: str, gathering: Gathering) -> None:
+    def take_scheme(self, address: str, gathering: GlossaryFileBuilder) -> None:
         given = ContextInput(
             self._names[address],
             self._best(address, CONTEXT_DESCRIPTIONS) or None,
@@ -101,10 +101,10 @@ class Thesaurus:
         )
         gathering.add_context(f"scheme {address}", given)
 
-    def take_concept(self, address: str, gathering: Gathering) -> None:
+    def take_concept(self, address: str, gathering: GlossaryFileBuilder) -> None:
         where = f"concept {address}"
         self._count_ignored(address, gathering)
-        contexts = self._contexts_of(address)
+        contexts = self._find_contexts(address)
         labels = self._labels(address, f"{SKOS}prefLabel")
         if not labels:
             gathering.problem(where, "it has no skos:prefLabel; give it one", "prefLabel")
@@ -115,17 +115,17 @@ class Thesaurus:
             )
             return
         for context in contexts:
-            gathering.add_sense(where, self._sense(address, context, labels))
+            gathering.add_sense(where, self._build_sense(address, context, labels))
 
-    def _sense(self, address: str, context: str, preferred: list[_Label]) -> SenseInput:
+    def _build_sense(self, address: str, context: str, preferred: list[_Label]) -> SenseInput:
         others = self._labels(address, f"{SKOS}altLabel") + self._labels(address, f"{SKOS}hiddenLabel")
-        term, expansion, aliases = self._term_and_expansion(address, preferred, others)
+        term, expansion, aliases = self._choose_term(address, preferred, others)
         return SenseInput(
             term=term,
             context=context,
             expansion=expansion,
             description=self._description(address),
-            notes=joined(self._texts(address, NOTES)) or None,
+            notes=join_texts(self._texts(address, NOTES)) or None,
             aliases=aliases or None,
             owner=self._best(address, (f"{OURS}owner",)) or None,
             status=self._status(address),
@@ -133,21 +133,21 @@ class Thesaurus:
             review_by=self._best(address, (f"{OURS}reviewBy",)) or None,
         )
 
-    def _term_and_expansion(
+    def _choose_term(
         self, address: str, preferred: list[_Label], others: list[_Label]
     ) -> tuple[str, str, tuple[str, ...]]:
-        main = self._in_language(preferred)
+        main = self._choose_label(preferred)
         ours = self._best(address, (f"{OURS}term",))
         if ours:
             # A file of our own says which label is the term; guessing might exchange the two.
             term, expansion = ours, main.text
         else:
-            term, expansion = _short_and_long(main.text, self._same_language(main, others))
+            term, expansion = _choose_short_form(main.text, self._filter_language(main, others))
         labels = dict.fromkeys(label.text for label in (*preferred, *others))
         more = [text for text, _ in self._values(address, f"{OURS}alias")]
         return term, expansion, (*(text for text in labels if text not in (term, expansion)), *more)
 
-    def _same_language(self, main: _Label, others: list[_Label]) -> list[str]:
+    def _filter_language(self, main: _Label, others: list[_Label]) -> list[str]:
         # A label without a language may belong to any.
         return [one.text for one in others if not one.language or one.language == main.language]
 
@@ -155,7 +155,7 @@ class Thesaurus:
         for name in (f"{SKOS}definition", *DEFINITIONS):
             found = self._texts(address, (name,))
             if found:
-                return joined(found)
+                return join_texts(found)
         return None
 
     def _status(self, address: str) -> SenseStatus | None:
@@ -170,7 +170,7 @@ class Thesaurus:
 
     # -- schemes --------------------------------------------------------------------------------------------------
 
-    def _contexts_of(self, address: str) -> list[str]:
+    def _find_contexts(self, address: str) -> list[str]:
         schemes = [value for name in _MEMBERSHIP for value, language in self._values(address, name) if language is None]
         # A concept may name its scheme, the scheme its top concepts, or both.
         named = dict.fromkeys(schemes + self._tops.get(address, []))
@@ -184,17 +184,17 @@ class Thesaurus:
     def _scheme_name(self, address: str) -> str:
         return self._best(address, CONTEXT_NAMES) or _last_part(address)
 
-    def _top_concepts(self) -> dict[str, list[str]]:
+    def _find_top_concepts(self) -> dict[str, list[str]]:
         tops: dict[str, list[str]] = {}
         for scheme in self.schemes:
             for concept, _ in self._values(scheme, f"{SKOS}hasTopConcept"):
                 tops.setdefault(concept, []).append(scheme)
         return tops
 
-    def _concepts(self) -> list[str]:
-        """What is typed as a concept, and what has a label and is in a scheme: some files leave the type out."""
+    def _find_concepts(self) -> list[str]:
+        """Return the resources typed as concepts, and those with a label in a scheme: some files leave the type out."""
         # Collections have labels and stand in schemes as well.
-        no_concepts = {*self.schemes, *(one for kind in COLLECTIONS for one in self._of_type(kind))}
+        no_concepts = {*self.schemes, *(one for kind in COLLECTIONS for one in self._find_by_type(kind))}
         return [
             address
             for address, said in self._found.items()
@@ -208,7 +208,7 @@ class Thesaurus:
         names = {name for name, _, _ in said}
         return any(label in names for label in LABELS) and any(name in names for name in _MEMBERSHIP)
 
-    def _of_type(self, kind: str) -> list[str]:
+    def _find_by_type(self, kind: str) -> list[str]:
         return [address for address, said in self._found.items() if (_TYPE, kind, None) in said]
 
     # -- values ---------------------------------------------------------------------------------------------------
@@ -229,7 +229,7 @@ class Thesaurus:
         return [_Label(text, language) for text, language in values if language is not None and text.strip()]
 
     def _texts(self, address: str, names: Iterable[str]) -> list[str]:
-        """The texts in the language that `_in_language` prefers among theirs."""
+        """The texts in the language that `_choose_label` prefers among theirs."""
         labels: list[_Label] = []
         for name in names:
             for text, language in self._values(address, name):
@@ -239,7 +239,7 @@ class Thesaurus:
                     labels += [_Label(inner, of or "") for inner, of in self._values(text, f"{RDF}value")]
         if not labels:
             return []
-        wanted = self._in_language(labels).language
+        wanted = self._choose_label(labels).language
         return [label.text for label in labels if label.language == wanted]
 
     def _best(self, address: str, names: Iterable[str]) -> str:
@@ -248,7 +248,7 @@ class Thesaurus:
     def _set(self, address: str, name: str) -> frozenset[str] | None:
         return frozenset(text for text, _ in self._values(address, name)) or None
 
-    def _in_language(self, labels: list[_Label]) -> _Label:
+    def _choose_label(self, labels: list[_Label]) -> _Label:
         """The first of the preferred language (en also means en-GB), else without one, else of English, else of any."""
         for wanted in (self._options.language.lower(), "", "en"):
             for label in labels:
@@ -256,35 +256,35 @@ class Thesaurus:
                     return label
         return labels[0]
 
-    def _count_ignored(self, address: str, gathering: Gathering) -> None:
+    def _count_ignored(self, address: str, gathering: GlossaryFileBuilder) -> None:
         for name, _, _ in self._found[address]:
-            if name not in _UNDERSTOOD:
-                gathering.ignored[short(name)] += 1
+            if name not in _KNOWN_PROPERTIES:
+                gathering.ignored[shorten_address(name)] += 1
 
 
-def _short_and_long(preferred: str, others: list[str]) -> tuple[str, str]:
+def _choose_short_form(preferred: str, others: list[str]) -> tuple[str, str]:
     """(term, expansion) where one label abbreviates the preferred one, or is abbreviated by it."""
     for other in others:
-        if abbreviates(other, preferred):
+        if is_abbreviation(other, preferred):
             return other, preferred
     for other in others:
-        if abbreviates(preferred, other):
+        if is_abbreviation(preferred, other):
             return preferred, other
     return preferred, preferred
 
 
-def abbreviates(label: str, long: str) -> bool:
-    """Whether a label of one word with two capitals or more spells the other by its letters, as PUC does."""
+def is_abbreviation(label: str, long: str) -> bool:
+    """Return whether a label of one word with two capitals or more spells the other by its letters, as PUC does."""
     # Imported here: files of our own name their terms, and need no guess.
-    from argot.jargon_db.mining.spelling_out import GOOD, letters_of, spelling_score
+    from argot.jargon_db.mining.spelling_out import GOOD_SCORE, normalize_letters, score_spelling
 
     # Cheap looks first: a thesaurus has many labels that are longer names.
     if any(char.isspace() for char in label) or sum(char.isupper() for char in label) < 2 or len(label) >= len(long):
         return False
     # As the miner writes words behind a hyphen (`TAIL`).
     words = long.replace("-", " -").replace("/", " ").split()
-    letters = letters_of(label)
-    return bool(letters) and len(words) <= 2 * len(letters) + 2 and spelling_score(letters, words) >= GOOD
+    letters = normalize_letters(label)
+    return bool(letters) and len(words) <= 2 * len(letters) + 2 and score_spelling(letters, words) >= GOOD_SCORE
 
 
 def _last_part(address: str) -> str:

@@ -32,7 +32,7 @@ PREFIXES = {"rdf": RDF, "skos": SKOS, "dct": DC_TERMS, "argot": OURS}
 _SHORT = {**PREFIXES, "skosxl": SKOSXL, "dc": DC, "rdfs": RDFS, "owl": OWL}
 
 
-def short(address: str) -> str:
+def shorten_address(address: str) -> str:
     """`skos:broader` for its address; an address of another vocabulary as it is."""
     for prefix, space in _SHORT.items():
         if address.startswith(space):

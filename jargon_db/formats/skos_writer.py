@@ -39,34 +39,39 @@ def write(senses: Iterable[Sense], contexts: Iterable[Context], syntax: str) -> 
 
     RDF/XML leaves out control characters, which XML has no way to hold; the others carry every text.
     """
-    writers = {"turtle": _turtle, "rdfxml": _xml, "jsonld": _json}
-    return "".join(writers[syntax](_nodes(senses, contexts)))
+    writers = {"turtle": _write_turtle, "rdfxml": _write_xml, "jsonld": _write_json}
+    return "".join(writers[syntax](_build_nodes(senses, contexts)))
 
 
-def scheme_address(context: str) -> str:
+def build_scheme_address(context: str) -> str:
     return f"urn:argot:context:{quote(context, safe='')}"
 
 
-def concept_address(sense: Sense) -> str:
+def build_concept_address(sense: Sense) -> str:
     """The same in every export and knowledge base: it depends on term, context and expansion alone."""
     # JSON keeps the three apart, whatever signs they hold.
     named = json.dumps([sense.term, normalise(sense.context), sense.expansion])
     return f"urn:argot:sense:{hashlib.blake2b(named.encode(), digest_size=12).hexdigest()}"
 
 
-def _nodes(senses: Iterable[Sense], contexts: Iterable[Context]) -> Iterator[_Node]:
+def _build_nodes(senses: Iterable[Sense], contexts: Iterable[Context]) -> Iterator[_Node]:
     for context in contexts:
         texts = [("dct:title", context.name), ("dct:description", context.description)]
         texts += [("argot:contact", context.contact)]
         # Sorted: the order of a set differs from run to run.
         texts += [("argot:audience", one) for one in sorted(context.audience)]
-        yield _Node(scheme_address(context.name), "skos:ConceptScheme", [pair for pair in texts if pair[1]], [])
+        yield _Node(build_scheme_address(context.name), "skos:ConceptScheme", [pair for pair in texts if pair[1]], [])
     for sense in senses:
-        texts = [pair for pair in _said_of(sense) if pair[1]]
-        yield _Node(concept_address(sense), "skos:Concept", texts, [("skos:inScheme", scheme_address(sense.context))])
+        texts = [pair for pair in _describe_sense(sense) if pair[1]]
+        yield _Node(
+            build_concept_address(sense),
+            "skos:Concept",
+            texts,
+            [("skos:inScheme", build_scheme_address(sense.context))],
+        )
 
 
-def _said_of(sense: Sense) -> Iterator[tuple[str, str]]:
+def _describe_sense(sense: Sense) -> Iterator[tuple[str, str]]:
     """The properties of a concept, with their texts."""
     yield "skos:prefLabel", sense.expansion
     yield "argot:term", sense.term
@@ -86,7 +91,7 @@ def _said_of(sense: Sense) -> Iterator[tuple[str, str]]:
     yield "argot:reviewBy", sense.review_by or ""
 
 
-def _turtle(nodes: Iterable[_Node]) -> Iterator[str]:
+def _write_turtle(nodes: Iterable[_Node]) -> Iterator[str]:
     yield from (f"@prefix {prefix}: <{space}> .\n" for prefix, space in PREFIXES.items())
     for node in nodes:
         said = [f"    {name} <{address}>" for name, address in node.links]
@@ -94,23 +99,23 @@ def _turtle(nodes: Iterable[_Node]) -> Iterator[str]:
         yield f"\n<{node.address}> a {node.kind} ;\n" + " ;\n".join(said) + " .\n"
 
 
-def _xml(nodes: Iterable[_Node]) -> Iterator[str]:
+def _write_xml(nodes: Iterable[_Node]) -> Iterator[str]:
     spaces = " ".join(f"xmlns:{prefix}={quoteattr(space)}" for prefix, space in PREFIXES.items())
     yield f'<?xml version="1.0" encoding="UTF-8"?>\n<rdf:RDF {spaces}>\n'
     for node in nodes:
         yield f"<{node.kind} rdf:about={quoteattr(node.address)}>\n"
         yield from (f"  <{name} rdf:resource={quoteattr(address)}/>\n" for name, address in node.links)
-        yield from (f"  <{name}>{_xml_text(text)}</{name}>\n" for name, text in node.texts)
+        yield from (f"  <{name}>{_escape_xml(text)}</{name}>\n" for name, text in node.texts)
         yield f"</{node.kind}>\n"
     yield "</rdf:RDF>\n"
 
 
-def _xml_text(text: str) -> str:
+def _escape_xml(text: str) -> str:
     # XML readers turn a plain carriage return into a line feed.
     return escape(_NO_XML.sub("", text), {"\r": "&#13;"})
 
 
-def _json(nodes: Iterable[_Node]) -> Iterator[str]:
+def _write_json(nodes: Iterable[_Node]) -> Iterator[str]:
     yield f'{{"@context": {json.dumps(PREFIXES)},\n"@graph": [\n'
     comma = ""
     for node in nodes:

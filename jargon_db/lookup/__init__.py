@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from argot.lazy import lazily
+from argot.lazy import build_lazy_getattr
 
 if TYPE_CHECKING:
     from argot.jargon_db.lookup.matcher import TermMatcher
-    from argot.jargon_db.lookup.normalise import variants
+    from argot.jargon_db.lookup.normalise import list_variants
     from argot.jargon_db.lookup.phrases import NearPhrases
     from argot.jargon_db.lookup.span_mask import SpanMask
     from argot.jargon_db.lookup.spelling import Spelling, Suggester
@@ -20,11 +20,11 @@ __all__ = [
     "TermMatcher",
     "TermSource",
     "Views",
-    "variants",
+    "list_variants",
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = lazily(
+    __getattr__ = build_lazy_getattr(
         __name__,
         {
             "NearPhrases": "phrases",
@@ -34,6 +34,6 @@ if not TYPE_CHECKING:
             "TermMatcher": "matcher",
             "TermSource": "views",
             "Views": "views",
-            "variants": "normalise",
+            "list_variants": "normalise",
         },
     )

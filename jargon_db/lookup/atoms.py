@@ -28,8 +28,8 @@ class Atom:
     spaced: bool
     is_word: bool
 
-    def after_digits(self) -> Atom | None:
-        """What follows leading digits, as in "40MUBO", if anything does and the offsets are clear."""
+    def skip_digits(self) -> Atom | None:
+        """Return the part behind leading digits, as in "40MUBO"; None if there is none or its offsets are unclear."""
         digits = _DIGITS.match(self.text) if self.text[0].isdigit() else None
         # If folding changed the length, it is not known where in the original the digits end.
         if digits is None or len(self.text) != self.end - self.start:
@@ -37,7 +37,7 @@ class Atom:
         return Atom(self.text[digits.end() :], self.start + digits.end(), self.end, False, True)
 
 
-def atoms_of(text: str) -> list[Atom]:
+def split_atoms(text: str) -> list[Atom]:
     """The atoms of a text. `spaced`: white space stands before it."""
     folded, starts, ends = fold_with_offsets(text)
     atoms: list[Atom] = []
@@ -51,13 +51,13 @@ def atoms_of(text: str) -> list[Atom]:
     return atoms
 
 
-def words_of(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """The folded texts of its atoms alone, for callers that need no offsets."""
     return _ATOM.findall(fold_characters(text))
 
 
-def beginnings(key: str) -> Iterator[str]:
-    """What the key's first atom, first two atoms, ... are, without the whole."""
+def list_beginnings(key: str) -> Iterator[str]:
+    """Return the key's first atom, first two atoms and so on, without the whole."""
     ends = [match.end() for match in _ATOM.finditer(key)]
     return (key[:end] for end in ends[:-1])
 
@@ -75,7 +75,7 @@ def fold_with_offsets(text: str) -> tuple[str, list[int] | range, list[int] | ra
     pieces: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
-    for start, end in _clusters(text):
+    for start, end in _split_clusters(text):
         piece = fold_characters(text[start:end])
         pieces.append(piece)
         starts += [start] * len(piece)
@@ -83,18 +83,18 @@ def fold_with_offsets(text: str) -> tuple[str, list[int] | range, list[int] | ra
     return "".join(pieces), starts, ends
 
 
-def _clusters(text: str) -> Iterator[tuple[int, int]]:
+def _split_clusters(text: str) -> Iterator[tuple[int, int]]:
     """Spans that can be folded one by one: a character with the marks that may compose with it."""
     start = 0
     for place in range(1, len(text)):
-        if not _joins(text[place]):
+        if not _is_joining(text[place]):
             yield start, place
             start = place
     if text:
         yield start, len(text)
 
 
-def _joins(char: str) -> bool:
+def _is_joining(char: str) -> bool:
     # Below the combining marks only the soft hyphen is invisible.
     if char < "\u0300":
         return char == "\xad"

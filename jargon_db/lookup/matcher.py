@@ -12,12 +12,12 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 
-from argot.jargon_db.lookup.atoms import SEPARATORS, Atom, atoms_of, beginnings
-from argot.jargon_db.lookup.normalise import APOSTROPHES, normalise, plurals, singulars
+from argot.jargon_db.lookup.atoms import SEPARATORS, Atom, list_beginnings, split_atoms
+from argot.jargon_db.lookup.normalise import APOSTROPHES, guess_plurals, guess_singulars, normalise
 from argot.jargon_db.lookup.ordinary_words import is_function_word, is_ordinary_word
 from argot.jargon_db.lookup.phrases import NearPhrases
 from argot.jargon_db.lookup.span_mask import SpanMask
-from argot.jargon_db.lookup.spelling import NearTerms, Spelling, is_coded, misspelt_words
+from argot.jargon_db.lookup.spelling import NearTerms, Spelling, find_misspelt_words, is_coded
 from argot.types import Mention
 
 # C++, C#
@@ -70,7 +70,7 @@ class TermMatcher:
             self._add(spelling)
         self.near = NearTerms(self._entries, self._terms)
 
-    def changed(
+    def patch(
         self,
         keys: Collection[str],
         spellings: Iterable[Spelling],
@@ -95,7 +95,7 @@ class TermMatcher:
         made._beginnings = self._beginnings.copy()
         for spelling in spellings:
             made._add(spelling)
-        made.near = self.near.changed(made._entries, made._terms, keys)
+        made.near = self.near.patch(made._entries, made._terms, keys)
         return made
 
     def terms(self) -> Collection[str]:
@@ -104,23 +104,23 @@ class TermMatcher:
 
     def find(self, text: str) -> list[Mention]:
         """The terms in the text, in order; of overlapping ones the longest, then the first."""
-        atoms = atoms_of(text)
+        atoms = split_atoms(text)
         shouted = _is_shouted(text)
         taken: list[Mention] = []
         mask = SpanMask(len(text))
         # The longest first: "write amplification factor" is not "write amplification" and a factor.
-        candidates = sorted(self._candidates(atoms), key=lambda found: (found.start - found.end, found.start))
+        candidates = sorted(self._find_candidates(atoms), key=lambda found: (found.start - found.end, found.start))
         for candidate in candidates:
             if not mask.are_free(candidate.start, candidate.end):
                 continue
-            mention = _mention(text, candidate, shouted)
+            mention = _choose_mention(text, candidate, shouted)
             if mention is not None:
                 taken.append(mention)
                 mask.take(mention.start, mention.end)
         return sorted(taken, key=lambda mention: mention.start)
 
     def find_expansions(self, text: str) -> list[Mention]:
-        """What the text says in full, with the term that abbreviates it: "leave of absence" for LOA."""
+        """Find expansions in the text, each with its term: "leave of absence" for LOA."""
         return self._of_expansions.find(text)
 
     def complete(self) -> None:
@@ -128,7 +128,7 @@ class TermMatcher:
         _ = self._near_phrases, self._of_expansions
 
     def misspelt(self, text: str, taken: list[Mention]) -> list[Mention]:
-        """What is most likely a misspelt term, alias or expansion: neither taken nor ordinary English.
+        """Find probable misspellings of terms, aliases and expansions, which are neither taken nor ordinary English.
 
         Phrases of several words come before single words.
         """
@@ -141,7 +141,7 @@ class TermMatcher:
             # Several terms have this phrase: which one is meant cannot be said.
             if len(near.labels) == 1
         ]
-        return sorted([*phrases, *misspelt_words(text, [*taken, *phrases], self.near)], key=lambda m: m.start)
+        return sorted([*phrases, *find_misspelt_words(text, [*taken, *phrases], self.near)], key=lambda m: m.start)
 
     @cached_property
     def _near_phrases(self) -> NearPhrases:
@@ -166,12 +166,12 @@ class TermMatcher:
         self._entries[key] = [entry]
         # Such a key is one atom, and has no beginnings; most terms are abbreviations.
         if not (key.isascii() and key.isalnum()):
-            self._beginnings.update(beginnings(key))
+            self._beginnings.update(list_beginnings(key))
 
-    def _candidates(self, atoms: Sequence[Atom]) -> Iterator[_Candidate]:
+    def _find_candidates(self, atoms: Sequence[Atom]) -> Iterator[_Candidate]:
         for first, atom in enumerate(atoms):
             yield from self._from(atoms, first, atom.text, atom.start, split=False)
-            if (rest := atom.after_digits()) is not None:
+            if (rest := atom.skip_digits()) is not None:
                 yield from self._from(atoms, first, rest.text, rest.start, split=True)
 
     def _from(self, atoms: Sequence[Atom], first: int, key: str, start: int, *, split: bool) -> Iterator[_Candidate]:
@@ -181,22 +181,22 @@ class TermMatcher:
         while open_readings:
             place, head, last = open_readings.pop()
             read = head + last
-            for entries, inflected in self._ending(read, head, last):
+            for entries, inflected in self._match_ending(read, head, last):
                 yield _Candidate(start, atoms[place].end, entries, inflected, split)
             # More than one way may lead on, where a separator can also be read as a space.
             if read in self._beginnings:
-                open_readings += _continued(atoms, place, read)
+                open_readings += _continue_key(atoms, place, read)
 
-    def _ending(self, read: str, head: str, last: str) -> Iterator[tuple[list[Spelling], bool]]:
+    def _match_ending(self, read: str, head: str, last: str) -> Iterator[tuple[list[Spelling], bool]]:
         """The entries that end here, and whether in another number than theirs ("cells" for "cell")."""
         if entries := self._entries.get(read):
             yield entries, False
-        for form in (*singulars(last), *plurals(last)):
+        for form in (*guess_singulars(last), *guess_plurals(last)):
             if entries := self._entries.get(head + form):
                 yield entries, True
 
 
-def _continued(atoms: Sequence[Atom], place: int, read: str) -> list[tuple[int, str, str]]:
+def _continue_key(atoms: Sequence[Atom], place: int, read: str) -> list[tuple[int, str, str]]:
     """The ways to read on: (place of the next atom, key so far with what joins it, the atom's own text)."""
     if place + 1 >= len(atoms):
         return []
@@ -209,20 +209,20 @@ def _continued(atoms: Sequence[Atom], place: int, read: str) -> list[tuple[int, 
     return ways
 
 
-def _mention(text: str, candidate: _Candidate, shouted: bool) -> Mention | None:
+def _choose_mention(text: str, candidate: _Candidate, shouted: bool) -> Mention | None:
     """The mention of the entry that fits the text's own case best, if any may."""
     start, end = candidate.start, candidate.end
     if _is_part_of_something(text, start, end):
         return None
     surface = text[start:end]
-    fitting = [entry for entry in candidate.entries if _fits(surface, entry.spelling, candidate)]
+    fitting = [entry for entry in candidate.entries if _has_own_case(surface, entry.spelling, candidate)]
     if fitting:
         entry = fitting[0]
         ordinary = is_function_word(surface) or (len(surface) == 1 and is_function_word(surface.lower()))
         if (ordinary or (shouted and is_ordinary_word(surface.lower()))) and not _is_marked(text, start, end):
             return None
     else:
-        loose = _loosely_fitting(text, candidate, surface)
+        loose = _match_loosely(text, candidate, surface)
         if loose is None or _is_title(text, start, end):
             return None
         entry = loose
@@ -230,11 +230,11 @@ def _mention(text: str, candidate: _Candidate, shouted: bool) -> Mention | None:
     return Mention(surface, start, end, entry.term, "exact" if exact else "variant")
 
 
-def _fits(surface: str, spelling: str, candidate: _Candidate) -> bool:
-    """Whether the surface has the spelling's own case, apart from a plural ending."""
+def _has_own_case(surface: str, spelling: str, candidate: _Candidate) -> bool:
+    """Return whether the surface has the spelling's own case, apart from a plural ending."""
     if not candidate.inflected:
-        return _letters(surface) == _letters(spelling)
-    shorter, longer = sorted((_letters(surface), _letters(spelling)), key=len)
+        return _keep_letters(surface) == _keep_letters(spelling)
+    shorter, longer = sorted((_keep_letters(surface), _keep_letters(spelling)), key=len)
     # "PUCS" is not the plural of PUC, but another abbreviation.
     if shorter.isupper() and longer.isupper():
         return False
@@ -243,7 +243,7 @@ def _fits(surface: str, spelling: str, candidate: _Candidate) -> bool:
     return longer.startswith(stem)
 
 
-def _loosely_fitting(text: str, candidate: _Candidate, surface: str) -> Spelling | None:
+def _match_loosely(text: str, candidate: _Candidate, surface: str) -> Spelling | None:
     """The entry meant although the case differs, or None where it is more likely an ordinary word."""
     # "40mubo": behind digits, only the spelling itself tells a term from a unit.
     if candidate.split:
@@ -266,18 +266,18 @@ def _may_be_in_other_case(surface: str, spelling: str, inflected: bool) -> bool:
     # "DIES" for "die": whoever writes capitals writes an abbreviation.
     if inflected and surface.isupper():
         return False
-    if is_coded(spelling) or _letters(spelling).isupper():
+    if is_coded(spelling) or _keep_letters(spelling).isupper():
         return not all(is_ordinary_word(word) for word in words)
     return True
 
 
-def _letters(text: str) -> str:
+def _keep_letters(text: str) -> str:
     # What normalisation folds is left out, so that only the case is compared: "W-L" and "WL".
     return "".join(char for char in text if char.isalnum())
 
 
 def _is_shouted(text: str) -> bool:
-    """Whether case tells nothing, because the whole text is in capitals."""
+    """Return whether case tells nothing, because the whole text is in capitals."""
     # Up to three words in capitals may be three abbreviations.
     return text.isupper() and len(text.split()) > 3
 

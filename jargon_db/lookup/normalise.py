@@ -1,7 +1,7 @@
 """One key for all the ways a term may be typed.
 
 `normalise` folds what never changes the meaning: Unicode form and width, case, invisible characters, white space, and
-hyphen, slash or underscore between two parts. What may change it (plural, possessive) is left to `variants`.
+hyphen, slash or underscore between two parts. What may change it (plural, possessive) is left to `list_variants`.
 """
 
 from __future__ import annotations
@@ -80,29 +80,31 @@ def _fold_separators(text: str) -> str:
     return "".join([*pieces, _SEPARATOR.sub(" ", text[end:])])
 
 
-def variants(term: str) -> tuple[str, ...]:
+def list_variants(term: str) -> tuple[str, ...]:
     """The keys to look a term up by, best first: its own, without possessive, singular, plural; no doubles.
 
     "PUC's" gives puc's, puc, ...; "dies" gives dies, die, dy, ...; "OKR" also gives okrs, since a glossary may define
     the plural.
     """
     key = normalise(term)
-    bare = without_possessive(key)
+    bare = strip_possessive(key)
     keys = dict.fromkeys([key, bare])
     head, space, last = bare.rpartition(" ")
-    for form in (*singulars(last), *plurals(last)):
+    for form in (*guess_singulars(last), *guess_plurals(last)):
         keys.setdefault(f"{head}{space}{form}")
     return tuple(form for form in keys if form)
 
 
-def without_possessive(key: str) -> str:
+def strip_possessive(key: str) -> str:
     if key.endswith("'s"):
         return key[:-2]
     return key.removesuffix("'") if key.endswith("s'") else key
 
 
-def singulars(word: str) -> tuple[str, ...]:
-    """What a folded word may be the plural of; "bus" and "basis" are no plurals, "cpus" and "apis" are."""
+def guess_singulars(word: str) -> tuple[str, ...]:
+    """Return the words that a folded word may be the plural of; "bus" and "basis" are no plurals, "cpus" and "apis"
+    are.
+    """
     if len(word) < 3 or not word.endswith("s") or word.endswith("ss") or not word[-2].isalnum():
         return ()
     if word.endswith(_NO_PLURAL) and is_ordinary_word(word):
@@ -116,7 +118,7 @@ def singulars(word: str) -> tuple[str, ...]:
     return tuple(forms)
 
 
-def plurals(word: str) -> tuple[str, ...]:
+def guess_plurals(word: str) -> tuple[str, ...]:
     """The plurals of a folded word of at least two letters that looks like no plural itself."""
     if len(word) < 2 or not word[-1].isalpha() or (word.endswith("s") and not word.endswith(_NO_PLURAL)):
         return ()

@@ -1,4 +1,4 @@
-"""What is no jargon: ordinary English words, and abbreviations everyone knows."""
+"""Words that are no jargon: ordinary English, and abbreviations everyone knows."""
 
 from __future__ import annotations
 
@@ -8,56 +8,60 @@ from importlib import resources
 
 
 @cache
-def english_words() -> frozenset[str]:
+def load_english_words() -> frozenset[str]:
     """The commonest English words and nearly all with up to four letters, in lower case (`words.txt`)."""
-    return frozenset(word for block in _blocks("words.txt") for word in block)
+    return frozenset(word for block in _read_blocks("words.txt") for word in block)
 
 
 @cache
-def common_words() -> frozenset[str]:
-    """Those of `english_words`, with rarer ones and names that most readers know (`common_words.txt`)."""
-    return english_words().union(*_blocks("common_words.txt"))
+def load_common_words() -> frozenset[str]:
+    """Load the English words with rarer ones and names that most readers know (`common_words.txt`)."""
+    return load_english_words().union(*_read_blocks("common_words.txt"))
 
 
 @cache
-def _function_words() -> frozenset[str]:
+def _load_function_words() -> frozenset[str]:
     # The first block of the file.
-    return frozenset(_blocks("words.txt")[0])
+    return frozenset(_read_blocks("words.txt")[0])
 
 
 @cache
-def well_known() -> frozenset[str]:
+def load_well_known() -> frozenset[str]:
     """Abbreviations and names in capitals that need no explanation (`well_known.txt`), as usually written."""
-    return frozenset(word for block in _blocks("well_known.txt") for word in block)
+    return frozenset(word for block in _read_blocks("well_known.txt") for word in block)
 
 
 @cache
-def _well_known_folded() -> frozenset[str]:
-    return frozenset(word.casefold() for word in well_known())
+def _fold_well_known() -> frozenset[str]:
+    return frozenset(word.casefold() for word in load_well_known())
 
 
 def is_well_known(word: str) -> bool:
-    """Whether it is a widely known abbreviation, in singular or plural, however it is capitalised: USB, PDFs, pcie."""
+    """Return whether it is a widely known abbreviation, in singular or plural, however it is capitalised: USB, PDFs,
+    pcie.
+    """
     folded = word.casefold().removesuffix("'s")
-    return folded in _well_known_folded() or folded.removesuffix("s") in _well_known_folded()
+    return folded in _fold_well_known() or folded.removesuffix("s") in _fold_well_known()
 
 
 def is_function_word(word: str) -> bool:
-    """Whether it is one of the words that hold sentences together ("it", "to", "does"); in lower case."""
-    return word in _function_words()
+    """Return whether it is one of the words that hold sentences together ("it", "to", "does"); in lower case."""
+    return word in _load_function_words()
 
 
 def is_ordinary_word(word: str) -> bool:
-    """Whether a lower-case word is an ordinary English one, also inflected: "cells", "failed", "wafer's", "reading"."""
-    return _is_among(english_words(), word)
+    """Return whether a lower-case word is an ordinary English one, also inflected: "cells", "failed", "wafer's",
+    "reading".
+    """
+    return _is_among(load_english_words(), word)
 
 
 def is_common_word(word: str) -> bool:
-    """Whether it is ordinary, or one of the rarer words and names most readers know ("canteen", "boston").
+    """Return whether it is ordinary, or one of the rarer words and names most readers know ("canteen", "boston").
 
     For where a word must stand out to count for anything. Terms may well be spelt like one of these.
     """
-    return _is_among(common_words(), word)
+    return _is_among(load_common_words(), word)
 
 
 def _is_among(words: frozenset[str], word: str) -> bool:
@@ -65,11 +69,11 @@ def _is_among(words: frozenset[str], word: str) -> bool:
     if word in words or (len(word) == 1 and word.isalpha()):
         return True
     word = word.removesuffix("'s")
-    return word in words or any(stem in words for stem in _stems(word))
+    return word in words or any(stem in words for stem in _guess_stems(word))
 
 
-def _stems(word: str) -> list[str]:
-    """What an inflected word may come from."""
+def _guess_stems(word: str) -> list[str]:
+    """Return the words that an inflected word may come from."""
     stems: list[str] = []
     # Rough on purpose: a stem counts only if it is in the list of words.
     for ending in ("s", "es", "ed", "d", "ing", "er", "r", "est", "ly", "n't"):
@@ -85,7 +89,7 @@ def _stems(word: str) -> list[str]:
     return stems
 
 
-def _blocks(name: str) -> list[list[str]]:
+def _read_blocks(name: str) -> list[list[str]]:
     """The blocks of a data file, as lists of words; each line that begins with "#" opens a block."""
     text = resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
     return [block.partition("\n")[2].split() for block in re.split(r"(?m)^#", text)[1:]]

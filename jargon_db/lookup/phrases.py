@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import OSA
 
-from argot.jargon_db.lookup.normalise import normalise, singulars
+from argot.jargon_db.lookup.normalise import guess_singulars, normalise
 from argot.jargon_db.lookup.ordinary_words import is_function_word, is_ordinary_word, is_well_known
 
 # Letters alone: a digit is never a typing error.
@@ -26,19 +26,19 @@ _WORD = re.compile(r"[^\W\d_]+")
 _GAP = re.compile(r"[ \t\n]{1,2}|[-–/]")
 _DOUBLED = re.compile(r"(.)\1")
 # A longer phrase is a sentence, and each more word costs another round of windows over the text.
-_MOST_WORDS = 6
+_MAX_PHRASE_WORDS = 6
 # Of three letters nearly any two are one error apart.
-_SHORTEST_STRANGE = 4
-_SHORTEST_SWAPPED = 5  # letters of an ordinary word that may stand for another: trough-silicon via
-_LONG = 7  # letters from which a word may have two errors
-_LONGEST_ALONE = 10  # letters that a phrase of one word must have; shorter ones are too near to other words
-_LOOK_AT_MOST = 8_000  # characters
+_MIN_STRANGE_LETTERS = 4
+_MIN_SWAPPED_LETTERS = 5  # letters of an ordinary word that may stand for another: trough-silicon via
+_MIN_TWO_ERROR_LETTERS = 7  # letters from which a word may have two errors
+_MIN_SINGLE_WORD_LETTERS = 10  # letters that a phrase of one word must have; shorter ones are too near to other words
+_MAX_CHARS = 8_000  # characters
 
 
 _Phrase = tuple[tuple[str, ...], str]
 
 
-class Near(NamedTuple):
+class NearPhrase(NamedTuple):
     """A place [start, end) that misspells a phrase, and the labels of that phrase."""
 
     start: int
@@ -62,30 +62,30 @@ class NearPhrases:
         self._cut = _Index()
         for label, phrase in phrases:
             words = _WORD.findall(normalise(phrase))
-            if not 1 <= len(words) <= _MOST_WORDS or any(map(str.isdigit, phrase)):
+            if not 1 <= len(words) <= _MAX_PHRASE_WORDS or any(map(str.isdigit, phrase)):
                 continue
             self._whole.add(words, label)
             # "state of the art" without its last word is "state of the".
             if len(words) > 2 and not is_function_word(words[-2]):
                 self._cut.add(words[:-1], label)
 
-    def find(self, text: str, is_free: Callable[[int, int], bool] = lambda start, end: True) -> list[Near]:
-        """What misspells a phrase, by position; of overlapping ones the longest. Spelt rightly, it is not among them.
+    def find(self, text: str, is_free: Callable[[int, int], bool] = lambda start, end: True) -> list[NearPhrase]:
+        """Find misspelt phrases, by position; of overlapping ones the longest. Rightly spelt ones are left out.
 
         A phrase may lack its last word ("write amplifcation" for write amplification factor).
 
         Args:
             is_free: whether a place may be looked at.
         """
-        words = [_Word(*match.span(), match.group().lower(), _fold(match.group())) for match in _words(text)]
-        kept: list[Near] = []
+        words = [_Word(*match.span(), match.group().lower(), _fold(match.group())) for match in _find_words(text)]
+        kept: list[NearPhrase] = []
         for index in (self._whole, self._cut):
-            for window in _windows(text, words):
+            for window in _find_windows(text, words):
                 start, end = window[0].start, window[-1].end
                 if any(start < other.end and other.start < end for other in kept) or not is_free(start, end):
                     continue
                 if labels := index.labels(window):
-                    kept.append(Near(start, end, labels))
+                    kept.append(NearPhrase(start, end, labels))
         return sorted(kept)
 
 
@@ -100,10 +100,10 @@ class _Index:
         phrase = (tuple(map(intern, words)), label)
         # By its first letter only, which misspellings rarely touch: there is no second word to find it by.
         if len(words) == 1:
-            if len(words[0]) >= _LONGEST_ALONE:
+            if len(words[0]) >= _MIN_SINGLE_WORD_LETTERS:
                 self._alone[_fold(words[0])[:1]].append(phrase)
             return
-        for key in _keys([_fold(word) for word in words]):
+        for key in _hash_ends([_fold(word) for word in words]):
             # Most keys lead to one phrase, which stands for itself: a list for each would cost much memory.
             known = self._by_end.setdefault(key, phrase)
             if isinstance(known, list):
@@ -127,15 +127,15 @@ class _Index:
     def _candidates(self, window: Sequence[_Word]) -> Iterator[_Phrase]:
         if len(window) == 1:
             # One less: the missing letter may be the error.
-            if len(window[0].text) >= _LONGEST_ALONE - 1:
+            if len(window[0].text) >= _MIN_SINGLE_WORD_LETTERS - 1:
                 yield from self._alone.get(window[0].folded[:1], ())
             return
-        for key in _keys([word.folded for word in window]):
+        for key in _hash_ends([word.folded for word in window]):
             found = self._by_end.get(key, [])
             yield from found if isinstance(found, list) else (found,)
 
 
-def _keys(folded: Sequence[str]) -> tuple[int, int]:
+def _hash_ends(folded: Sequence[str]) -> tuple[int, int]:
     """Hashes of the first word and of the last, each together with the initials of all words."""
     # Different words may have equal hashes: what is found by one is compared letter by letter afterwards.
     initials = "".join([word[:1] for word in folded])
@@ -148,29 +148,29 @@ def _fold(word: str) -> str:
     """The word without what people often confuse: doubled letters, ph and f, y and i, z and s, the number."""
     word = normalise(word)
     # "gas" is no plural of "ga".
-    word = next(iter(singulars(word)), word) if len(word) > 3 else word
+    word = next(iter(guess_singulars(word)), word) if len(word) > 3 else word
     return _DOUBLED.sub(r"\1", word.replace("ph", "f").replace("y", "i").replace("z", "s"))
 
 
-def _words(text: str) -> Iterator[re.Match[str]]:
-    return _WORD.finditer(text[:_LOOK_AT_MOST])
+def _find_words(text: str) -> Iterator[re.Match[str]]:
+    return _WORD.finditer(text[:_MAX_CHARS])
 
 
-def _windows(text: str, words: Sequence[_Word]) -> Iterator[Sequence[_Word]]:
+def _find_windows(text: str, words: Sequence[_Word]) -> Iterator[Sequence[_Word]]:
     """Runs of words with nothing but a space, hyphen or slash between them, longest first."""
     joined = [bool(_GAP.fullmatch(text[one.end : other.start])) for one, other in pairwise(words)]
-    for size in range(_MOST_WORDS, 0, -1):
+    for size in range(_MAX_PHRASE_WORDS, 0, -1):
         for first in range(len(words) - size + 1):
             if all(joined[first : first + size - 1]):
                 yield words[first : first + size]
 
 
 def _is_same(word: str, other: str) -> bool:
-    return word == other or other in singulars(word) or word in singulars(other)
+    return word == other or other in guess_singulars(word) or word in guess_singulars(other)
 
 
 def _is_near(word: _Word, other: str, size: int) -> bool:
-    """Whether a word may stand for the other one, misspelt or not, in a phrase of `size` words."""
+    """Return whether a word may stand for the other one, misspelt or not, in a phrase of `size` words."""
     folded = _fold(other)
     if word.text == other:
         return True
@@ -183,5 +183,5 @@ def _is_near(word: _Word, other: str, size: int) -> bool:
     if is_ordinary_word(word.text) or is_well_known(word.text):
         # "cells" for "cell" is another form, not an error.
         inflected = word.text.startswith(other) or other.startswith(word.text)
-        return size > 2 and len(word.text) >= _SHORTEST_SWAPPED and errors == 1 and not inflected
-    return len(word.text) >= _SHORTEST_STRANGE and errors <= (1 if len(folded) < _LONG else 2)
+        return size > 2 and len(word.text) >= _MIN_SWAPPED_LETTERS and errors == 1 and not inflected
+    return len(word.text) >= _MIN_STRANGE_LETTERS and errors <= (1 if len(folded) < _MIN_TWO_ERROR_LETTERS else 2)

@@ -1,10 +1,10 @@
-"""Which characters of a text are taken by something found in it."""
+"""A record of the characters of a text that belong to something found in it."""
 
 from __future__ import annotations
 
 
 class SpanMask:
-    """Which characters of a text are free, and which are taken.
+    """The characters of a text, each free or taken.
 
     Asking costs a look at the range alone, however much is taken: a question may hold a thousand terms.
     """
@@ -17,5 +17,5 @@ class SpanMask:
         self._taken[start:end] = b"\x01" * (end - start)
 
     def are_free(self, start: int, end: int) -> bool:
-        """Whether none of the characters [start, end) is taken."""
+        """Return whether none of the characters [start, end) is taken."""
         return self._taken.find(1, start, end) < 0

@@ -11,8 +11,8 @@ from typing import NamedTuple, TypeVar
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
-from argot.jargon_db.lookup.normalise import normalise, singulars, variants, without_possessive
-from argot.jargon_db.lookup.ordinary_words import english_words, is_ordinary_word, is_well_known
+from argot.jargon_db.lookup.normalise import guess_singulars, list_variants, normalise, strip_possessive
+from argot.jargon_db.lookup.ordinary_words import is_ordinary_word, is_well_known, load_english_words
 from argot.jargon_db.lookup.span_mask import SpanMask
 from argot.types import Mention
 
@@ -22,13 +22,13 @@ P = TypeVar("P", bound=Hashable)
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
 
-_LONG = 8
+_MIN_TWO_ERROR_LETTERS = 8
 """Words of at least this many characters may have two typing errors."""
 
-_LONGEST_CODE = 6
+_MAX_CODE_LETTERS = 6
 # Longer keys are left out of the table of anagrams, to save memory.
-_LONGEST_ANAGRAM = 20
-_CODE = 5
+_MAX_ANAGRAM_LETTERS = 20
+_MIN_LIKELY_LETTERS = 5
 """A term of fewer characters is taken for a code, in which every letter counts."""
 
 
@@ -41,7 +41,9 @@ class Spelling(NamedTuple):
 
 
 def is_coded(spelling: str) -> bool:
-    """Whether case belongs to the term's identity: `tCCS`, `mA`, `pH`, `VPgm`; not `PUC`, `PUCs`, `Page`, `die`."""
+    """Return whether case belongs to the term's identity: `tCCS`, `mA`, `pH`, `VPgm`; not `PUC`, `PUCs`, `Page`,
+    `die`.
+    """
     if any(char.isspace() for char in spelling):
         return False
     letters = "".join(char for char in spelling if char.isalpha())
@@ -62,27 +64,27 @@ class NearTerms:
         for key in entries:
             self._by_length[len(key)].append(key)
             self._by_beginning[(key[:1], len(key))].append(key)
-            if len(key) <= _LONGEST_ANAGRAM:
+            if len(key) <= _MAX_ANAGRAM_LETTERS:
                 self._anagrams["".join(sorted(key))].append(key)
 
-    def changed(
+    def patch(
         self, entries: Mapping[str, Sequence[Spelling]], senses: Mapping[str, int], keys: Collection[str]
     ) -> NearTerms:
         """The same of other entries, which differ in these keys alone."""
         # A copy: questions may be reading this one in another thread.
         made = copy(self)
         made._entries, made._senses = entries, senses
-        made._by_length = _moved(self._by_length, entries, keys, len)
-        made._by_beginning = _moved(self._by_beginning, entries, keys, lambda key: (key[:1], len(key)))
-        short = [key for key in keys if len(key) <= _LONGEST_ANAGRAM]
-        made._anagrams = _moved(self._anagrams, entries, short, lambda key: "".join(sorted(key)))
+        made._by_length = _move_keys(self._by_length, entries, keys, len)
+        made._by_beginning = _move_keys(self._by_beginning, entries, keys, lambda key: (key[:1], len(key)))
+        short = [key for key in keys if len(key) <= _MAX_ANAGRAM_LETTERS]
+        made._anagrams = _move_keys(self._anagrams, entries, short, lambda key: "".join(sorted(key)))
         return made
 
     def knows(self, word: str) -> bool:
-        return any(key in self._entries for key in variants(word))
+        return any(key in self._entries for key in list_variants(word))
 
     def uses(self, term: str) -> int:
-        """How many approved senses the term has."""
+        """Return how many approved senses the term has."""
         return self._senses.get(term, 0)
 
     def of(self, key: str) -> str:
@@ -90,7 +92,7 @@ class NearTerms:
         return self._entries[key][0].term
 
     def spelling(self, key: str) -> str:
-        """How the glossary writes the key."""
+        """Return the glossary's spelling of the key."""
         return self._entries[key][0].spelling
 
     def within(self, key: str, distance: int) -> list[tuple[str, int]]:
@@ -99,13 +101,17 @@ class NearTerms:
         lengths = range(max(1, len(key) - distance), len(key) + distance + 1)
         return self._nearest(key, distance, (self._by_length.get(length, ()) for length in lengths))
 
-    def likely(self, key: str, distance: int) -> list[tuple[str, int]]:
+    def find_likely(self, key: str, distance: int) -> list[tuple[str, int]]:
         """Like `within`, of those keys alone that begin alike or have the same letters: far fewer to compare."""
-        lengths = range(max(_CODE, len(key) - distance), len(key) + distance + 1) if len(key) >= _CODE else ()
+        lengths = (
+            range(max(_MIN_LIKELY_LETTERS, len(key) - distance), len(key) + distance + 1)
+            if len(key) >= _MIN_LIKELY_LETTERS
+            else ()
+        )
         alike = (self._by_beginning.get((key[:1], length), ()) for length in lengths)
         same_letters = self._anagrams.get("".join(sorted(key)), ())
         # Those with the same beginning are among `alike` already.
-        others = [known for known in same_letters if len(key) < _CODE or known[0] != key[0]]
+        others = [known for known in same_letters if len(key) < _MIN_LIKELY_LETTERS or known[0] != key[0]]
         return self._nearest(key, distance, (others, *alike))
 
     def _nearest(self, key: str, distance: int, pools: Iterable[Sequence[str]]) -> list[tuple[str, int]]:
@@ -118,7 +124,7 @@ class NearTerms:
         return sorted(found, key=lambda hit: (hit[1], -self.uses(self.of(hit[0])), hit[0]))
 
 
-def _moved(
+def _move_keys(
     pools: Mapping[P, list[str]], entries: Collection[str], keys: Iterable[str], pool_of: Callable[[str], P]
 ) -> defaultdict[P, list[str]]:
     """The pools after a change of these keys: those that are entries are in, the others out."""
@@ -133,7 +139,7 @@ def _moved(
     return moved
 
 
-def misspelt_words(text: str, taken: Sequence[Mention], near: NearTerms) -> list[Mention]:
+def find_misspelt_words(text: str, taken: Sequence[Mention], near: NearTerms) -> list[Mention]:
     mentions: list[Mention] = []
     mask = SpanMask(len(text))
     for mention in taken:
@@ -146,7 +152,7 @@ def misspelt_words(text: str, taken: Sequence[Mention], near: NearTerms) -> list
             surface, end = surface[:-2], end - 2
         if not mask.are_free(start, end) or _is_ordinary(surface, near):
             continue
-        term = _meant(surface, near)
+        term = _guess_term(surface, near)
         if term is not None:
             mentions.append(Mention(surface, start, end, term, "misspelt"))
     return mentions
@@ -160,27 +166,27 @@ def _is_ordinary(word: str, near: NearTerms) -> bool:
     return all(is_ordinary_word(part) or part.isdigit() for part in parts) or near.knows(word)
 
 
-def _meant(surface: str, near: NearTerms) -> str | None:
+def _guess_term(surface: str, near: NearTerms) -> str | None:
     """The one term a strange word misspells, or None when none or several are equally near."""
-    key = without_possessive(normalise(surface))
+    key = strip_possessive(normalise(surface))
     # Whoever types capitals means an abbreviation, not a slip in an ordinary word.
     typed_as_code = sum(char.isupper() for char in surface) > 1
-    for form in (key, *singulars(key)):
-        hits = near.likely(form, 1 if len(form) < _LONG else 2)
+    for form in (key, *guess_singulars(key)):
+        hits = near.find_likely(form, 1 if len(form) < _MIN_TWO_ERROR_LETTERS else 2)
         hits = [hit for hit in hits if _is_plausible(form, hit[0], near.spelling(hit[0]))]
         # By term: two spellings of one term do not make it doubtful.
         best = {near.of(known) for known, errors in hits if errors == hits[0][1]}
         if len(best) > 1:
             return None
         if best:
-            exchanged = len(form) >= _CODE and sorted(form) == sorted(hits[0][0])
+            exchanged = len(form) >= _MIN_LIKELY_LETTERS and sorted(form) == sorted(hits[0][0])
             doubtful = not typed_as_code and not exchanged and _is_nearly_ordinary(key, near)
             return None if doubtful else best.pop()
     return None
 
 
 def _is_nearly_ordinary(key: str, near: NearTerms) -> bool:
-    """Whether one typing error leads to an ordinary word that is no term."""
+    """Return whether one typing error leads to an ordinary word that is no term."""
     cuts = [(key[:place], key[place:]) for place in range(len(key) + 1)]
     letters = "abcdefghijklmnopqrstuvwxyz"
     # All words one error away, made and looked up: comparing with every English word would take longer.
@@ -189,23 +195,23 @@ def _is_nearly_ordinary(key: str, near: NearTerms) -> bool:
     errors |= {head + letter + tail for head, tail in cuts for letter in letters}
     errors |= {head + letter + tail[1:] for head, tail in cuts if tail for letter in letters}
     # "cel" is a cell before it is a CLE.
-    return any(not near.knows(word) for word in errors & english_words() if len(word) > 2)
+    return any(not near.knows(word) for word in errors & load_english_words() if len(word) > 2)
 
 
 def _is_plausible(key: str, known: str, spelling: str) -> bool:
-    """Whether the key may be the known one misspelt."""
+    """Return whether the key may be the known one misspelt."""
     # A digit is never a typing error: KX-200 is not KX-300.
-    if not any(char.isalpha() for char in known) or _digits(key) != _digits(known):
+    if not any(char.isalpha() for char in known) or _keep_digits(key) != _keep_digits(known):
         return False
     same_letters = sorted(key) == sorted(known)
     # "PUC" for "PUD" is another abbreviation; "PCU" for "PUC" is a slip.
-    if min(len(key), len(known)) < _CODE or (spelling.isupper() and len(known) <= _LONGEST_CODE):
+    if min(len(key), len(known)) < _MIN_LIKELY_LETTERS or (spelling.isupper() and len(known) <= _MAX_CODE_LETTERS):
         return same_letters
     # Longer words keep their first letter even when they are misspelt.
     return key[0] == known[0] or same_letters
 
 
-def _digits(key: str) -> str:
+def _keep_digits(key: str) -> str:
     return "".join(char for char in key if char.isdigit())
 
 
@@ -219,11 +225,11 @@ class Suggester:
         for term, expansion in expansions:
             key = normalise(expansion)
             self._by_expansion[key][term] = None
-            self._by_initials[initials(key)][term] = None
+            self._by_initials[take_initials(key)][term] = None
 
     def suggest(self, term: str, limit: int) -> list[str]:
         """At most `limit` terms, best first; the term itself is never among them."""
-        key = without_possessive(normalise(term))
+        key = strip_possessive(normalise(term))
         if not key or limit <= 0:
             return []
         scored: dict[str, float] = {}
@@ -234,7 +240,7 @@ class Suggester:
         # Somebody typed the expansion itself: sure. Initials come behind it, and spelling ranks by its own ratio.
         for meaning in self._by_expansion.get(key, ()):
             _keep(scored, meaning, 100)
-        for meaning in self._by_initials.get(key if " " not in key else initials(key), ()):
+        for meaning in self._by_initials.get(key if " " not in key else take_initials(key), ()):
             _keep(scored, meaning, 90 if " " not in key else 80)
         scored.pop(term, None)
         # Rounded: a fraction of a point must not outweigh how much a term is used.
@@ -242,7 +248,7 @@ class Suggester:
         return ranked[:limit]
 
 
-def initials(key: str) -> str:
+def take_initials(key: str) -> str:
     return "".join(word[0] for word in key.split(" ") if word)
 
 

@@ -4,7 +4,7 @@ The view of a small glossary is made when it is asked for. For a large one that 
 
 - The view before is patched with what changed since, in milliseconds, and a new one is made in another thread. Until
   that is done, misspelt phrases and suggestions for unknown terms are those of the view before.
-- After more than MOST_CHANGED changes (an import) the view before serves as it is meanwhile.
+- After more than MAX_PATCHED_CHANGES changes (an import) the view before serves as it is meanwhile.
 - Only if something was hidden since, or there is no view before, does the question wait for the new one.
 """
 
@@ -28,15 +28,15 @@ Guards = frozenset[tuple[str, str]]
 
 _ANYBODY = Principal("")
 # One for each set of rights in use.
-MOST_KEPT = 16
-LARGE = 5_000
+MAX_VIEWS = 16
+LARGE_GLOSSARY_SENSES = 5_000
 """Senses from which on a view is made beside the questions."""
-MOST_CHANGED = 1_000
+MAX_PATCHED_CHANGES = 1_000
 """Changed senses up to which a view is changed for them at once."""
 
 
 class TermSource(Protocol):
-    """Where the terms come from. Each call reads what is stored now, and may be made from any thread."""
+    """The source of the terms. Each call reads what is stored now, and may be made from any thread."""
 
     def state(self) -> tuple[int, int]:
         """The number of the glossary's version, and of its last change."""
@@ -48,10 +48,10 @@ class TermSource(Protocol):
         """The pairs that guard the senses."""
 
     def readable_guards(self, principal: Principal, guards: Guards) -> Guards:
-        """Those of the pairs that the principal passes."""
+        """Return the pairs that the principal passes."""
 
     def was_hidden_since(self, change: int) -> bool:
-        """Whether something readable may have been hidden after this change."""
+        """Return whether something readable may have been hidden after this change."""
 
     def names_changed_since(self, change: int, most: int) -> set[str] | None:
         """The terms and aliases that senses changed after this change have or had; None: of more senses than `most`."""
@@ -64,7 +64,9 @@ class TermSource(Protocol):
 
 
 class View:
-    """What principals with the same readable senses share. The suggester is made when a term is first missed."""
+    """The matcher and suggester that principals with the same readable senses share. The suggester is made when a term
+    is first missed.
+    """
 
     def __init__(
         self,
@@ -82,7 +84,7 @@ class View:
     def suggester(self) -> Suggester:
         return Suggester(self.matcher.near, self._expansions())
 
-    def changed(
+    def patch(
         self,
         state: tuple[int, int],
         guards: Guards,
@@ -121,19 +123,19 @@ class Views:
     def cache_key(self, principal: Principal) -> tuple[int, Guards]:
         """The glossary's version, and the pairs of audiences that the principal passes: a key for what they may see."""
         version = self._source.state()[0]
-        return version, self._source.readable_guards(principal, self._guards_at(version))
+        return version, self._source.readable_guards(principal, self._get_guards(version))
 
     def of(self, principal: Principal) -> View:
         state = self._source.state()
-        guards = self._guards_at(state[0])
+        guards = self._get_guards(state[0])
         open_to = self._source.readable_guards(principal, guards)
         view = self._views.get(open_to)
         if view is not None and view.version == state[0]:
             return view
         # `_before` gives none where something was hidden since: that must not be found for a moment longer.
         if self._is_large() and (before := self._before(open_to, guards, state)) is not None:
-            now = self._changed(before, open_to, guards, state) or before
-            self._make_beside(open_to)
+            now = self._patch_view(before, open_to, guards, state) or before
+            self._start_making(open_to)
             return now
         with self._one_at_a_time:
             view = self._views.get(open_to)
@@ -146,9 +148,9 @@ class Views:
         Whoever asks meanwhile waits for the rest of the work only.
         """
         if self._is_large():
-            guards = self._guards_at(self._source.state()[0])
+            guards = self._get_guards(self._source.state()[0])
             for open_to in {self._source.readable_guards(_ANYBODY, guards), guards}:
-                self._make_beside(open_to)
+                self._start_making(open_to)
 
     def finish(self) -> None:
         """Waits until nothing is being made any more."""
@@ -161,14 +163,14 @@ class Views:
 
     # -- which ----------------------------------------------------------------------------------------------------
 
-    def _guards_at(self, version: int) -> Guards:
+    def _get_guards(self, version: int) -> Guards:
         known = self._guards
         if known[0] != version:
             known = self._guards = (version, self._source.guards())
         return known[1]
 
     def _is_large(self) -> bool:
-        return self._source.highest_sense() >= LARGE
+        return self._source.highest_sense() >= LARGE_GLOSSARY_SENSES
 
     def _before(self, open_to: Guards, guards: Guards, state: tuple[int, int]) -> View | None:
         """The newest view that was made for the same rights, if nothing was hidden since."""
@@ -184,36 +186,38 @@ class Views:
             self._hidden = ((change, now), self._source.was_hidden_since(change))
         return self._hidden[1]
 
-    def _changed(self, before: View, open_to: Guards, guards: Guards, state: tuple[int, int]) -> View | None:
+    def _patch_view(self, before: View, open_to: Guards, guards: Guards, state: tuple[int, int]) -> View | None:
         """The view before, with the changes since put into it; None if they are too many."""
         known = self._patched.get(open_to)
         if known is not None and known.version == state[0]:
             return known
-        names = self._source.names_changed_since(before.change, MOST_CHANGED)
+        names = self._source.names_changed_since(before.change, MAX_PATCHED_CHANGES)
         if names is None:
             return None
         keys = set(map(normalise, names)) - {""}
         expansions = partial(self._source.expansions, open_to)
-        matcher = before.matcher.changed(keys, self._source.spellings(open_to, keys), expansions)
-        made = before.changed(state, guards, matcher, expansions)
+        matcher = before.matcher.patch(keys, self._source.spellings(open_to, keys), expansions)
+        made = before.patch(state, guards, matcher, expansions)
         with self._guard:
             _keep(self._patched, open_to, made)
         return made
 
     # -- making ---------------------------------------------------------------------------------------------------
 
-    def _make_beside(self, open_to: Guards) -> None:
+    def _start_making(self, open_to: Guards) -> None:
         with self._guard:
             # Every question after a change comes by here; one maker is enough.
             if open_to in self._making or self._closed:
                 return
             self._making.add(open_to)
             # Daemon: a process that ends does not wait for a view nobody will use.
-            maker = threading.Thread(target=self._in_thread, args=(open_to,), name="glossary view", daemon=True)
+            maker = threading.Thread(
+                target=self._make_in_background, args=(open_to,), name="glossary view", daemon=True
+            )
             self._makers = [one for one in self._makers if one.is_alive()] + [maker]
         maker.start()
 
-    def _in_thread(self, open_to: Guards) -> None:
+    def _make_in_background(self, open_to: Guards) -> None:
         try:
             with self._one_at_a_time:
                 if not self._closed:
@@ -226,7 +230,7 @@ class Views:
 
     def _make(self, open_to: Guards, *, completely: bool = False) -> View:
         state = self._source.state()
-        guards = self._guards_at(state[0])
+        guards = self._get_guards(state[0])
         made = View(state, guards, self._matcher(open_to), partial(self._source.expansions, open_to))
         if completely:
             made.complete()
@@ -243,5 +247,5 @@ def _keep(views: dict[Guards, View], open_to: Guards, made: View) -> None:
     # Out first: a dict keeps the place of a key that is set again, and the oldest is taken by place.
     views.pop(open_to, None)
     views[open_to] = made
-    while len(views) > MOST_KEPT:
+    while len(views) > MAX_VIEWS:
         views.pop(next(iter(views)))

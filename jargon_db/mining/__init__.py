@@ -1,21 +1,21 @@
 """Mining: what running text itself says about its terms. Pure functions over text; nothing is stored here."""
 
-from argot.jargon_db.mining.definition_patterns import Defined, DefinitionKind, definitions_in
-from argot.jargon_db.mining.forms import Forms, forms_of
-from argot.jargon_db.mining.gathering import Definition, Mined, Miner, Text, definitions_of
+from argot.jargon_db.mining.definition_patterns import DefinitionKind, FoundDefinition, find_definitions
+from argot.jargon_db.mining.forms import Forms, find_forms
+from argot.jargon_db.mining.gathering import Definition, MinedMeaning, MinedText, Miner, find_definitions_of
 from argot.jargon_db.mining.pairs import Pair, Span
 
 __all__ = [
-    "Defined",
     "Definition",
     "DefinitionKind",
     "Forms",
-    "Mined",
+    "FoundDefinition",
+    "MinedMeaning",
+    "MinedText",
     "Miner",
     "Pair",
     "Span",
-    "Text",
-    "definitions_in",
-    "definitions_of",
-    "forms_of",
+    "find_definitions",
+    "find_definitions_of",
+    "find_forms",
 ]

@@ -1,4 +1,4 @@
-"""Where a passage says what a term means: pairs in running text, tables and lists of terms, defining sentences.
+"""The definitions in a passage: pairs in running text, tables and lists of terms, defining sentences.
 
 Works on the Markdown of passages, whatever they were made from: a definition list arrives as `**WL**: word line`.
 """
@@ -12,9 +12,9 @@ from typing import Literal
 
 from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.mining.pairs import PairKind, TextBlock
-from argot.jargon_db.mining.short_forms import may_be_short, short_forms
-from argot.jargon_db.mining.spelling_out import letters_of, spelling_score
-from argot.jargon_db.mining.tokenizer import blocks_of, tokens_of, without_markup
+from argot.jargon_db.mining.short_forms import find_short_forms, may_be_short
+from argot.jargon_db.mining.spelling_out import normalize_letters, score_spelling
+from argot.jargon_db.mining.tokenizer import blank_markup, split_blocks, tokenize
 
 DefinitionKind = Literal["table", "list", "brackets", "said", "initials", "sentence"]
 
@@ -23,13 +23,13 @@ WORTH: dict[DefinitionKind, float] = {
 }  # fmt: skip
 """How far each way of defining is to be trusted; a pair's worth is multiplied by how well its letters agree."""
 
-LONGEST_EXPANSION = 120
-LONGEST_QUOTE = 400
-_LOOKED_AT = 20_000  # characters of a passage
+MAX_EXPANSION_CHARS = 120
+MAX_QUOTE_CHARS = 400
+_MAX_PASSAGE_CHARS = 20_000  # characters of a passage
 
 
 @dataclass(frozen=True, slots=True)
-class Defined:
+class FoundDefinition:
     """A term, what it is said to stand for (maybe nothing), what else is said of it; text[start:end] says so."""
 
     term: str
@@ -80,12 +80,12 @@ _CLAUSE_END = re.compile(r"[.;](?=\s|$)|,\s+(?=(?:an?|the|which|that|i\.e|used|w
 _SENTENCE = re.compile(r"[^.!?]*(?:[.!?](?!\s|$)[^.!?]*)*(?:[.!?]+(?=\s|$)|$)", re.DOTALL)
 
 
-def definitions_in(text: str, heading: str = "") -> list[Defined]:
+def find_definitions(text: str, heading: str = "") -> list[FoundDefinition]:
     """Everything the passage defines, in order; `heading` tells whether it is a glossary.
 
     Looks at the first 20,000 characters: a passage is far shorter.
     """
-    text = text[:_LOOKED_AT]
+    text = text[:_MAX_PASSAGE_CHARS]
     # Blanked, not cut out: offsets have to stay true. Code is full of "name: value".
     without_code = _CODE.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
     is_glossary = bool(_GLOSSARY_HEADING.search(heading))
@@ -101,21 +101,21 @@ def definitions_in(text: str, heading: str = "") -> list[Defined]:
 # -- tables -----------------------------------------------------------------------------------------------------------
 
 
-def _from_tables(text: str) -> Iterator[Defined]:
+def _from_tables(text: str) -> Iterator[FoundDefinition]:
     for table in _TABLE.finditer(text):
         lines = table.group().splitlines(keepends=True)
-        columns = _columns(_cells(lines[0]))
+        columns = _find_columns(_split_cells(lines[0]))
         # Without the rule below the header it is text with bars in it.
         if columns is None or not re.fullmatch(r"[\s|:-]+", lines[1]):
             continue
         start = table.start() + len(lines[0]) + len(lines[1])
         for line in lines[2:]:
-            yield from _of_row(line, start, columns)
+            yield from _read_row(line, start, columns)
             start += len(line)
 
 
-def _columns(header: list[str]) -> tuple[int, int, bool] | None:
-    """Which column holds the term, which its meaning, and whether the term must look like a short form."""
+def _find_columns(header: list[str]) -> tuple[int, int, bool] | None:
+    """Return the columns of term and meaning, and whether the term must look like a short form."""
     for pattern, coded in ((_TERM_COLUMN, False), (_CODE_COLUMN, True)):
         for place, cell in enumerate(header):
             if pattern.fullmatch(cell):
@@ -125,40 +125,43 @@ def _columns(header: list[str]) -> tuple[int, int, bool] | None:
     return None
 
 
-def _of_row(line: str, start: int, columns: tuple[int, int, bool]) -> Iterator[Defined]:
-    cells = _cells(line)
+def _read_row(line: str, start: int, columns: tuple[int, int, bool]) -> Iterator[FoundDefinition]:
+    cells = _split_cells(line)
     term_at, meaning_at, coded = columns
     if max(term_at, meaning_at) < len(cells):
         term, meaning = cells[term_at], cells[meaning_at]
         # A meaning needs two letters in a row: "-", "n/a" and numbers are none.
         if _is_term(term, marked=not coded) and re.search(r"[^\W\d_]{2}", meaning):
-            expansion, description = _split(term, meaning)
-            yield Defined(term, expansion, description, "table", WORTH["table"], start, start + len(line.rstrip()))
+            expansion, description = _split_meaning(term, meaning)
+            yield FoundDefinition(
+                term, expansion, description, "table", WORTH["table"], start, start + len(line.rstrip())
+            )
 
 
-def _cells(line: str) -> list[str]:
-    return [_bare(cell) for cell in _CELL.split(line.strip().strip("|"))]
+def _split_cells(line: str) -> list[str]:
+    return [_strip_markup(cell) for cell in _CELL.split(line.strip().strip("|"))]
 
 
 # -- lists ------------------------------------------------------------------------------------------------------------
 
 
-def _from_entries(text: str, glossary: bool) -> Iterator[Defined]:
+def _from_entries(text: str, glossary: bool) -> Iterator[FoundDefinition]:
     """Entries such as `**WL**: word line` and `- WL: word line`."""
     for match in _ENTRY.finditer(text):
-        term, meaning = _bare(match["marked"] or match["bare"]), _bare(match["meaning"])
+        term, meaning = _strip_markup(match["marked"] or match["bare"]), _strip_markup(match["meaning"])
         # In a glossary any term that is set apart counts, elsewhere only what looks like a short form.
         marked = bool(match["marked"]) or bool(match["lead"].strip()) or "\n:" in match["joint"]
         if not _is_term(term, marked=glossary and marked) or not re.search(r"[^\W\d_]{2}", meaning):
             continue
-        spelt = spelling_score(
-            letters_of(term), [token.text for token in tokens_of(_split(term, meaning)[0]) if token.is_word]
+        spelt = score_spelling(
+            normalize_letters(term),
+            [token.text for token in tokenize(_split_meaning(term, meaning)[0]) if token.is_word],
         )
         # "USB: plug it in" has the form of an entry; outside a glossary the meaning must spell the letters, too.
         if not (glossary or spelt > 0):
             continue
-        expansion, description = _split(term, meaning)
-        yield Defined(term, expansion, description, "list", WORTH["list"], match.start(), match.end())
+        expansion, description = _split_meaning(term, meaning)
+        yield FoundDefinition(term, expansion, description, "list", WORTH["list"], match.start(), match.end())
 
 
 def _is_term(term: str, *, marked: bool) -> bool:
@@ -168,13 +171,13 @@ def _is_term(term: str, *, marked: bool) -> bool:
     return may_be_short(term) and " " not in term and bool(re.search(r"[^\W\d_a-z]", term)) and not term.istitle()
 
 
-def _split(term: str, meaning: str) -> tuple[str, str]:
+def _split_meaning(term: str, meaning: str) -> tuple[str, str]:
     """(expansion, description) of a meaning: its first clause, and the whole if there is more than that."""
     plain = " ".join(meaning.split())
     cut = _CLAUSE_END.search(plain)
     clause = plain[: cut.start()] if cut else plain
     # Too long for a name: the whole is a description.
-    if len(clause) > LONGEST_EXPANSION:
+    if len(clause) > MAX_EXPANSION_CHARS:
         return "", plain
     return clause.strip(" ."), "" if len(plain) <= len(clause) + 1 else plain
 
@@ -182,47 +185,49 @@ def _split(term: str, meaning: str) -> tuple[str, str]:
 # -- running text -----------------------------------------------------------------------------------------------------
 
 
-def _from_pairs(text: str) -> Iterator[Defined]:
-    plain = without_markup(text)
-    for offset, piece in blocks_of(plain):
+def _from_pairs(text: str) -> Iterator[FoundDefinition]:
+    plain = blank_markup(text)
+    for offset, piece in split_blocks(plain):
         for pair in TextBlock(piece).pairs():
             kind: PairKind = pair.kind
-            start, end = _sentences_around(piece, pair.short.start, pair.long.start, pair.short.end, pair.long.end)
+            start, end = _find_sentence_bounds(piece, pair.short.start, pair.long.start, pair.short.end, pair.long.end)
             expansion = " ".join(pair.long.of(piece).split())
-            if len(expansion) <= LONGEST_EXPANSION:
+            if len(expansion) <= MAX_EXPANSION_CHARS:
                 worth = WORTH[kind] * pair.score
-                yield Defined(pair.short.of(piece), expansion, "", kind, worth, offset + start, offset + end)
+                yield FoundDefinition(pair.short.of(piece), expansion, "", kind, worth, offset + start, offset + end)
 
 
-def _from_sentences(text: str) -> Iterator[Defined]:
+def _from_sentences(text: str) -> Iterator[FoundDefinition]:
     # "The drive is a ..." begins thousands of sentences: without a given term, only short forms count.
-    return (one for one in _defining_sentences(text) if _is_short_form(one.term))
+    return (one for one in _find_defining_sentences(text) if _is_short_form(one.term))
 
 
-def sentences_about(term: str, text: str) -> Iterator[Defined]:
+def find_sentences_about(term: str, text: str) -> Iterator[FoundDefinition]:
     """The sentences of a passage that say what this term is, whatever it looks like."""
-    return (one for one in _defining_sentences(text) if normalise(one.term) == normalise(term))
+    return (one for one in _find_defining_sentences(text) if normalise(one.term) == normalise(term))
 
 
-def _defining_sentences(text: str) -> Iterator[Defined]:
-    plain = without_markup(text)
-    for offset, piece in blocks_of(plain):
+def _find_defining_sentences(text: str) -> Iterator[FoundDefinition]:
+    plain = blank_markup(text)
+    for offset, piece in split_blocks(plain):
         for sentence in _SENTENCE.finditer(piece):
             stripped = sentence.group().lstrip()
             if match := _COPULA.match(stripped):
                 start = offset + sentence.end() - len(stripped)
                 said = " ".join(stripped.split())
-                yield Defined(match["term"], "", said, "sentence", WORTH["sentence"], start, offset + sentence.end())
+                yield FoundDefinition(
+                    match["term"], "", said, "sentence", WORTH["sentence"], start, offset + sentence.end()
+                )
 
 
 def _is_short_form(term: str) -> bool:
-    tokens = tokens_of(term)
-    runs = short_forms(term, tokens)
+    tokens = tokenize(term)
+    runs = find_short_forms(term, tokens)
     return len(runs) == 1 and runs[0].text == term
 
 
-def _sentences_around(text: str, *places: int) -> tuple[int, int]:
-    """Where the sentences begin and end that hold all these places."""
+def _find_sentence_bounds(text: str, *places: int) -> tuple[int, int]:
+    """Return start and end of the sentences that hold all these places."""
     start, end = 0, len(text)
     for match in re.finditer(r"[.!?]\s+", text):
         if match.end() <= min(places):
@@ -233,6 +238,6 @@ def _sentences_around(text: str, *places: int) -> tuple[int, int]:
     return start, end
 
 
-def _bare(cell: str) -> str:
+def _strip_markup(cell: str) -> str:
     # "\_" is how Markdown writes a plain underscore.
     return re.sub(r"\\(?=[\W_])", "", re.sub(r"[*`]+|__", "", cell)).strip()

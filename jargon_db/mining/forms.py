@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from argot.jargon_db.mining.pairs import Pair, Span, TextBlock
-from argot.jargon_db.mining.tokenizer import blocks_of, without_markup
+from argot.jargon_db.mining.tokenizer import blank_markup, split_blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,16 +18,16 @@ class Forms:
     pairs: tuple[Pair, ...]
 
 
-def forms_of(text: str) -> Forms:
+def find_forms(text: str) -> Forms:
     """The short forms of a text by shape or because they are spelt out, and the long forms that spell them."""
-    plain = without_markup(text)
+    plain = blank_markup(text)
     short: list[Span] = []
     pairs: list[Pair] = []
-    for offset, piece in blocks_of(plain):
+    for offset, piece in split_blocks(plain):
         block = TextBlock(piece)
         found = block.pairs()
-        paired = [_moved(pair.short, offset) for pair in found]
-        longs = [_moved(pair.long, offset) for pair in found]
+        paired = [_shift(pair.short, offset) for pair in found]
+        longs = [_shift(pair.long, offset) for pair in found]
         short += paired
         taken = (*paired, *longs)
         for run in block.runs:
@@ -38,12 +38,12 @@ def forms_of(text: str) -> Forms:
         pairs += [
             Pair(one, other, pair.kind, pair.score) for one, other, pair in zip(paired, longs, found, strict=True)
         ]
-    return Forms(_ordered(short), _ordered([pair.long for pair in pairs]), tuple(pairs))
+    return Forms(_sort_spans(short), _sort_spans([pair.long for pair in pairs]), tuple(pairs))
 
 
-def _moved(span: Span, by: int) -> Span:
+def _shift(span: Span, by: int) -> Span:
     return Span(span.start + by, span.end + by)
 
 
-def _ordered(spans: Sequence[Span]) -> tuple[Span, ...]:
+def _sort_spans(spans: Sequence[Span]) -> tuple[Span, ...]:
     return tuple(sorted(spans, key=lambda span: span.start))

@@ -8,22 +8,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from argot.jargon_db.lookup.normalise import normalise, variants
+from argot.jargon_db.lookup.normalise import list_variants, normalise
 from argot.jargon_db.mining.definition_patterns import (
-    LONGEST_QUOTE,
-    Defined,
+    MAX_QUOTE_CHARS,
     DefinitionKind,
-    definitions_in,
-    sentences_about,
+    FoundDefinition,
+    find_definitions,
+    find_sentences_about,
 )
 
-SHOWN_EVIDENCE = 5
+MAX_EVIDENCE = 5
 """Passages kept as evidence of one meaning, the surest first."""
 # "WLs", "DDR4s"; not "gas".
 _PLURAL = re.compile(r"(?=.*[A-Z])(.*[A-Z0-9])s")
 
 
-class Text(NamedTuple):
+class MinedText(NamedTuple):
     """A passage as far as mining needs it."""
 
     id: str
@@ -33,7 +33,7 @@ class Text(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What one passage says a term means. `expansion` may be empty: then `quote` says what it is."""
+    """One passage's definition of a term. `expansion` may be empty: then `quote` says what it is."""
 
     expansion: str
     quote: str
@@ -43,7 +43,7 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True)
-class Mined:
+class MinedMeaning:
     """A meaning found for a term: in how many passages, and (passage id, quote) of the best of them."""
 
     term: str
@@ -59,16 +59,18 @@ class Mined:
 class _Meaning:
     terms: Counter[str] = field(default_factory=Counter)
     expansions: Counter[str] = field(default_factory=Counter)
-    said: list[tuple[Defined, str, str]] = field(default_factory=list)
+    said: list[tuple[FoundDefinition, str, str]] = field(default_factory=list)
 
 
-def definitions_of(term: str, passages: Iterable[Text]) -> list[Definition]:
-    """What these passages say the term means, best first; one for each meaning and passage."""
-    keys = set(variants(term))
+def find_definitions_of(term: str, passages: Iterable[MinedText]) -> list[Definition]:
+    """Return the passages' definitions of a term, best first; one for each meaning and passage."""
+    keys = set(list_variants(term))
     found: dict[tuple[str, str], Definition] = {}
     for passage in passages:
-        defined = [one for one in definitions_in(passage.text, passage.heading) if keys & set(variants(one.term))]
-        for one in (*defined, *sentences_about(term, passage.text)):
+        defined = [
+            one for one in find_definitions(passage.text, passage.heading) if keys & set(list_variants(one.term))
+        ]
+        for one in (*defined, *find_sentences_about(term, passage.text)):
             quote = _quote(one, passage.text)
             made = Definition(one.expansion, quote, passage.id, one.kind, one.score)
             key = (normalise(one.expansion), passage.id)
@@ -86,40 +88,40 @@ class Miner:
     def __init__(self) -> None:
         self._meanings: dict[tuple[str, str], _Meaning] = {}
 
-    def read(self, passage: Text) -> None:
-        for one in definitions_in(passage.text, passage.heading):
-            term, expansion = _singular(one.term, one.expansion)
+    def read(self, passage: MinedText) -> None:
+        for one in find_definitions(passage.text, passage.heading):
+            term, expansion = _strip_plural(one.term, one.expansion)
             meaning = self._meanings.setdefault((normalise(term), normalise(expansion)), _Meaning())
             meaning.terms[term] += 1
             meaning.expansions[expansion] += 1
             meaning.said.append((one, passage.id, _quote(one, passage.text)))
 
-    def mined(self) -> list[Mined]:
+    def collect(self) -> list[MinedMeaning]:
         """The meanings, surest and most frequent first. A description alone joins the expansion of its term."""
         by_term: dict[str, list[tuple[str, _Meaning]]] = {}
         for (term, expansion), meaning in self._meanings.items():
             by_term.setdefault(term, []).append((expansion, meaning))
-        found = [one for meanings in by_term.values() for one in _of_term(meanings)]
+        found = [one for meanings in by_term.values() for one in _merge_meanings(meanings)]
         return sorted(found, key=lambda one: (-one.score, -one.count, one.term, one.expansion))
 
 
-def _of_term(meanings: Sequence[tuple[str, _Meaning]]) -> list[Mined]:
-    spelt = [_mined(meaning) for expansion, meaning in meanings if expansion]
-    alone = [_mined(meaning) for expansion, meaning in meanings if not expansion]
+def _merge_meanings(meanings: Sequence[tuple[str, _Meaning]]) -> list[MinedMeaning]:
+    spelt = [_build_meaning(meaning) for expansion, meaning in meanings if expansion]
+    alone = [_build_meaning(meaning) for expansion, meaning in meanings if not expansion]
     # Initials that agree may be chance: they count only where no passage says it outright.
     sure = [one for one in spelt if one.kinds != ("initials",)]
-    kept = _without_parts(sure or spelt)
+    kept = _drop_partial_meanings(sure or spelt)
     if not kept:
         return alone
     described = next((one.description for one in alone if one.description), "")
     # A description without expansion may belong to any of the meanings; the best is the likeliest.
     best = max(kept, key=lambda one: (one.score, one.count))
-    return [_described(one, described) if one is best and not one.description else one for one in kept]
+    return [_add_description(one, described) if one is best and not one.description else one for one in kept]
 
 
-def _without_parts(meanings: Sequence[Mined]) -> list[Mined]:
+def _drop_partial_meanings(meanings: Sequence[MinedMeaning]) -> list[MinedMeaning]:
     """The meanings without those that only cut words off a better one of the term, or add some."""
-    kept: list[Mined] = []
+    kept: list[MinedMeaning] = []
     for one in sorted(meanings, key=lambda one: (-one.count * one.score, -one.score, -len(one.expansion))):
         key = normalise(one.expansion)
         if not any(key in normalise(other.expansion) or normalise(other.expansion) in key for other in kept):
@@ -127,11 +129,11 @@ def _without_parts(meanings: Sequence[Mined]) -> list[Mined]:
     return kept
 
 
-def _mined(meaning: _Meaning) -> Mined:
+def _build_meaning(meaning: _Meaning) -> MinedMeaning:
     said = sorted(meaning.said, key=lambda one: -one[0].score)
     # One quote for each passage: reversed, so that the surest of it is set last and stays; then turned round again.
     evidence = list({passage: quote for _, passage, quote in reversed(said)}.items())[::-1]
-    return Mined(
+    return MinedMeaning(
         # As most passages write it, of all spellings with this key.
         term=meaning.terms.most_common(1)[0][0],
         expansion=meaning.expansions.most_common(1)[0][0],
@@ -139,15 +141,15 @@ def _mined(meaning: _Meaning) -> Mined:
         score=round(max(one.score for one, _, _ in said), 3),
         count=len({passage for _, passage, _ in said}),
         kinds=tuple(dict.fromkeys(one.kind for one, _, _ in said)),
-        evidence=tuple(evidence[:SHOWN_EVIDENCE]),
+        evidence=tuple(evidence[:MAX_EVIDENCE]),
     )
 
 
-def _described(one: Mined, description: str) -> Mined:
-    return Mined(one.term, one.expansion, description, one.score, one.count, one.kinds, one.evidence)
+def _add_description(one: MinedMeaning, description: str) -> MinedMeaning:
+    return MinedMeaning(one.term, one.expansion, description, one.score, one.count, one.kinds, one.evidence)
 
 
-def _singular(term: str, expansion: str) -> tuple[str, str]:
+def _strip_plural(term: str, expansion: str) -> tuple[str, str]:
     """WLs, "word lines" as WL, "word line"."""
     plural = _PLURAL.fullmatch(term)
     if plural is None:
@@ -156,6 +158,6 @@ def _singular(term: str, expansion: str) -> tuple[str, str]:
     return plural.group(1), expansion[:-1] if re.search(r"[^s]s$", expansion) else expansion
 
 
-def _quote(one: Defined, text: str) -> str:
+def _quote(one: FoundDefinition, text: str) -> str:
     quote = text[one.start : one.end].strip()
-    return quote if len(quote) <= LONGEST_QUOTE else quote[: LONGEST_QUOTE - 1].rstrip() + "…"
+    return quote if len(quote) <= MAX_QUOTE_CHARS else quote[: MAX_QUOTE_CHARS - 1].rstrip() + "…"

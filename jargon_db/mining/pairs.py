@@ -13,9 +13,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from argot.jargon_db.mining.short_forms import TokenRun, may_be_short, short_forms
-from argot.jargon_db.mining.spelling_out import GOOD, STRICT, TAIL, letters_of, spelling_score, starts, without_accents
-from argot.jargon_db.mining.tokenizer import CLOSING, OPENING, Token, tokens_of
+from argot.jargon_db.mining.short_forms import TokenRun, find_short_forms, may_be_short
+from argot.jargon_db.mining.spelling_out import (
+    GOOD_SCORE,
+    STRICT_SCORE,
+    TAIL,
+    can_start,
+    normalize_letters,
+    score_spelling,
+    strip_accents,
+)
+from argot.jargon_db.mining.tokenizer import CLOSING, OPENING, Token, tokenize
 
 PairKind = Literal["brackets", "said", "initials"]
 
@@ -36,7 +44,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Where a short form and its long form stand; `score` in [0, 1] is how well the one spells the other."""
+    """A short form and its long form; `score` in [0, 1] says how well the one spells the other."""
 
     short: Span
     long: Span
@@ -73,16 +81,16 @@ _SAID_BEFORE = re.compile(
         |,|\s*[=–—:-])?\s+(?:the\s+|an?\s+)?["'“‘]?""",
     re.VERBOSE | re.IGNORECASE,
 )
-_SAID = 0.7  # how well a phrase must spell the short form where words say that it does,
-_BESIDE = 0.9  # and where it merely stands beside it
+_MIN_STATED_SCORE = 0.7  # how well a phrase must spell the short form where words say that it does,
+_MIN_ADJACENT_SCORE = 0.9  # and where it merely stands beside it
 _NEVER_WITHIN = frozenset([*OPENING, *CLOSING, *'"“”='])
-_LONGEST = 24  # tokens of a long form, at most
-_LONGEST_BRACKET = 60  # tokens of it that are looked at
-_DROPPED_AT_MOST = 3  # tokens between a long form and its bracket
-_DROPPED = 0.12
-_COMMA = 0.06
-_SMALL_FIRST = 0.2  # a phrase that begins with "the"
-_PART_OF_WORD = 0.15  # a phrase that begins behind a hyphen
+_MAX_LONG_FORM_TOKENS = 24  # tokens of a long form, at most
+_MAX_BRACKET_TOKENS = 60  # tokens of it that are looked at
+_MAX_DROPPED_TOKENS = 3  # tokens between a long form and its bracket
+_DROPPED_COST = 0.12
+_COMMA_COST = 0.06
+_SMALL_FIRST_COST = 0.2  # a phrase that begins with "the"
+_PART_OF_WORD_COST = 0.15  # a phrase that begins behind a hyphen
 
 
 class TextBlock:
@@ -90,11 +98,11 @@ class TextBlock:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.tokens = tokens_of(text)
-        self.runs = short_forms(text, self.tokens)
-        self._brackets = _brackets(self.tokens)
+        self.tokens = tokenize(text)
+        self.runs = find_short_forms(text, self.tokens)
+        self._brackets = _find_brackets(self.tokens)
         self._words = [
-            TAIL * self._is_behind_hyphen(i) + without_accents(token.text) for i, token in enumerate(self.tokens)
+            TAIL * self._is_behind_hyphen(i) + strip_accents(token.text) for i, token in enumerate(self.tokens)
         ]
         self._given = [token.is_word or token.text in ("&", "'s", "’s") for token in self.tokens]
         self._bounds = [token.is_stop or token.text in _NEVER_WITHIN for token in self.tokens]
@@ -104,7 +112,7 @@ class TextBlock:
         """All pairs, by position. A short form's place is paired once, by the surest way."""
         found: list[Pair] = []
         # The surest ways first: what overlaps a pair that is found already is left out.
-        for pair in (*self._in_brackets(), *self._said()):
+        for pair in (*self._find_in_brackets(), *self._find_stated()):
             _add(found, pair)
         for pair in self._by_initials(found):
             _add(found, pair)
@@ -112,16 +120,16 @@ class TextBlock:
 
     # -- brackets
 
-    def _in_brackets(self) -> Iterator[Pair]:
+    def _find_in_brackets(self) -> Iterator[Pair]:
         for opening, closing in self._brackets:
-            first, last = self._without_lead(opening + 1, closing - 1)
+            first, last = self._strip_lead(opening + 1, closing - 1)
             if first > last:
                 continue
-            yield from self._long_before(opening, first, last)
-            yield from self._long_within(opening, first, last)
+            yield from self._find_long_before(opening, first, last)
+            yield from self._find_long_within(opening, first, last)
 
-    def _without_lead(self, first: int, last: int) -> tuple[int, int]:
-        """What brackets hold, without "i.e.", "abbreviated as", quotation marks."""
+    def _strip_lead(self, first: int, last: int) -> tuple[int, int]:
+        """Narrow the content of brackets, leaving out "i.e.", "abbreviated as" and quotation marks."""
         # In capitals it may be the form itself: "(IN)".
         while first < last and _LEAD.match(self.tokens[first].text) and not self.tokens[first].text.isupper():
             first += 1
@@ -129,16 +137,16 @@ class TextBlock:
             last -= 1
         return first, last
 
-    def _long_before(self, opening: int, first: int, last: int) -> Iterator[Pair]:
-        """As in: word line (WL), word lines (WLs; see below), the word line of a block (block WL)."""
+    def _find_long_before(self, opening: int, first: int, last: int) -> Iterator[Pair]:
+        """Find pairs such as: word line (WL), word lines (WLs; see below), the word line of a block (block WL)."""
         # The first that is spelt out: behind it stand remarks ("WLs; see below").
-        for run in self._shorts_within(first, last):
-            phrase = self._best_before(run.text, opening - 1, _DROPPED_AT_MOST)
-            if phrase and phrase.score >= GOOD:
+        for run in self._find_shorts_within(first, last):
+            phrase = self._find_best_before(run.text, opening - 1, _MAX_DROPPED_TOKENS)
+            if phrase and phrase.score >= GOOD_SCORE:
                 yield self._pair(run, phrase, "brackets")
                 return
 
-    def _shorts_within(self, first: int, last: int) -> Iterator[TokenRun]:
+    def _find_shorts_within(self, first: int, last: int) -> Iterator[TokenRun]:
         # Behind a comma or colon something else is said.
         cut = next((i for i in range(first, last + 1) if self.tokens[i].text in ",;:=" or self._opens(i)), last + 1) - 1
         if cut < first:
@@ -148,7 +156,7 @@ class TextBlock:
         if may_be_short(whole.text) and not several:
             yield whole
         begin = bisect_left(self.runs, first, key=lambda run: run.first)
-        yield from (run for run in self.runs[begin : begin + _LONGEST_BRACKET] if run.last <= last)
+        yield from (run for run in self.runs[begin : begin + _MAX_BRACKET_TOKENS] if run.last <= last)
         # Two words come last: of "block WL" WL alone is the form.
         if may_be_short(whole.text) and several:
             yield whole
@@ -156,8 +164,8 @@ class TextBlock:
     def _opens(self, index: int) -> bool:
         return self.tokens[index].text in OPENING
 
-    def _long_within(self, opening: int, first: int, last: int) -> Iterator[Pair]:
-        """As in: WL (word line), WL (i.e. word line, the row of a block)."""
+    def _find_long_within(self, opening: int, first: int, last: int) -> Iterator[Pair]:
+        """Find pairs such as: WL (word line), WL (i.e. word line, the row of a block)."""
         place = bisect_left(self.runs, opening - 1, key=lambda run: run.last)
         run = self.runs[place] if place < len(self.runs) else None
         if run is None or run.last != opening - 1:
@@ -166,24 +174,26 @@ class TextBlock:
             if not may_be_short(text) or sum(map(str.isupper, text)) < 1 or len(text) < 2:
                 return
             run = TokenRun(opening - 1, opening - 1, text)
-        phrase = self._best_after(run.text, first, last)
-        if phrase and phrase.score >= GOOD:
+        phrase = self._find_best_after(run.text, first, last)
+        if phrase and phrase.score >= GOOD_SCORE:
             yield self._pair(run, phrase, "brackets")
 
     # -- words that say so
 
-    def _said(self) -> Iterator[Pair]:
+    def _find_stated(self) -> Iterator[Pair]:
         for run in self.runs:
             end = self.tokens[run.last].end
             behind = _SAID_BEHIND.match(self.text, end)
             if behind:
-                first = self._token_at(behind.end())
-                phrase = self._best_after(run.text, first, min(first + _LONGEST, len(self.tokens) - 1))
-                if phrase and self._is_said(phrase, run, behind.group()):
+                first = self._find_token(behind.end())
+                phrase = self._find_best_after(
+                    run.text, first, min(first + _MAX_LONG_FORM_TOKENS, len(self.tokens) - 1)
+                )
+                if phrase and self._is_stated(phrase, run, behind.group()):
                     yield self._pair(run, phrase, "said")
-            yield from self._said_before(run)
+            yield from self._find_stated_before(run)
 
-    def _said_before(self, run: TokenRun) -> Iterator[Pair]:
+    def _find_stated_before(self, run: TokenRun) -> Iterator[Pair]:
         start = self.tokens[run.first].start
         # Seven tokens hold the longest of the sayings: "is commonly referred to as the".
         for last in range(run.first - 1, max(-1, run.first - 8), -1):
@@ -192,25 +202,25 @@ class TextBlock:
                 continue
             between = _SAID_BEFORE.fullmatch(self.text, token.end, start)
             if between:
-                phrase = self._best_before(run.text, last, 0)
-                if phrase and self._is_said(phrase, run, between.group()):
+                phrase = self._find_best_before(run.text, last, 0)
+                if phrase and self._is_stated(phrase, run, between.group()):
                     yield self._pair(run, phrase, "said")
                     return
 
-    def _is_said(self, phrase: Phrase, run: TokenRun, between: str) -> bool:
-        """Whether what stands between the two says that they are the same, or the letters leave no doubt."""
+    def _is_stated(self, phrase: Phrase, run: TokenRun, between: str) -> bool:
+        """Return whether what stands between the two says that they are the same, or the letters leave no doubt."""
         if self.tokens[phrase.first].is_small_word:
             return False
         if "=" in between:
-            return phrase.score >= GOOD
+            return phrase.score >= GOOD_SCORE
         # A word is between them; "for" alone is too weak ("PUC for the next drive").
         if re.search(r"[^\W\d_]{2}", between) and between.strip().lower() != "for":
-            return phrase.score >= _SAID
+            return phrase.score >= _MIN_STATED_SCORE
         # Nothing but a comma, a dash or a space: the letters must leave no doubt.
-        return phrase.score >= _BESIDE and self._is_telling(phrase, run)
+        return phrase.score >= _MIN_ADJACENT_SCORE and self._is_unambiguous(phrase, run)
 
-    def _is_telling(self, phrase: Phrase, run: TokenRun) -> bool:
-        """Whether the letters cannot agree by chance."""
+    def _is_unambiguous(self, phrase: Phrase, run: TokenRun) -> bool:
+        """Return whether the letters cannot agree by chance."""
         first, last = self.tokens[phrase.first], self.tokens[phrase.last]
         if first.is_small_word or last.is_small_word or phrase.first == phrase.last:
             return False
@@ -218,41 +228,41 @@ class TextBlock:
         if not self._in_run.isdisjoint(range(phrase.first, phrase.last + 1)):
             return False
         # Two letters agree with many phrases; with names in capitals at both ends they are believed.
-        return len(letters_of(run.text)) > 2 or (first.text[0].isupper() and last.text[0].isupper())
+        return len(normalize_letters(run.text)) > 2 or (first.text[0].isupper() and last.text[0].isupper())
 
-    def _token_at(self, offset: int) -> int:
+    def _find_token(self, offset: int) -> int:
         return bisect_left(self.tokens, offset, key=lambda token: token.start)
 
     # -- the letters alone
 
     def _by_initials(self, found: Sequence[Pair]) -> Iterator[Pair]:
         """Pairs for short forms that nothing else spells out, with a phrase whose words begin with their letters."""
-        spelt = {letters_of(pair.short.of(self.text)) for pair in found}
+        spelt = {normalize_letters(pair.short.of(self.text)) for pair in found}
         for run in self.runs:
-            letters = letters_of(run.text)
+            letters = normalize_letters(run.text)
             if len(letters) < 2 or letters in spelt:
                 continue
             spelt.add(letters)
-            phrase = self._initials(letters, run)
+            phrase = self._match_initials(letters, run)
             if phrase:
                 yield self._pair(run, phrase, "initials")
 
-    def _initials(self, letters: str, run: TokenRun) -> Phrase | None:
-        low, high = self._sentence(run.first)
+    def _match_initials(self, letters: str, run: TokenRun) -> Phrase | None:
+        low, high = self._find_sentence(run.first)
         best: tuple[int, Phrase] | None = None
         for last in range(low, high + 1):
             if not self._words[last].removeprefix(TAIL).startswith(letters[-1]):
                 continue
-            phrase = self._best_before(run.text, last, 0)
-            if not phrase or phrase.score < STRICT or phrase.first <= run.first <= phrase.last:
+            phrase = self._find_best_before(run.text, last, 0)
+            if not phrase or phrase.score < STRICT_SCORE or phrase.first <= run.first <= phrase.last:
                 continue
-            if self._is_telling(phrase, run):
+            if self._is_unambiguous(phrase, run):
                 distance = min(abs(phrase.first - run.last), abs(run.first - phrase.last))
                 if best is None or distance < best[0]:
                     best = distance, phrase
         return best[1] if best else None
 
-    def _sentence(self, index: int) -> tuple[int, int]:
+    def _find_sentence(self, index: int) -> tuple[int, int]:
         low = high = index
         while low > 0 and not self._ends_sentence(low - 1):
             low -= 1
@@ -269,7 +279,7 @@ class TextBlock:
 
     # -- phrases
 
-    def _best_before(self, short: str, last: int, droppable: int) -> Phrase | None:
+    def _find_best_before(self, short: str, last: int, droppable: int) -> Phrase | None:
         """The phrase ending at token `last`, or up to `droppable` tokens before, that spells the short form best."""
         best: Phrase | None = None
         dropped = 0.0
@@ -278,54 +288,54 @@ class TextBlock:
             if self._bounds[end]:
                 break
             if token.is_word and not self._is_before_hyphen(end):
-                phrase = self._best_start(short, end, dropped)
+                phrase = self._find_best_start(short, end, dropped)
                 # More than rounding: at a tie the phrase nearer to the bracket stays.
                 if phrase and (best is None or phrase.score > best.score + 1e-9):
                     best = phrase
-            dropped += _DROPPED if token.is_word and not token.is_small_word else 0.02
+            dropped += _DROPPED_COST if token.is_word and not token.is_small_word else 0.02
         return best
 
-    def _best_start(self, short: str, end: int, dropped: float) -> Phrase | None:
-        letters, own = letters_of(short), without_accents(short)
+    def _find_best_start(self, short: str, end: int, dropped: float) -> Phrase | None:
+        letters, own = normalize_letters(short), strip_accents(short)
         best: Phrase | None = None
         cost, words = dropped, list[str]()
-        for start in range(end, max(-1, end - _LONGEST), -1):
+        for start in range(end, max(-1, end - _MAX_LONG_FORM_TOKENS), -1):
             word = self._words[start]
             # A phrase that holds the short form itself does not spell it.
             if self._bounds[start] or word == own:
                 break
             if not self._given[start]:
-                cost += _COMMA * (word in ",/")
+                cost += _COMMA_COST * (word in ",/")
                 continue
             words.insert(0, word)
-            if not starts(letters, word):
+            if not can_start(letters, word):
                 continue
-            worth = spelling_score(letters, words) - cost - _PART_OF_WORD * word.startswith(TAIL)
-            worth -= _SMALL_FIRST * self.tokens[start].is_small_word
-            if worth > 0 and (best is None or worth > best.score + 1e-9) and self._says_more(start, end, letters):
+            worth = score_spelling(letters, words) - cost - _PART_OF_WORD_COST * word.startswith(TAIL)
+            worth -= _SMALL_FIRST_COST * self.tokens[start].is_small_word
+            if worth > 0 and (best is None or worth > best.score + 1e-9) and self._is_longer(start, end, letters):
                 best = Phrase(start, end, worth)
         return best
 
-    def _best_after(self, short: str, first: int, last: int) -> Phrase | None:
+    def _find_best_after(self, short: str, first: int, last: int) -> Phrase | None:
         """The phrase beginning at token `first` that spells the short form best."""
-        letters, own = letters_of(short), without_accents(short)
+        letters, own = normalize_letters(short), strip_accents(short)
         best: Phrase | None = None
         cost, words = 0.0, list[str]()
-        for end in range(first, min(last, first + _LONGEST, len(self.tokens) - 1) + 1):
+        for end in range(first, min(last, first + _MAX_LONG_FORM_TOKENS, len(self.tokens) - 1) + 1):
             word = self._words[end]
             if self._bounds[end] or word == own:
                 break
             if not self._given[end]:
-                cost += _COMMA * (word in ",/")
+                cost += _COMMA_COST * (word in ",/")
                 continue
             words.append(word)
-            worth = spelling_score(letters, words) - cost
-            if worth > 0 and (best is None or worth > best.score + 1e-9) and self._says_more(first, end, letters):
+            worth = score_spelling(letters, words) - cost
+            if worth > 0 and (best is None or worth > best.score + 1e-9) and self._is_longer(first, end, letters):
                 best = Phrase(first, end, worth)
         return best
 
-    def _says_more(self, first: int, last: int, letters: str) -> bool:
-        """Whether the phrase is longer than what it spells, and not a row of abbreviations itself."""
+    def _is_longer(self, first: int, last: int, letters: str) -> bool:
+        """Return whether the phrase is longer than what it spells, and not a row of abbreviations itself."""
         words = [token.text for token in self.tokens[first : last + 1] if token.is_word]
         # "(ECC, LDPC)" is a list of abbreviations, though their letters may agree.
         telling = any(len(word) > 5 or (len(word) > 2 and not word.isupper()) for word in words)
@@ -350,7 +360,7 @@ def _add(found: list[Pair], pair: Pair) -> None:
         found.append(pair)
 
 
-def _brackets(tokens: Sequence[Token]) -> list[tuple[int, int]]:
+def _find_brackets(tokens: Sequence[Token]) -> list[tuple[int, int]]:
     """Indexes of the brackets that belong together. One that is never closed runs to the end."""
     found: list[tuple[int, int]] = []
     opened: list[int] = []
@@ -361,4 +371,4 @@ def _brackets(tokens: Sequence[Token]) -> list[tuple[int, int]]:
             found.append((opened.pop(), index))
     # Brackets that a cut block or a slip left open still explain something.
     found += [(index, len(tokens)) for index in opened]
-    return sorted((index, min(end, index + _LONGEST_BRACKET)) for index, end in found)
+    return sorted((index, min(end, index + _MAX_BRACKET_TOKENS)) for index, end in found)

@@ -1,4 +1,4 @@
-"""Which words of a running text are short forms, by their shape alone.
+"""Short forms in running text, recognised by their shape alone.
 
 Capitals, mixed case, digits, hyphens, a plural s. Left alone: Roman numerals, units, citation keys, names in camel
 case, words that are merely shouted, numbered things.
@@ -39,20 +39,21 @@ class TokenRun:
     sure: bool = True
 
 
-def short_forms(text: str, tokens: Sequence[Token]) -> list[TokenRun]:
+def find_short_forms(text: str, tokens: Sequence[Token]) -> list[TokenRun]:
     """The short forms of a text, in order."""
     shouted = _is_shouted(tokens)
     found: list[TokenRun] = []
     index = 0
     while index < len(tokens):
-        last = _joined_until(tokens, index)
-        found += _of_group(text, tokens, index, last, shouted=shouted)
+        last = _find_group_end(tokens, index)
+        found += _read_group(text, tokens, index, last, shouted=shouted)
         index = last + 1
     return found
 
 
 def may_be_short(text: str) -> bool:
-    """Whether brackets, or words that say so, may call this a short form: two to ten characters, a letter among them.
+    """Return whether brackets, or words that say so, may call this a short form: two to ten characters, a letter among
+    them.
 
     After Schwartz and Hearst (2003), with single capitals and two words.
     """
@@ -70,7 +71,7 @@ def may_be_short(text: str) -> bool:
     )
 
 
-def _joined_until(tokens: Sequence[Token], index: int) -> int:
+def _find_group_end(tokens: Sequence[Token], index: int) -> int:
     """The last token of the group of words joined by hyphens, slashes or & that begins here."""
     last = index
     if not tokens[index].is_word:
@@ -83,7 +84,7 @@ def _joined_until(tokens: Sequence[Token], index: int) -> int:
     return last
 
 
-def _of_group(text: str, tokens: Sequence[Token], first: int, last: int, *, shouted: bool) -> list[TokenRun]:
+def _read_group(text: str, tokens: Sequence[Token], first: int, last: int, *, shouted: bool) -> list[TokenRun]:
     if first == last:
         return [TokenRun(first, last, tokens[first].text)] if _is_short(tokens, first, shouted=shouted) else []
     parts = range(first, last + 1, 2)
@@ -100,7 +101,7 @@ def _of_group(text: str, tokens: Sequence[Token], first: int, last: int, *, shou
 
 
 def _is_part(word: str) -> bool:
-    """Whether it may be a part of a short form with hyphens: T-V, LTE-A, 2D-FCN."""
+    """Return whether it may be a part of a short form with hyphens: T-V, LTE-A, 2D-FCN."""
     return bool(_CAPITALS.fullmatch(word) or _SINGLE.fullmatch(word) or _PLURAL.fullmatch(word)) or (
         bool(_WITH_DIGITS.fullmatch(word)) or _is_mixed(word)
     )

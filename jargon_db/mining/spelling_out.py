@@ -1,4 +1,4 @@
-"""How well a phrase spells out a short form.
+"""A score for a phrase that may spell out a short form.
 
 Schwartz and Hearst, "A simple algorithm for identifying abbreviation definitions in biomedical text" (2003), take the
 shortest phrase whose letters hold the short form's in order. Here every way of spelling is weighed: a letter that
@@ -13,16 +13,16 @@ from functools import lru_cache
 
 from argot.jargon_db.lookup.ordinary_words import is_function_word
 
-GOOD = 0.55
+GOOD_SCORE = 0.55
 """From this score on a phrase beside a bracket is believed to spell the short form out."""
-STRICT = 0.97
+STRICT_SCORE = 0.97
 """From this score on, wherever it stands: every letter begins a word, and no other word is passed over."""
 
-_INSIDE = 0.5  # a letter within a word whose first letter counts as well
-_ASTRAY = 0.15  # a letter within a word whose first letter does not
-_PASSED = 0.6  # a word that gives no letter
-_PASSED_SMALL = 0.05  # the same, "of" or "the"
-_PASSED_TAIL = 0.3  # the same, behind a hyphen: non-negative
+_INSIDE_SCORE = 0.5  # a letter within a word whose first letter counts as well
+_ASTRAY_SCORE = 0.15  # a letter within a word whose first letter does not
+_PASSED_COST = 0.6  # a word that gives no letter
+_PASSED_SMALL_COST = 0.05  # the same, "of" or "the"
+_PASSED_TAIL_COST = 0.3  # the same, behind a hyphen: non-negative
 TAIL = "-"
 """Stands before a word that follows a hyphen."""
 _DIGITS = {
@@ -40,16 +40,18 @@ _DIGITS = {
 _SOUNDS = {"x": ("ex", "cross", "trans", "extra"), "&": ("and",), "n": ("and",), "k": ("c",), "u": ("micro", "you")}
 
 
-def letters_of(short: str) -> str:
-    """What has to be spelt out: letters and digits, folded, without a plural s behind capitals."""
+def normalize_letters(short: str) -> str:
+    """Return the characters that have to be spelt out: letters and digits, folded, without a plural s behind
+    capitals.
+    """
     bare = short.removesuffix("'s").removesuffix("’s")
     if len(bare) > 2 and bare.endswith("s") and bare[-2].isupper():
         bare = bare[:-1]
-    return "".join(c for c in without_accents(bare) if c.isalnum())
+    return "".join(c for c in strip_accents(bare) if c.isalnum())
 
 
 @lru_cache(maxsize=16_384)
-def without_accents(text: str) -> str:
+def strip_accents(text: str) -> str:
     """Small letters without accents."""
     if text.isascii():
         return text.lower()
@@ -57,28 +59,28 @@ def without_accents(text: str) -> str:
     return "".join(c for c in split if not unicodedata.combining(c))
 
 
-def spelling_score(letters: str, words: Sequence[str]) -> float:
-    """How well the words spell the letters, in [0, 1]; 0 if they do not.
+def score_spelling(letters: str, words: Sequence[str]) -> float:
+    """Score in [0, 1] how well the words spell the letters; 0 if they do not.
 
     The first word must begin with the first letter.
 
     The best assignment of letters to words by dynamic programming: `best[j]` is what the words so far are worth if
     they give the first j letters.
     """
-    folded = [without_accents(word) for word in words]
+    folded = [strip_accents(word) for word in words]
     # Cheap looks before the table is filled: most phrases fall here.
-    if not letters or not folded or not starts(letters, folded[0]) or not _may_hold(letters, "".join(folded)):
+    if not letters or not folded or not can_start(letters, folded[0]) or not _may_hold(letters, "".join(folded)):
         return 0.0
     # The first word must give the first letter; what stands before it is no part of the phrase.
-    best = dict(_gains(letters, folded[0].removeprefix(TAIL), 0))
+    best = dict(_score_word(letters, folded[0].removeprefix(TAIL), 0))
     for index, word in enumerate(folded[1:], 1):
         bare = word.removeprefix(TAIL)
-        passed = _PASSED_SMALL if is_small(bare) else _PASSED_TAIL if bare != word else _PASSED
+        passed = _PASSED_SMALL_COST if is_small(bare) else _PASSED_TAIL_COST if bare != word else _PASSED_COST
         last = index == len(folded) - 1
         # The last word must give a letter as well, unless a hyphen ties it to the one before.
         after = {j: worth - passed for j, worth in best.items() if not last or bare != word}
         for j, worth in best.items():
-            for reached, gain in _gains(letters, bare, j).items():
+            for reached, gain in _score_word(letters, bare, j).items():
                 if worth + gain > after.get(reached, float("-inf")):
                     after[reached] = worth + gain
         best = after
@@ -86,14 +88,14 @@ def spelling_score(letters: str, words: Sequence[str]) -> float:
     return max(0.0, best.get(len(letters), 0.0) / len(letters))
 
 
-def starts(letters: str, word: str) -> bool:
-    """Whether the word, folded, can stand for the first letter."""
+def can_start(letters: str, word: str) -> bool:
+    """Return whether the word, folded, can stand for the first letter."""
     bare = word.removeprefix(TAIL)
-    return bare.startswith(letters[0]) or any(bare.startswith(said) for said in _said(letters[0]))
+    return bare.startswith(letters[0]) or any(bare.startswith(said) for said in _list_sounds(letters[0]))
 
 
 def is_small(word: str) -> bool:
-    """Whether it is one of the words that abbreviations mostly leave out ("of", "the"); in small letters."""
+    """Return whether it is one of the words that abbreviations mostly leave out ("of", "the"); in small letters."""
     return is_function_word(word) or word in ("'s", "’s")
 
 
@@ -101,32 +103,32 @@ def _may_hold(letters: str, text: str) -> bool:
     at = 0
     for letter in letters:
         # Necessary, not sufficient. Letters that may be said otherwise ("2" as "two") are let pass.
-        if not _said(letter):
+        if not _list_sounds(letter):
             at = text.find(letter, at) + 1
             if at == 0:
                 return False
     return True
 
 
-def _said(letter: str) -> tuple[str, ...]:
+def _list_sounds(letter: str) -> tuple[str, ...]:
     return _DIGITS.get(letter, ()) or _SOUNDS.get(letter, ())
 
 
 @lru_cache(maxsize=65_536)
-def _gains(letters: str, word: str, j: int) -> dict[int, float]:
-    """How many letters, from the j-th on, the word can give: {letters given in all: what that is worth}."""
+def _score_word(letters: str, word: str, j: int) -> dict[int, float]:
+    """Return how many letters, from the j-th on, the word can give: {letters given in all: what that is worth}."""
     found: dict[int, float] = {}
     if j >= len(letters):
         return found
     # "PoE": the "o" of "over" or "of" counts nearly like another.
     small = 0.9 if is_small(word) else 1.0
     if word.startswith(letters[j]):
-        _run_inside(found, letters, word, j, (small, _INSIDE))
-    elif any(word.startswith(said) for said in _said(letters[j])):
+        _run_inside(found, letters, word, j, (small, _INSIDE_SCORE))
+    elif any(word.startswith(said) for said in _list_sounds(letters[j])):
         found[j + 1] = 0.9
     # In a word of three letters some letter is found by chance.
     elif (at := word.find(letters[j], 1)) > 0 and len(word) > 3:
-        _run_inside(found, letters, word[at:], j, (_ASTRAY, _ASTRAY))
+        _run_inside(found, letters, word[at:], j, (_ASTRAY_SCORE, _ASTRAY_SCORE))
     return found
 
 

@@ -38,11 +38,11 @@ class Token:
 
     @property
     def is_small_word(self) -> bool:
-        """Whether it is one of the words that abbreviations mostly leave out ("of", "the")."""
+        """True for words that abbreviations mostly leave out ("of", "the")."""
         return is_small(self.text.lower())
 
 
-def tokens_of(text: str) -> list[Token]:
+def tokenize(text: str) -> list[Token]:
     """The tokens of a text, in order."""
     found: list[Token] = []
     end = 0
@@ -61,24 +61,24 @@ _BLANKED = re.compile(
         | (?P<tag></?[a-zA-Z][^<>\n]*>) | (?P<head>^\#{1,6}\ )""",
     re.VERBOSE | re.MULTILINE | re.DOTALL,
 )
-_LONGEST_BLOCK = 4_000  # characters
+_MAX_BLOCK_CHARS = 4_000  # characters
 _BLOCK_END = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+•]|\d+[.)]|\#{1,6})\s)|\n(?=[ \t]*\|)|(?<!\\)\|")
 
 
-def without_markup(text: str) -> str:
+def blank_markup(text: str) -> str:
     """The same text of the same length, its Markdown signs blanked, so that spans stay true. Code is left out."""
     return _BLANKED.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
 
 
-def blocks_of(text: str) -> Iterator[tuple[int, str]]:
+def split_blocks(text: str) -> Iterator[tuple[int, str]]:
     """Paragraphs, list items, headings and table cells, with their offsets: no term's meaning reaches over their ends.
 
     What is longer than any paragraph is cut, so that the work grows no faster than the text.
     """
     start = 0
     for end, following in [*((match.start(), match.end()) for match in _BLOCK_END.finditer(text)), (len(text), 0)]:
-        for first in range(start, end, _LONGEST_BLOCK):
-            piece = text[first : min(end, first + _LONGEST_BLOCK)]
+        for first in range(start, end, _MAX_BLOCK_CHARS):
+            piece = text[first : min(end, first + _MAX_BLOCK_CHARS)]
             if piece.strip():
                 yield first, piece
         start = following

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from argot.lazy import lazily
+from argot.lazy import build_lazy_getattr
 
 if TYPE_CHECKING:
-    from argot.jargon_db.store.accepted_conflicts import Accepted
+    from argot.jargon_db.store.accepted_conflicts import AcceptedConflict
     from argot.jargon_db.store.conflict_rules import SenseWarning
     from argot.jargon_db.store.conflicts import Conflicts
     from argot.jargon_db.store.connections import Connections
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from argot.jargon_db.store.usage import SenseUsage
 
 __all__ = [
-    "Accepted",
+    "AcceptedConflict",
     "ChangeSet",
     "Conflicts",
     "Connections",
@@ -48,10 +48,10 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = lazily(
+    __getattr__ = build_lazy_getattr(
         __name__,
         {
-            "Accepted": "accepted_conflicts",
+            "AcceptedConflict": "accepted_conflicts",
             "ChangeSet": "history_entries",
             "Conflicts": "conflicts",
             "Connections": "connections",

@@ -17,8 +17,8 @@ from argot.jargon_db.store.conflict_rules import SenseWarning, WarningKind
 from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.glossary_writer import Writer
 from argot.jargon_db.store.history_entries import may_read_entry
-from argot.jargon_db.store.rows import sense_of
-from argot.jargon_db.store.snapshots import Snapshot, loaded, snapshot_of_sense, stored
+from argot.jargon_db.store.rows import read_sense
+from argot.jargon_db.store.snapshots import Snapshot, dump_snapshot, load_snapshot, record_sense
 from argot.types import Principal, Sense
 
 _ADD = """
@@ -34,7 +34,7 @@ FROM accepted_conflicts JOIN history_rows ON history_rows.change = accepted_conf
 ORDER BY accepted_conflicts.change DESC
 """
 _NOW = "SELECT * FROM sense_rows WHERE id IN (SELECT CAST(value AS BIGINT) FROM json_each(:numbers) AS wanted)"
-_SAID = ("term", "context", "expansion", "description", "notes", "aliases")
+_JUDGED_FIELDS = ("term", "context", "expansion", "description", "notes", "aliases")
 """What a conflict is judged by; whose the sense is, and whether it answers yet, makes it no other."""
 ACCEPTED_KIND: Final = "let stand"
 """The kind of the change that accepts a conflict, as glossaries have stored it since 0.3."""
@@ -43,7 +43,7 @@ BY_APPROVAL: tuple[WarningKind, ...] = ("conflicting_expansion", "duplicate")
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
+class AcceptedConflict:
     """A conflict that was accepted: in which change (of this `kind`), by whom and why."""
 
     warning: SenseWarning
@@ -55,13 +55,15 @@ class Accepted:
 
     @property
     def alone(self) -> bool:
-        """Whether the change did nothing else, so that it can be taken back by itself."""
+        """True if the change did nothing else, so that it can be rolled back by itself."""
         return self.kind == ACCEPTED_KIND
 
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """What one change accepted: conflicts of the kind `accepted` between any of the senses that still say the same."""
+    """The conflicts that one change accepted: those of the kind `accepted` between any of the senses that still say
+    the same.
+    """
 
     accepted: str
     change: int
@@ -77,7 +79,11 @@ class Acceptance:
 
 def record_acceptance(writer: Writer, kinds: Iterable[str], senses: Sequence[Sense]) -> None:
     """Accepts, within the writer's change, conflicts of these kinds between these senses as they are."""
-    rows = [(writer.journal.change, kind, sense.id, stored(_said(sense))) for kind in kinds for sense in senses]
+    rows = [
+        (writer.journal.change, kind, sense.id, dump_snapshot(_select_judged_fields(sense)))
+        for kind in kinds
+        for sense in senses
+    ]
     writer.connection.executemany(_ADD, rows)
 
 
@@ -88,19 +94,19 @@ def withdraw(writer: Writer, change: int) -> list[int]:
     return senses
 
 
-def acceptances_by_sense(
+def find_acceptances(
     connections: Connections, principal: Principal, found: Iterable[SenseWarning]
 ) -> Mapping[int, list[Acceptance]]:
-    """What was accepted about the senses of these conflicts, as far as the principal may read it, the latest first."""
+    """Return the acceptances about the senses of these conflicts that the principal may read, the latest first."""
     about = {number for one in found for number in one.senses}
     rows = [row for row in connections.select(_ALL) if row["sense"] in about and may_read_entry(principal, row)]
     numbers = json.dumps(sorted({row["sense"] for row in rows}))
-    now = {row["id"]: _said(sense_of(row)) for row in connections.select(_NOW, numbers=numbers)}
+    now = {row["id"]: _select_judged_fields(read_sense(row)) for row in connections.select(_NOW, numbers=numbers)}
     made: dict[tuple[int, str], Acceptance] = {}
     by_sense: defaultdict[int, list[Acceptance]] = defaultdict(list)
     for row in rows:
         # A sense that says another thing is out; once it says the same again (an edit rolled back), it is in again.
-        if loaded(row["said"]) != now.get(row["sense"]):
+        if load_snapshot(row["said"]) != now.get(row["sense"]):
             continue
         told = (row["accepted"], row["change"], row["at"], row["who"], row["why"], row["kind"])
         one = made.setdefault((row["change"], row["accepted"]), Acceptance(*told))
@@ -111,6 +117,6 @@ def acceptances_by_sense(
     return by_sense
 
 
-def _said(sense: Sense) -> Snapshot:
-    kept = snapshot_of_sense(sense)
-    return {name: kept[name] for name in _SAID}
+def _select_judged_fields(sense: Sense) -> Snapshot:
+    kept = record_sense(sense)
+    return {name: kept[name] for name in _JUDGED_FIELDS}

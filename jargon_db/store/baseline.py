@@ -5,9 +5,9 @@ from __future__ import annotations
 import sqlite3
 
 from argot.jargon_db.store.journal import Heading, Journal, Place
-from argot.jargon_db.store.rows import context_of, select, sense_of
+from argot.jargon_db.store.rows import read_context, read_sense, select
 from argot.jargon_db.store.search_words import search_row
-from argot.jargon_db.store.snapshots import snapshot_of_context, snapshot_of_sense
+from argot.jargon_db.store.snapshots import record_context, record_sense
 from argot.jargon_db.store.writing_connection import SqliteWriter
 
 _SENSES = """
@@ -20,10 +20,10 @@ def record_baseline(conn: sqlite3.Connection) -> None:
     """Enters every context and sense as if added now, and fills the index of the search box."""
     journal = Journal(SqliteWriter(conn), Heading(why="What there was when history began.", kind="baseline"))
     for row in select(conn, "SELECT * FROM contexts ORDER BY id", {}):
-        context = context_of(row)
-        journal.record("context", context.id, None, (Place("", context.id), snapshot_of_context(context)))
+        context = read_context(row)
+        journal.record("context", context.id, None, (Place("", context.id), record_context(context)))
     for row in select(conn, _SENSES, {}):
-        sense = sense_of(row)
-        journal.record("sense", sense.id, None, (Place(row["key"], row["context_id"]), snapshot_of_sense(sense)))
+        sense = read_sense(row)
+        journal.record("sense", sense.id, None, (Place(row["key"], row["context_id"]), record_sense(sense)))
         journal.index(search_row(sense.id, sense))
     journal.finish()

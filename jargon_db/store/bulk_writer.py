@@ -12,17 +12,17 @@ from typing import Any
 
 from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.glossary_writer import Outcome, Writer
-from argot.jargon_db.store.inputs import SenseInput, said
+from argot.jargon_db.store.inputs import SenseInput, list_given_fields
 from argot.jargon_db.store.journal import Place
-from argot.jargon_db.store.rows import in_json, next_number, store_audience
+from argot.jargon_db.store.rows import encode_list, next_number, store_audience
 from argot.jargon_db.store.search_words import search_row
-from argot.jargon_db.store.snapshots import snapshot_of_sense
+from argot.jargon_db.store.snapshots import record_sense
 from argot.types import Context, Sense
 
-_BATCH = 1_000
-_ASKED = 500
+_WRITE_BATCH = 1_000
+_LOOKUP_BATCH = 500
 """Terms that are looked up at once. Always so many places, so that it is one statement."""
-_TERMS = f"SELECT spelling, id FROM terms WHERE spelling IN ({', '.join('?' * _ASKED)})"  # noqa: S608
+_TERMS = f"SELECT spelling, id FROM terms WHERE spelling IN ({', '.join('?' * _LOOKUP_BATCH)})"  # noqa: S608
 _SENSES = """
 SELECT term, context, expansion, id FROM senses
 WHERE removed = 0 AND term IN (SELECT CAST(value AS BIGINT) FROM json_each(:numbers) AS wanted)
@@ -42,8 +42,8 @@ class BulkWriter:
         self._writer = writer
         self._connection = writer.connection
         # Numbers are given out here, for many rows are written at once.
-        self._next_term = self._after("terms")
-        self._next_sense = self._after("senses")
+        self._next_term = self._read_next_number("terms")
+        self._next_sense = self._read_next_number("senses")
         self._terms: dict[str, int] = {}
         self._stored: dict[tuple[int, int, str], int] = {}
         self._new: dict[tuple[int, int, str], int] = {}
@@ -58,7 +58,7 @@ class BulkWriter:
             NotAllowed: one of them, or its context, is not the writer's to read or to manage.
         """
         waiting, done = iter(senses), 0
-        while batch := list(islice(waiting, _BATCH)):
+        while batch := list(islice(waiting, _WRITE_BATCH)):
             self._put_batch(batch)
             done += len(batch)
             yield done
@@ -67,7 +67,7 @@ class BulkWriter:
         known: list[tuple[int, SenseInput]] = []
         self._look_up(batch)
         for given in batch:
-            context, outcome = self._writer.context_for(given.context)
+            context, outcome = self._writer.ensure_context(given.context)
             if outcome == "added":
                 self.made.append(given.context)
             number = self._number(given, context)
@@ -81,21 +81,21 @@ class BulkWriter:
 
     def _number(self, given: SenseInput, context: Context) -> int | None:
         """The number of the sense if it is stored, or was added by this change."""
-        key = (self._term(given.term), context.id, given.expansion)
+        key = (self._number_term(given.term), context.id, given.expansion)
         return self._new.get(key, self._stored.get(key))
 
     def _look_up(self, batch: Sequence[SenseInput]) -> None:
         """Reads the stored terms of a batch, and all their senses."""
         spellings = list(dict.fromkeys(given.term for given in batch))
-        for start in range(0, len(spellings), _ASKED):
-            asked = spellings[start : start + _ASKED]
-            asked += asked[-1:] * (_ASKED - len(asked))
+        for start in range(0, len(spellings), _LOOKUP_BATCH):
+            asked = spellings[start : start + _LOOKUP_BATCH]
+            asked += asked[-1:] * (_LOOKUP_BATCH - len(asked))
             self._terms.update(self._connection.execute(_TERMS, asked))
         numbers = [self._terms[spelling] for spelling in spellings if spelling in self._terms]
-        rows = self._connection.execute(_SENSES, {"numbers": in_json(numbers)})
+        rows = self._connection.execute(_SENSES, {"numbers": encode_list(numbers)})
         self._stored = {(term, context, expansion): number for term, context, expansion, number in rows}
 
-    def _term(self, spelling: str) -> int:
+    def _number_term(self, spelling: str) -> int:
         """The number of a term, which is made if there is none."""
         if spelling not in self._terms:
             self._terms[spelling] = self._next_term
@@ -107,13 +107,13 @@ class BulkWriter:
         number, now = self._next_sense, self._writer.now
         self._next_sense += 1
         term = self._terms[given.term]
-        wanted = Sense(number, given.term, context.name, given.expansion, **said(given))
+        wanted = Sense(number, given.term, context.name, given.expansion, **list_given_fields(given))
         rest = (wanted.description, wanted.notes, wanted.owner, wanted.status, store_audience(wanted.audience))
         self._sense_rows.append((number, term, context.id, wanted.expansion, *rest, wanted.review_by, now, now))
         for place, alias in enumerate(wanted.aliases):
             self._alias_rows.append((number, place, alias, normalise(alias)))
         at = Place(normalise(wanted.term), context.id)
-        self._writer.journal.record("sense", number, None, (at, snapshot_of_sense(wanted)))
+        self._writer.journal.record("sense", number, None, (at, record_sense(wanted)))
         self._writer.journal.index(search_row(number, wanted))
         self._new[term, context.id, given.expansion] = number
         self.outcomes[number] = "added"
@@ -141,5 +141,5 @@ class BulkWriter:
             if self.outcomes.get(number) != "added":
                 self.outcomes[number] = outcome if outcome != "unchanged" else self.outcomes.get(number, outcome)
 
-    def _after(self, table: str) -> int:
+    def _read_next_number(self, table: str) -> int:
         return int(self._connection.execute(f"SELECT {next_number(table)}").fetchone()[0])

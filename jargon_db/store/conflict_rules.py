@@ -25,8 +25,8 @@ WarningKind = Literal[
     "review_due",
 ]
 
-_MANY = 5
-_MOST_SHOWN = 200
+_MAX_LISTED = 5
+_MAX_NAME_CHARS = 200
 """Characters of an expansion that a message shows; it may have 10,000."""
 _WORST_FIRST: dict[WarningKind, int] = {
     "conflicting_expansion": 0,
@@ -48,8 +48,8 @@ class SenseWarning:
     senses: tuple[int, ...] = ()
 
 
-class Entry(NamedTuple):
-    """What a sense's conflicts depend on, with the keys that are stored: `aliases` are (spelling, key)."""
+class ConflictEntry(NamedTuple):
+    """The parts of a sense that its conflicts depend on, with the stored keys: `aliases` are (spelling, key)."""
 
     id: int
     term: str
@@ -62,29 +62,29 @@ class Entry(NamedTuple):
     aliases: Sequence[tuple[str, str]]
 
 
-def conflicts_of(one: Entry, others: Iterable[Entry]) -> list[SenseWarning]:
-    """What speaks against a sense beside these others."""
-    return [warning for warning in (*_grouped([*others, one]), *_alone(one)) if one.id in warning.senses]
+def find_conflicts_of(one: ConflictEntry, others: Iterable[ConflictEntry]) -> list[SenseWarning]:
+    """Return the warnings about a sense beside these others."""
+    return [warning for warning in (*_check_groups([*others, one]), *_check_sense(one)) if one.id in warning.senses]
 
 
-def conflicts_among(senses: Sequence[Entry], today: str) -> list[SenseWarning]:
+def find_conflicts_among(senses: Sequence[ConflictEntry], today: str) -> list[SenseWarning]:
     """The conflicts among these, and whose review is due by `today`: the worst first, and only what somebody
     can act on. A term may well be an ordinary word, or have an alias that does nothing.
     """
-    singly = (warning for sense in senses for warning in (*_alone(sense), *_due(sense, today)))
-    found = (warning for warning in (*_grouped(senses), *singly) if warning.kind in _WORST_FIRST)
+    singly = (warning for sense in senses for warning in (*_check_sense(sense), *_check_review(sense, today)))
+    found = (warning for warning in (*_check_groups(senses), *singly) if warning.kind in _WORST_FIRST)
     return sorted(found, key=lambda warning: _WORST_FIRST[warning.kind])
 
 
-def entry_of_sense(sense: Sense) -> Entry:
+def build_entry(sense: Sense) -> ConflictEntry:
     aliases = [(alias, normalise(alias)) for alias in sense.aliases]
     keys = (sense.term, normalise(sense.term), sense.context, normalise(sense.context))
-    return Entry(sense.id, *keys, sense.expansion, sense.owner, sense.review_by, aliases)
+    return ConflictEntry(sense.id, *keys, sense.expansion, sense.owner, sense.review_by, aliases)
 
 
-def _grouped(senses: Iterable[Entry]) -> Iterator[SenseWarning]:
-    by_term: defaultdict[str, list[Entry]] = defaultdict(list)
-    by_alias: defaultdict[str, list[Entry]] = defaultdict(list)
+def _check_groups(senses: Iterable[ConflictEntry]) -> Iterator[SenseWarning]:
+    by_term: defaultdict[str, list[ConflictEntry]] = defaultdict(list)
+    by_alias: defaultdict[str, list[ConflictEntry]] = defaultdict(list)
     for sense in senses:
         by_term[sense.key].append(sense)
         # Each key once: "P.U.C." and "PUC" as aliases of one sense are no collision.
@@ -92,16 +92,16 @@ def _grouped(senses: Iterable[Entry]) -> Iterator[SenseWarning]:
             by_alias[key].append(sense)
     for key, group in by_term.items():
         if key and len(group) > 1:
-            yield from _of_one_term(group)
+            yield from _check_term(group)
     for key, holders in by_alias.items():
         if len(holders) > 1 or key in by_term:
-            yield from _of_one_alias(key, holders, by_term.get(key, []))
+            yield from _check_alias(key, holders, by_term.get(key, []))
 
 
-def _of_one_term(group: list[Entry]) -> Iterator[SenseWarning]:
+def _check_term(group: list[ConflictEntry]) -> Iterator[SenseWarning]:
     term = group[0].term
-    by_context: defaultdict[str, list[Entry]] = defaultdict(list)
-    by_meaning: defaultdict[str, list[Entry]] = defaultdict(list)
+    by_context: defaultdict[str, list[ConflictEntry]] = defaultdict(list)
+    by_meaning: defaultdict[str, list[ConflictEntry]] = defaultdict(list)
     for sense in group:
         by_context[sense.context_key].append(sense)
         by_meaning[normalise(sense.expansion)].append(sense)
@@ -111,21 +111,23 @@ def _of_one_term(group: list[Entry]) -> Iterator[SenseWarning]:
             same = [sense for sense in alike if normalise(sense.expansion) == meaning]
             if len(same) > 1:
                 message = (
-                    f"'{term}' has the meaning {_quoted(same[0].expansion)} {len(same)} times in '{same[0].context}'."
+                    f"'{term}' has the meaning {_quote(same[0].expansion)} {len(same)} times in '{same[0].context}'."
                 )
-                yield SenseWarning("duplicate", message, _ids(same))
+                yield SenseWarning("duplicate", message, _list_ids(same))
         if len(meanings) > 1:
-            message = f"'{term}' means several things in '{alike[0].context}': {_listed(s.expansion for s in alike)}."
-            yield SenseWarning("conflicting_expansion", message, _ids(alike))
+            message = (
+                f"'{term}' means several things in '{alike[0].context}': {_join_names(s.expansion for s in alike)}."
+            )
+            yield SenseWarning("conflicting_expansion", message, _list_ids(alike))
     for meaning, alike in by_meaning.items():
         # Without a meaning two drafts agree in nothing.
         if meaning and len({sense.context_key for sense in alike}) > 1:
-            contexts = _listed(sense.context for sense in alike)
-            message = f"'{term}' means {_quoted(alike[0].expansion)} in several contexts: {contexts}."
-            yield SenseWarning("same_elsewhere", message, _ids(alike))
+            contexts = _join_names(sense.context for sense in alike)
+            message = f"'{term}' means {_quote(alike[0].expansion)} in several contexts: {contexts}."
+            yield SenseWarning("same_elsewhere", message, _list_ids(alike))
 
 
-def _of_one_alias(key: str, holders: list[Entry], terms: list[Entry]) -> Iterator[SenseWarning]:
+def _check_alias(key: str, holders: list[ConflictEntry], terms: list[ConflictEntry]) -> Iterator[SenseWarning]:
     # A term that is an alias of itself is told of under "alias_is_term".
     others = [sense for sense in terms if any(holder.key != key for holder in holders)]
     told = {holder.key for holder in holders if holder.key != key}
@@ -133,15 +135,15 @@ def _of_one_alias(key: str, holders: list[Entry], terms: list[Entry]) -> Iterato
     if not others and len(told) < 2:
         return
     alias = next(one for one, its_key in holders[0].aliases if its_key == key)
-    names = _listed(sense.term for sense in holders)
+    names = _join_names(sense.term for sense in holders)
     if others:
         message = f"'{alias}' is an alias of {names}, and a term itself: it leads to both."
     else:
         message = f"'{alias}' is an alias of several terms: {names}."
-    yield SenseWarning("alias_collides", message, _ids([*holders, *others]))
+    yield SenseWarning("alias_collides", message, _list_ids([*holders, *others]))
 
 
-def _alone(sense: Entry) -> Iterator[SenseWarning]:
+def _check_sense(sense: ConflictEntry) -> Iterator[SenseWarning]:
     key = sense.key
     if key and " " not in key and is_ordinary_word(key):
         how = (
@@ -165,21 +167,21 @@ def _may_be(text: str, key: str) -> bool:
     return not (text.isascii() and text.isprintable()) or text.lstrip()[:1].lower() == key[:1]
 
 
-def _due(sense: Entry, today: str) -> Iterator[SenseWarning]:
+def _check_review(sense: ConflictEntry, today: str) -> Iterator[SenseWarning]:
     if sense.review_by is not None and sense.review_by <= today:
         whose = f" by {sense.owner}" if sense.owner else ""
         message = f"'{sense.term}' in '{sense.context}' was to be reviewed{whose} until {sense.review_by}."
         yield SenseWarning("review_due", message, (sense.id,))
 
 
-def _ids(senses: Iterable[Entry]) -> tuple[int, ...]:
+def _list_ids(senses: Iterable[ConflictEntry]) -> tuple[int, ...]:
     return tuple(sorted({sense.id for sense in senses}))
 
 
-def _listed(names: Iterable[str]) -> str:
-    each = [_quoted(name) for name in dict.fromkeys(names)]
-    return ", ".join(each[:_MANY]) + (f" and {len(each) - _MANY} more" if len(each) > _MANY else "")
+def _join_names(names: Iterable[str]) -> str:
+    each = [_quote(name) for name in dict.fromkeys(names)]
+    return ", ".join(each[:_MAX_LISTED]) + (f" and {len(each) - _MAX_LISTED} more" if len(each) > _MAX_LISTED else "")
 
 
-def _quoted(name: str) -> str:
-    return f"'{name if len(name) <= _MOST_SHOWN else name[:_MOST_SHOWN] + '...'}'"
+def _quote(name: str) -> str:
+    return f"'{name if len(name) <= _MAX_NAME_CHARS else name[:_MAX_NAME_CHARS] + '...'}'"

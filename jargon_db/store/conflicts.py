@@ -13,21 +13,26 @@ from functools import cache, partial
 from argot.clock import utc_now
 from argot.errors import InvalidInput, NotFound
 from argot.jargon_db.lookup.views import Guards, Views
-from argot.jargon_db.store.accepted_conflicts import ACCEPTED_KIND, Accepted, acceptances_by_sense, record_acceptance
+from argot.jargon_db.store.accepted_conflicts import (
+    ACCEPTED_KIND,
+    AcceptedConflict,
+    find_acceptances,
+    record_acceptance,
+)
 from argot.jargon_db.store.conflict_rules import (
-    Entry,
+    ConflictEntry,
     SenseWarning,
     WarningKind,
-    conflicts_among,
-    conflicts_of,
-    entry_of_sense,
+    build_entry,
+    find_conflicts_among,
+    find_conflicts_of,
 )
 from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.history import History
 from argot.jargon_db.store.history_entries import ChangeSet
 from argot.jargon_db.store.inputs import SenseInput, clean_aliases
-from argot.jargon_db.store.rows import keys_json, may_read, readable, sense_of
-from argot.jargon_db.store.sense_store import seen_sense
+from argot.jargon_db.store.rows import encode_keys, may_read, read_sense, readable
+from argot.jargon_db.store.sense_store import get_seen_sense
 from argot.types import Principal, Sense
 
 _LIVE = """
@@ -54,7 +59,7 @@ class FoundConflicts:
     """The conflicts of a glossary: those to look at, and those that were accepted."""
 
     open: tuple[SenseWarning, ...]
-    accepted: tuple[Accepted, ...]
+    accepted: tuple[AcceptedConflict, ...]
 
 
 class Conflicts:
@@ -67,12 +72,12 @@ class Conflicts:
         self._kept: tuple[tuple[int, Guards, str], FoundConflicts] | None = None
 
     def warnings(self, principal: Principal, given: SenseInput, sense_id: int | None = None) -> list[SenseWarning]:
-        """What speaks against saving this, as a new sense or in the place of `sense_id`. It need not be complete."""
-        one = entry_of_sense(_as_sense(given, sense_id or 0))
+        """Return the warnings about saving this, as a new sense or in place of `sense_id`. It may be incomplete."""
+        one = build_entry(_build_sense(given, sense_id or 0))
         keys = [key for key in dict.fromkeys((one.key, *(key for _, key in one.aliases))) if key]
-        rows = self._connections.select(_RELATED, keys=keys_json([(0, 0, key) for key in keys]))
-        others = [entry_of_sense(sense_of(row)) for row in readable(rows, principal) if row["id"] != one.id]
-        return [_without_unsaved(warning) for warning in conflicts_of(one, others)]
+        rows = self._connections.select(_RELATED, keys=encode_keys([(0, 0, key) for key in keys]))
+        others = [build_entry(read_sense(row)) for row in readable(rows, principal) if row["id"] != one.id]
+        return [_drop_unsaved(warning) for warning in find_conflicts_of(one, others)]
 
     def find(self, principal: Principal, *, today: str | None = None) -> FoundConflicts:
         """All conflicts over every draft and approved sense, and the senses whose review is due: the worst first.
@@ -86,14 +91,14 @@ class Conflicts:
         read_key = (*self._views.cache_key(principal), day)
         kept = self._kept
         if kept is None or kept[0] != read_key:
-            kept = self._kept = (read_key, self._found(principal, day))
+            kept = self._kept = (read_key, self._find(principal, day))
         return kept[1]
 
     def open(self, principal: Principal, *, today: str | None = None) -> list[SenseWarning]:
         """The conflicts that nobody accepted, and the senses whose review is due: the worst first."""
         return list(self.find(principal, today=today).open)
 
-    def accepted(self, principal: Principal) -> list[Accepted]:
+    def list_accepted(self, principal: Principal) -> list[AcceptedConflict]:
         """The conflicts that were accepted, the latest first."""
         return list(self.find(principal).accepted)
 
@@ -115,7 +120,7 @@ class Conflicts:
         if not any(one.kind == kind and set(one.senses) == numbers for one in self.open(by)):
             raise NotFound("There is no such conflict any more. Conflicts lists those there are.")
         with self._connections.changing(by, ACCEPTED_KIND, why=why, name=kind) as writer:
-            seen = [seen_sense(writer, by, sense_id, version) for sense_id, version in dict(senses).items()]
+            seen = [get_seen_sense(writer, by, sense_id, version) for sense_id, version in dict(senses).items()]
             for sense in seen:
                 writer.record_unchanged(sense)
             record_acceptance(writer, [kind], seen)
@@ -129,7 +134,7 @@ class Conflicts:
             InvalidInput: it also changed a sense, so that more than this would be taken back.
             NotAllowed: the context of one of its senses is not `by`'s to manage.
         """
-        found = next((one for one in self.accepted(by) if one.change == change), None)
+        found = next((one for one in self.list_accepted(by) if one.change == change), None)
         if found is None:
             raise NotFound(f"Change {change} accepted no conflict. Accepted conflicts name the changes that did.")
         if not found.alone:
@@ -139,31 +144,35 @@ class Conflicts:
             )
         return self._history.roll_back(by, change, why=why)
 
-    def _found(self, principal: Principal, day: str) -> FoundConflicts:
-        found = conflicts_among(self._live(principal), day)
-        acceptances = acceptances_by_sense(self._connections, principal, found)
+    def _find(self, principal: Principal, day: str) -> FoundConflicts:
+        found = find_conflicts_among(self._live(principal), day)
+        acceptances = find_acceptances(self._connections, principal, found)
         open_: list[SenseWarning] = []
-        accepted: list[Accepted] = []
+        accepted: list[AcceptedConflict] = []
         for one in found:
             # One sense is enough to look under: an acceptance that covers the conflict has all of its senses.
             by = next((each for each in acceptances.get(one.senses[0], ()) if each.covers(one)), None)
             if by is None:
                 open_.append(one)
             else:
-                accepted.append(Accepted(one, by.change, by.at, by.who, by.why, by.kind))
+                accepted.append(AcceptedConflict(one, by.change, by.at, by.who, by.why, by.kind))
         return FoundConflicts(tuple(open_), tuple(sorted(accepted, key=lambda one: -one.change)))
 
-    def _live(self, principal: Principal) -> list[Entry]:
+    def _live(self, principal: Principal) -> list[ConflictEntry]:
         reader = self._connections.reader()
         aliases: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
         for sense, spelling, key in reader.execute(_ALIASES):
             aliases[sense].append((spelling, key))
         # A large glossary has many senses and few different audiences.
         passes = cache(partial(may_read, principal))
-        return [Entry._make((*row[:8], aliases.get(row[0], ()))) for row in reader.execute(_LIVE) if passes(*row[8:])]
+        return [
+            ConflictEntry._make((*row[:8], aliases.get(row[0], ())))
+            for row in reader.execute(_LIVE)
+            if passes(*row[8:])
+        ]
 
 
-def _as_sense(given: SenseInput, number: int) -> Sense:
+def _build_sense(given: SenseInput, number: int) -> Sense:
     return Sense(
         number,
         given.term.strip(),
@@ -173,6 +182,6 @@ def _as_sense(given: SenseInput, number: int) -> Sense:
     )
 
 
-def _without_unsaved(warning: SenseWarning) -> SenseWarning:
+def _drop_unsaved(warning: SenseWarning) -> SenseWarning:
     # What is not saved yet has the number 0, and no page to link to.
     return SenseWarning(warning.kind, warning.message, tuple(one for one in warning.senses if one))

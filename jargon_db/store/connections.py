@@ -1,4 +1,4 @@
-"""What the parts of a glossary need of the engine that keeps it.
+"""The interface between the parts of a glossary and the engine that keeps it.
 
 All parts of a glossary share one `Connections`, and read and write through it alone. Statements are the same on both
 engines, in SQLite's words where they have none in common (`argot.jargon_db.store.postgres_statements`).
@@ -37,8 +37,8 @@ class Connections(ABC):
 
     @abstractmethod
     def stream(self, sql: str, **values: Any) -> Iterator[Row]:
-        """As `select`, for results that are long, or not read to their end: rows come as they are asked for, and a
-        connection is taken until then. Not to be used in one another.
+        """Yield the rows of a statement whose result is long, or not read to its end: rows come as they are asked for,
+        and a connection is taken until then. Not to be used in one another.
         """
 
     @abstractmethod

@@ -8,8 +8,8 @@ from typing import Any
 from argot.errors import Conflict, InvalidInput, NotFound
 from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.glossary_writer import Writer
-from argot.jargon_db.store.inputs import is_storable, names_context
-from argot.jargon_db.store.rows import context_of, may_read, select
+from argot.jargon_db.store.inputs import is_context_name, is_storable
+from argot.jargon_db.store.rows import may_read, read_context, select
 from argot.types import Audience, Context, Principal
 
 _ALL = "SELECT * FROM contexts WHERE removed = 0 ORDER BY key"
@@ -24,7 +24,7 @@ class Contexts:
 
     def all(self, principal: Principal) -> list[Context]:
         """The contexts the principal may know, by name."""
-        return [context_of(row) for row in self._connections.select(_ALL) if may_read(principal, row["audience"])]
+        return [read_context(row) for row in self._connections.select(_ALL) if may_read(principal, row["audience"])]
 
     def get(self, principal: Principal, context_id: int) -> Context:
         """One context by its id.
@@ -34,8 +34,8 @@ class Contexts:
         """
         for row in self._connections.select(_ONE, id=context_id):
             if may_read(principal, row["audience"]):
-                return context_of(row)
-        raise _no_context(context_id)
+                return read_context(row)
+        raise _build_not_found(context_id)
 
     def add(
         self,
@@ -55,12 +55,12 @@ class Contexts:
             NotAllowed: it is there, and not `by`'s to read or to manage; or it is not, and `by` does not manage all.
             Conflict: it is there, and a `new` one is wanted; `current` is it.
         """
-        if not names_context(name):
+        if not is_context_name(name):
             raise InvalidInput(f"{name!r} cannot name a context; give the name of a team, product or field.")
         _require_storable(name, description, contact)
         with self._connections.changing(by, "context", why=why) as writer:
             # Within the transaction: two who add the same name at once must not both succeed.
-            found = writer.existing_context(name) if new else None
+            found = writer.find_context(name) if new else None
             if found is not None:
                 raise Conflict(f"There is a context '{found.name}' already. Change that one instead.", current=found)
             # An empty text counts as left out; to empty one there is `save`.
@@ -87,18 +87,18 @@ class Contexts:
         """
         _require_storable(description or "", contact or "")
         with self._connections.changing(by, "context", why=why) as writer:
-            found = _seen(writer, by, context_id, version)
+            found = _read_seen(writer, by, context_id, version)
             given: dict[str, Any] = {"description": description, "contact": contact, "audience": audience}
             wanted = replace(found, **{name: value for name, value in given.items() if value is not None})
             return found if wanted == found else writer.set_context(found, wanted)
 
 
-def _seen(writer: Writer, by: Principal, context_id: int, version: int) -> Context:
+def _read_seen(writer: Writer, by: Principal, context_id: int, version: int) -> Context:
     """The stored context, if it is still the version that was seen."""
     rows = select(writer.connection, _ONE, {"id": context_id})
-    found = next((context_of(row) for row in rows if may_read(by, row["audience"])), None)
+    found = next((read_context(row) for row in rows if may_read(by, row["audience"])), None)
     if found is None:
-        raise _no_context(context_id)
+        raise _build_not_found(context_id)
     # Before the version: who may not change it need not learn that somebody else did.
     writer.require_managed(found.name)
     if found.version != version:
@@ -110,7 +110,7 @@ def _seen(writer: Writer, by: Principal, context_id: int, version: int) -> Conte
     return found
 
 
-def _no_context(context_id: int) -> NotFound:
+def _build_not_found(context_id: int) -> NotFound:
     return NotFound(f"There is no context {context_id}. The list of contexts shows those there are.")
 
 

@@ -12,11 +12,17 @@ from typing import Any, Literal
 from argot.clock import timestamp
 from argot.errors import Conflict, InvalidInput, NotAllowed
 from argot.jargon_db.lookup.normalise import normalise
-from argot.jargon_db.store.inputs import MAX_EXPANSION_CHARS, SenseInput, context_key, is_storable, said
+from argot.jargon_db.store.inputs import (
+    MAX_EXPANSION_CHARS,
+    SenseInput,
+    is_storable,
+    list_given_fields,
+    normalise_context,
+)
 from argot.jargon_db.store.journal import SYSTEM, ChangeKind, Heading, Journal, Place
-from argot.jargon_db.store.rows import Row, context_of, may_read, next_number, select, sense_of, store_audience
+from argot.jargon_db.store.rows import Row, may_read, next_number, read_context, read_sense, select, store_audience
 from argot.jargon_db.store.search_words import search_row
-from argot.jargon_db.store.snapshots import Snapshot, sense_of_snapshot, snapshot_of_context, snapshot_of_sense
+from argot.jargon_db.store.snapshots import Snapshot, record_context, record_sense, sense_of_snapshot
 from argot.jargon_db.store.writing_connection import WritingConnection
 from argot.types import Audience, Context, Principal, Sense
 
@@ -97,7 +103,7 @@ class Writer:
         self, name: str, description: str | None, contact: str | None, audience: Audience | None
     ) -> tuple[Context, Outcome]:
         """Adds the context, or updates what is given of it; contexts are one when their normalised names are."""
-        found = self.existing_context(name)
+        found = self.find_context(name)
         given: dict[str, Any] = {"description": description, "contact": contact, "audience": audience}
         new = {key: value for key, value in given.items() if value is not None}
         if found is None:
@@ -107,7 +113,7 @@ class Writer:
             return found, "unchanged"
         return self.set_context(found, wanted), "updated"
 
-    def existing_context(self, name: str) -> Context | None:
+    def find_context(self, name: str) -> Context | None:
         """The context with this name, if there is one.
 
         Raises:
@@ -120,9 +126,9 @@ class Writer:
             self._require_readable(f"context '{found.name}'", found.audience)
         return found
 
-    def context_for(self, name: str) -> tuple[Context, Outcome]:
+    def ensure_context(self, name: str) -> tuple[Context, Outcome]:
         """The context with this name, which is made if there is none; remembered for the length of the transaction."""
-        key = context_key(name)
+        key = normalise_context(name)
         if key in self._contexts:
             return self._contexts[key], "unchanged"
         self._contexts[key], outcome = self.put_context(name, None, None, None)
@@ -136,9 +142,7 @@ class Writer:
         values = (wanted.description, wanted.contact, store_audience(wanted.audience), found.id)
         self.connection.execute(sql, values)
         place = Place("", found.id)
-        self.journal.record(
-            "context", found.id, (place, snapshot_of_context(found)), (place, snapshot_of_context(wanted))
-        )
+        self.journal.record("context", found.id, (place, record_context(found)), (place, record_context(wanted)))
         self._contexts.clear()
         return replace(wanted, version=found.version + 1)
 
@@ -146,19 +150,19 @@ class Writer:
         """Takes an unused context away; its key is set aside for a new one of this name."""
         sql = "UPDATE contexts SET removed = 1, key = ? WHERE id = ?"
         self.connection.execute(sql, (_set_aside(found.id), found.id))
-        self.journal.record("context", found.id, (Place("", found.id), snapshot_of_context(found)), None)
+        self.journal.record("context", found.id, (Place("", found.id), record_context(found)), None)
         self._contexts.clear()
 
     def _context(self, name: str) -> Context | None:
         sql = "SELECT * FROM contexts WHERE key = :key AND removed = 0"
-        row = next(select(self.connection, sql, {"key": context_key(name)}), None)
-        return None if row is None else context_of(row)
+        row = next(select(self.connection, sql, {"key": normalise_context(name)}), None)
+        return None if row is None else read_context(row)
 
     def _add_context(self, context: Context) -> Context:
-        values = (context.name, context_key(context.name), context.description, context.contact)
+        values = (context.name, normalise_context(context.name), context.description, context.contact)
         number = self.connection.execute(_ADD_CONTEXT, (*values, store_audience(context.audience))).fetchone()[0]
         added = replace(context, id=number)
-        self.journal.record("context", number, None, (Place("", number), snapshot_of_context(added)))
+        self.journal.record("context", number, None, (Place("", number), record_context(added)))
         return added
 
     # -- senses ---------------------------------------------------------------------------------------------------
@@ -168,30 +172,30 @@ class Writer:
 
         Returns its id, what happened to it, and what happened to its context.
         """
-        context, context_outcome = self.context_for(given.context)
+        context, context_outcome = self.ensure_context(given.context)
         term, is_new = self._term(given.term)
         found = None if is_new else self._sense_at(term, context.id, given.expansion)
         if found is None:
-            wanted = Sense(0, given.term, context.name, given.expansion, **said(given))
+            wanted = Sense(0, given.term, context.name, given.expansion, **list_given_fields(given))
             return self._add_sense(wanted, term, context.id), "added", context_outcome
         return found.id, self.update(found, given), context_outcome
 
     def update(self, found: Sense, given: SenseInput) -> Outcome:
         """Writes what is given of a stored sense, if that is something else than what is stored."""
         self._require_readable(f"sense of '{given.term}' in '{given.context}'", found.audience)
-        told = said(given)
+        told = list_given_fields(given)
         if all(getattr(found, name) == value for name, value in told.items()):
             return "unchanged"
         self.set_sense(found, replace(found, **told))
         return "updated"
 
-    def existing(self, given: SenseInput) -> Sense | None:
+    def find_sense(self, given: SenseInput) -> Sense | None:
         """The sense with this term, context and expansion, if there is one.
 
         Raises:
             NotAllowed: the context is not the principal's to manage, or one of the two is not theirs to read.
         """
-        context = self.existing_context(given.context)
+        context = self.find_context(given.context)
         if context is None:
             return None
         term = self.connection.execute("SELECT id FROM terms WHERE spelling = ?", (given.term,)).fetchone()
@@ -203,12 +207,12 @@ class Writer:
     def sense(self, number: int) -> Sense | None:
         """The sense with this id, whoever may read it; None if there is none or it was removed."""
         row = self.row(number)
-        return None if row is None else sense_of(row)
+        return None if row is None else read_sense(row)
 
     def senses(self, numbers: Sequence[int]) -> dict[int, Sense]:
-        """Those of these senses that are there, by number."""
+        """Return the existing ones of these senses, by number."""
         rows = select(self.connection, _ROWS, {"numbers": json.dumps(numbers)})
-        return {row["id"]: sense_of(row) for row in rows} if numbers else {}
+        return {row["id"]: read_sense(row) for row in rows} if numbers else {}
 
     def row(self, number: int) -> Row | None:
         return next(select(self.connection, _ROW, {"id": number}), None)
@@ -219,12 +223,12 @@ class Writer:
         Raises:
             Conflict: there is another sense with this term, context and expansion.
         """
-        context, _ = self.context_for(wanted.context)
+        context, _ = self.ensure_context(wanted.context)
         self.require_managed(found.context)
         term, _ = self._term(wanted.term)
         self._write(found.id, wanted, term, context)
-        was = (self._place(found), snapshot_of_sense(found))
-        now = (Place(normalise(wanted.term), context.id), snapshot_of_sense(replace(wanted, context=context.name)))
+        was = (self._place(found), record_sense(found))
+        now = (Place(normalise(wanted.term), context.id), record_sense(replace(wanted, context=context.name)))
         self.journal.record("sense", found.id, was, now)
         # Writing the full-text index takes long, and many saves touch none of its columns.
         if any(getattr(found, name) != getattr(wanted, name) for name in _SEARCHED):
@@ -240,16 +244,16 @@ class Writer:
     def record_unchanged(self, found: Sense) -> None:
         """Enters a sense into the history as it is: a conflict it is part of was accepted, or is open again."""
         self.require_managed(found.context)
-        as_it_is = (self._place(found), snapshot_of_sense(found))
+        as_it_is = (self._place(found), record_sense(found))
         self.journal.record("sense", found.id, as_it_is, as_it_is)
 
     def restore_sense(self, number: int, kept: Snapshot) -> None:
         """Brings a removed sense back, as it was."""
         wanted = sense_of_snapshot(number, kept)
-        context, _ = self.context_for(wanted.context)
+        context, _ = self.ensure_context(wanted.context)
         term, _ = self._term(wanted.term)
         self._write(number, wanted, term, context)
-        now = (Place(normalise(wanted.term), context.id), snapshot_of_sense(replace(wanted, context=context.name)))
+        now = (Place(normalise(wanted.term), context.id), record_sense(replace(wanted, context=context.name)))
         self.journal.record("sense", number, None, now)
         self.journal.index(search_row(wanted.id, wanted))
         # The proposal it was made of was opened again when the sense was removed.
@@ -259,7 +263,7 @@ class Writer:
         """Takes senses away from everyone; history keeps them. The proposals they were made of are open again."""
         for sense in found:
             self.require_managed(sense.context)
-            self.journal.record("sense", sense.id, (self._place(sense), snapshot_of_sense(sense)), None)
+            self.journal.record("sense", sense.id, (self._place(sense), record_sense(sense)), None)
             self.journal.forget(sense.id)
         # Rows stay, since history refers to their numbers; the expansion is set aside, so that a new sense may have it.
         self.connection.executemany(_REMOVE, [(_set_aside(sense.id), sense.id) for sense in found])
@@ -274,7 +278,7 @@ class Writer:
         other = self._sense_at(term, context.id, wanted.expansion)
         if other is not None and other.id != number:
             self._require_readable(f"sense of '{wanted.term}' in '{context.name}'", other.audience)
-            raise already_there(other)
+            raise build_duplicate_error(other)
         self.connection.execute(_SET, (term, context.id, wanted.expansion, *self._values(wanted), self.now, number))
         self.connection.execute("DELETE FROM aliases WHERE sense = ?", (number,))
         self._insert_aliases(number, wanted.aliases)
@@ -283,7 +287,7 @@ class Writer:
         values = (term, context, wanted.expansion, *self._values(wanted), self.now, self.now)
         number: int = self.connection.execute(_ADD, values).fetchone()[0]
         self._insert_aliases(number, wanted.aliases)
-        self.journal.record("sense", number, None, (Place(normalise(wanted.term), context), snapshot_of_sense(wanted)))
+        self.journal.record("sense", number, None, (Place(normalise(wanted.term), context), record_sense(wanted)))
         self.journal.index(search_row(number, wanted))
         return number
 
@@ -296,7 +300,7 @@ class Writer:
         return None if found is None else self.sense(found[0])
 
     def _place(self, sense: Sense) -> Place:
-        return Place(normalise(sense.term), self.context_for(sense.context)[0].id)
+        return Place(normalise(sense.term), self.ensure_context(sense.context)[0].id)
 
     def _term(self, spelling: str) -> tuple[int, bool]:
         """The number of a term, and whether it had to be added."""
@@ -343,7 +347,7 @@ class Writer:
             raise NotAllowed(f"{self.principal.name} manages no context, so this is not theirs to decide.")
 
 
-def already_there(sense: Sense) -> Conflict:
+def build_duplicate_error(sense: Sense) -> Conflict:
     return Conflict(
         f"'{sense.term}' already means '{sense.expansion}' in '{sense.context}' (sense {sense.id}). Change that one"
         " instead.",

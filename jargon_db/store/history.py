@@ -8,8 +8,8 @@ from functools import partial
 from argot.errors import Conflict, InvalidInput
 from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.connections import Connections
-from argot.jargon_db.store.history_entries import GUARDS, ChangeSet, HistoryEntry, entry_of, may_read_entry
-from argot.jargon_db.store.rollback import reopen_conflicts, steps_of_change, steps_of_term, take
+from argot.jargon_db.store.history_entries import GUARDS, ChangeSet, HistoryEntry, build_entry, may_read_entry
+from argot.jargon_db.store.rollback import plan_change, plan_term, reopen_conflicts, take
 from argot.jargon_db.store.rows import Row
 from argot.types import Principal
 
@@ -30,9 +30,9 @@ FROM changes WHERE id < :below ORDER BY id DESC LIMIT :most
 _READABLE_ROWS = f"""
 SELECT count(*) AS rows, {", ".join(GUARDS)} FROM history_rows WHERE change = :change GROUP BY {", ".join(GUARDS)}
 """  # noqa: S608
-_NAMED = 3
+_MAX_NAMES = 3
 """Terms named with a change."""
-_PAGE = 200
+_PAGE_ROWS = 200
 """Changes that are read at a time."""
 _BEYOND = 2**62
 """More than the number of any change."""
@@ -54,30 +54,30 @@ class History:
         change: int | None = None,
         limit: int | None = 200,
     ) -> list[HistoryEntry]:
-        """What happened, newest first: to every sense that ever had this term, to one sense, to one context, in one
+        """List the history, newest first: of every sense that ever had this term, of one sense, of one context, of one
         change, or at all.
 
         An entry is for those who may read the sense and its context, as they are guarded now and as they were then.
         """
         found: list[HistoryEntry] = []
-        for row in self._history_rows(term, sense_id, context_id, change):
+        for row in self._read_rows(term, sense_id, context_id, change):
             # Rows are read one by one, so that a long history is not read to its end.
             if limit is not None and len(found) >= limit:
                 break
             if may_read_entry(principal, row):
-                found.append(entry_of(row))
+                found.append(build_entry(row))
         return found
 
     def changes(self, principal: Principal, limit: int = 50) -> list[ChangeSet]:
         """The changes of which the principal may read at least one row, newest first."""
         found: list[ChangeSet] = []
-        for row in self._newest_changes():
+        for row in self._read_newest_changes():
             if len(found) >= limit:
                 break
             # Counting takes a look at the guards of each change; who sees all needs none.
-            rows = row["rows"] if principal.sees_all else self._readable_rows(principal, row["id"])
+            rows = row["rows"] if principal.sees_all else self._count_readable(principal, row["id"])
             if rows:
-                found.append(ChangeSet(**{**row, "rows": rows}, about=self._about(principal, row["id"])))
+                found.append(ChangeSet(**{**row, "rows": rows}, about=self._name_subjects(principal, row["id"])))
         return found
 
     def roll_back(
@@ -102,10 +102,10 @@ class History:
             InvalidInput: it is neither a change, nor a term with a moment.
         """
         if change is not None and term is None:
-            steps, reason = partial(steps_of_change, change=change, force=force), f"Change {change} rolled back."
+            steps, reason = partial(plan_change, change=change, force=force), f"Change {change} rolled back."
         elif term is not None and moment is not None and change is None:
             when = f"after change {moment}" if isinstance(moment, int) else f"at {moment}"
-            steps, reason = partial(steps_of_term, term=term, moment=moment), f"'{term}' as it was {when}."
+            steps, reason = partial(plan_term, term=term, moment=moment), f"'{term}' as it was {when}."
         else:
             raise InvalidInput("Say which change to roll back, or a term and the moment to take it back to.")
         with self._connections.changing(by, "roll back", why=why or reason, undoes=change) as writer:
@@ -118,23 +118,23 @@ class History:
                 raise Conflict("There is nothing to roll back: everything is as it was then.")
         return next(one for one in self.changes(by) if one.id == writer.number)
 
-    def _newest_changes(self) -> Iterator[Row]:
+    def _read_newest_changes(self) -> Iterator[Row]:
         below = _BEYOND
-        while page := list(self._connections.select(_CHANGES, below=below, most=_PAGE)):
+        while page := list(self._connections.select(_CHANGES, below=below, most=_PAGE_ROWS)):
             yield from page
             below = page[-1]["id"]
 
-    def _about(self, principal: Principal, change: int) -> tuple[str, ...]:
+    def _name_subjects(self, principal: Principal, change: int) -> tuple[str, ...]:
         names: dict[str, None] = {}
         for row in self._connections.stream(_OF_CHANGE, change=change):
-            if len(names) >= _NAMED:
+            if len(names) >= _MAX_NAMES:
                 break
             if may_read_entry(principal, row):
-                entry = entry_of(row)
+                entry = build_entry(row)
                 names[entry.term or entry.context] = None
         return tuple(names)
 
-    def _history_rows(
+    def _read_rows(
         self, term: str | None, sense_id: int | None, context_id: int | None, change: int | None
     ) -> Iterator[Row]:
         if change is not None:
@@ -147,6 +147,6 @@ class History:
             self._connections.stream(_ALL) if term is None else self._connections.stream(_OF_TERM, key=normalise(term))
         )
 
-    def _readable_rows(self, principal: Principal, change: int) -> int:
+    def _count_readable(self, principal: Principal, change: int) -> int:
         groups = self._connections.select(_READABLE_ROWS, change=change)
         return sum(row["rows"] for row in groups if may_read_entry(principal, row))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from argot.jargon_db.store.rows import Row, may_read
-from argot.jargon_db.store.snapshots import Snapshot, loaded
+from argot.jargon_db.store.snapshots import Snapshot, load_snapshot
 from argot.types import Principal
 
 GUARDS = (
@@ -61,12 +61,14 @@ class ChangeSet:
 
 
 def may_read_entry(principal: Principal, row: Row) -> bool:
-    """Whether everything that guarded the row then, and guards its sense and context now, lets the principal pass."""
+    """Return whether everything that guarded the row then, and guards its sense and context now, lets the principal
+    pass.
+    """
     return may_read(principal, *(row[name] for name in GUARDS if row[name] is not None))
 
 
-def entry_of(row: Row) -> HistoryEntry:
-    before, after = loaded(row["before"]), loaded(row["after"])
+def build_entry(row: Row) -> HistoryEntry:
+    before, after = load_snapshot(row["before"]), load_snapshot(row["after"])
     # By its present name: a term that was renamed is listed under the new one.
     told: dict[str, Any] = after or before or {}
     return HistoryEntry(

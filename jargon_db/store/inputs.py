@@ -1,4 +1,4 @@
-"""What callers and files say about a sense, and what is wrong with it before anything is stored."""
+"""The input of callers and files about a sense, checked before anything is stored."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from argot.types import Audience, SenseStatus
 MAX_TERM_CHARS = 200
 MAX_EXPANSION_CHARS = 10_000
 _LIMITS = {"expansion": MAX_EXPANSION_CHARS, "context": MAX_TERM_CHARS, "owner": MAX_TERM_CHARS}
-_MOST_SHOWN = 80
+_MAX_SHOWN_CHARS = 80
 STATUSES: tuple[SenseStatus, ...] = get_args(SenseStatus)
 
 
 @dataclass(frozen=True, slots=True)
 class SenseInput:
-    """What a caller or a row of a file says about one sense. `None`: nothing said, an existing value stays.
+    """A caller's or file row's input about one sense. `None`: nothing said, an existing value stays.
 
     An empty `review_by` takes the review date away.
     """
@@ -37,21 +37,21 @@ class SenseInput:
     review_by: str | None = None
 
 
-def checked_input(given: SenseInput) -> SenseInput:
+def check_input(given: SenseInput) -> SenseInput:
     """The input, trimmed.
 
     Raises:
         InvalidInput: term or expansion is empty, the term is too long, or a text cannot be stored.
     """
-    problems = problems_of(given)
+    problems = find_problems(given)
     if problems:
         raise InvalidInput(
             f"Nothing was stored for the term {given.term!r}: {'; '.join(text for _, text in problems)}."
         )
-    return trimmed(given)
+    return trim(given)
 
 
-def trimmed(given: SenseInput) -> SenseInput:
+def trim(given: SenseInput) -> SenseInput:
     """An input without problems, as it is stored."""
     return SenseInput(
         given.term.strip(),
@@ -67,9 +67,9 @@ def trimmed(given: SenseInput) -> SenseInput:
     )
 
 
-def problems_of(given: SenseInput) -> list[tuple[str, str]]:
+def find_problems(given: SenseInput) -> list[tuple[str, str]]:
     """(column, what is wrong and what to do) for each field that cannot be stored."""
-    return [] if _is_plainly_good(given) else _problems(given)
+    return [] if _is_plainly_good(given) else _find_problems(given)
 
 
 def _is_plainly_good(given: SenseInput) -> bool:
@@ -80,13 +80,13 @@ def _is_plainly_good(given: SenseInput) -> bool:
         return False
     if given.status is not None and given.status not in STATUSES:
         return False
-    if not (normalise(given.term) and names_context(given.context) and given.expansion.strip()):
+    if not (normalise(given.term) and is_context_name(given.context) and given.expansion.strip()):
         return False
     text = "".join((*short, given.expansion, given.description or "", given.notes or ""))
     return len(given.expansion) <= MAX_EXPANSION_CHARS and is_storable(text)
 
 
-def _problems(given: SenseInput) -> list[tuple[str, str]]:
+def _find_problems(given: SenseInput) -> list[tuple[str, str]]:
     problems = []
     if not normalise(given.term):
         problems.append(("term", "the term is empty; give the word or abbreviation to be explained"))
@@ -99,14 +99,14 @@ def _problems(given: SenseInput) -> list[tuple[str, str]]:
         problems.append(("expansion", f"the expansion of {given.term.strip()!r} is empty; say what it stands for"))
     if not normalise(given.context):
         problems.append(("context", "the context is empty; name the team or field the term belongs to"))
-    elif not names_context(given.context):
+    elif not is_context_name(given.context):
         problems.append(("context", "'*' stands for every context; name the team or field the term belongs to"))
     for name in ("term", "context", "expansion", "description", "notes", "owner"):
-        problems += _text_problems(name, getattr(given, name) or "")
-    return problems + _other_problems(given)
+        problems += _check_text(name, getattr(given, name) or "")
+    return problems + _check_others(given)
 
 
-def _text_problems(name: str, text: str) -> list[tuple[str, str]]:
+def _check_text(name: str, text: str) -> list[tuple[str, str]]:
     problems = []
     if len(text) > _LIMITS.get(name, len(text)):
         problems.append((name, f"it has {len(text):,} characters; shorten it to {_LIMITS[name]:,}"))
@@ -115,7 +115,7 @@ def _text_problems(name: str, text: str) -> list[tuple[str, str]]:
     return problems
 
 
-def _other_problems(given: SenseInput) -> list[tuple[str, str]]:
+def _check_others(given: SenseInput) -> list[tuple[str, str]]:
     problems = []
     for alias in given.aliases or ():
         if len(alias.strip()) > MAX_TERM_CHARS:
@@ -123,7 +123,7 @@ def _other_problems(given: SenseInput) -> list[tuple[str, str]]:
         if not is_storable(alias):
             problems.append(("aliases", "an alias holds half of a surrogate pair, which is no character"))
     if given.status is not None and given.status not in STATUSES:
-        problems.append(("status", f"unknown status {_cut(given.status)}. Statuses: {', '.join(STATUSES)}"))
+        problems.append(("status", f"unknown status {_shorten(given.status)}. Statuses: {', '.join(STATUSES)}"))
     if given.review_by and not is_date(given.review_by):
         problems.append(("review_by", f"invalid date {given.review_by!r}; write it like 2027-01-31"))
     if not all(map(is_storable, given.audience or ())):
@@ -131,8 +131,8 @@ def _other_problems(given: SenseInput) -> list[tuple[str, str]]:
     return problems
 
 
-def _cut(text: str) -> str:
-    return f"'{text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + '...'}'"
+def _shorten(text: str) -> str:
+    return f"'{text if len(text) <= _MAX_SHOWN_CHARS else text[:_MAX_SHOWN_CHARS] + '...'}'"
 
 
 def clean_aliases(aliases: Sequence[str]) -> tuple[str, ...]:
@@ -140,7 +140,7 @@ def clean_aliases(aliases: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(alias.strip() for alias in aliases if normalise(alias)))
 
 
-def joined(texts: Iterable[str]) -> str:
+def join_texts(texts: Iterable[str]) -> str:
     """Several notes as one, with an empty line between; doubles once."""
     return "\n\n".join(dict.fromkeys(text for text in texts if text.strip()))
 
@@ -151,7 +151,7 @@ def is_storable(text: str) -> bool:
 
 
 def is_date(text: str) -> bool:
-    """Whether it is a date as the glossary writes them: 2027-01-31."""
+    """Return whether it is a date as the glossary writes them: 2027-01-31."""
     try:
         # Back again: Python also reads "20270131" and "2027-W05-1", which would not sort with the others.
         return datetime.date.fromisoformat(text).isoformat() == text
@@ -159,17 +159,17 @@ def is_date(text: str) -> bool:
         return False
 
 
-def names_context(name: str) -> bool:
-    """Whether a context may be called so. `*` stands for every context where somebody's rights are named."""
+def is_context_name(name: str) -> bool:
+    """Return whether a context may be called so. `*` stands for every context where somebody's rights are named."""
     return bool(normalise(name)) and name.strip() != "*"
 
 
-def context_key(name: str) -> str:
+def normalise_context(name: str) -> str:
     return normalise(name)
 
 
-def said(given: SenseInput) -> dict[str, Any]:
-    """What the input says beyond its term, context and expansion."""
+def list_given_fields(given: SenseInput) -> dict[str, Any]:
+    """Return the given fields other than term, context and expansion."""
     names = ("description", "notes", "aliases", "owner", "status", "audience", "review_by")
     found = {name: value for name in names if (value := getattr(given, name)) is not None}
     if "review_by" in found:

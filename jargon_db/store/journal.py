@@ -1,4 +1,4 @@
-"""Where every change is written down: one row in `changes`, one in `history` for each row it touched.
+"""The record of every change: one row in `changes`, one in `history` for each row it touched.
 
 Rows are kept back and written by the thousands, so that an import of 100,000 senses stays fast and needs little memory.
 """
@@ -12,7 +12,7 @@ from argot.clock import timestamp
 from argot.jargon_db.store.rows import next_number, store_audience
 from argot.jargon_db.store.search_index import forget_words, index_words
 from argot.jargon_db.store.search_words import SearchRow
-from argot.jargon_db.store.snapshots import Snapshot, stored
+from argot.jargon_db.store.snapshots import Snapshot, dump_snapshot
 from argot.jargon_db.store.writing_connection import WritingConnection
 
 ChangeKind = Literal[
@@ -30,7 +30,7 @@ _CHANGE = "INSERT INTO changes (id, at, who, why, kind, name, rows, undoes) VALU
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """What is said of a change as a whole. `name` is that of an imported file, or the kind of a conflict that is let
+    """The description of a change as a whole. `name` is that of an imported file, or the kind of a conflict that is let
     stand; `undoes` the change rolled back.
     """
 
@@ -43,7 +43,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a row belonged at one time: the key of its term ("" for a context) and the number of its context."""
+    """The place of a row at one time: the key of its term ("" for a context) and the number of its context."""
 
     key: str
     context: int
@@ -86,8 +86,8 @@ class Journal:
                 audience,
                 # Null where nothing changed: whether something was hidden is found by looking for the others.
                 audience_was if audience_was != audience else None,
-                stored(was[1] if was else None),
-                stored(now[1] if now else None),
+                dump_snapshot(was[1] if was else None),
+                dump_snapshot(now[1] if now else None),
             )
         )
         self.rows += 1

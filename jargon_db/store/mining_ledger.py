@@ -1,4 +1,4 @@
-"""Which texts were mined already, so that mining goes on where it stopped and reads nothing twice."""
+"""A ledger of mined texts, by which mining goes on where it stopped and reads nothing twice."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class MiningLedger:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
-    def unmined(self, sources: Iterable[str]) -> list[str]:
-        """Those that were not mined yet, in their order."""
+    def list_unmined(self, sources: Iterable[str]) -> list[str]:
+        """List the sources that were not mined yet, in their order."""
         # All of them at once: there are as many as documents, and asking for each would take longer.
         read = {row[0] for row in self._connections.reader().execute(_READ, (MINER,))}
         return [source for source in sources if source not in read]

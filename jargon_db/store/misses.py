@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Literal
 
 from argot.clock import timestamp
 from argot.errors import InvalidInput, NotFound
-from argot.jargon_db.lookup.normalise import normalise, variants
+from argot.jargon_db.lookup.normalise import list_variants, normalise
 from argot.jargon_db.store.inputs import is_storable
-from argot.jargon_db.store.rows import Row, in_json, keys_json, next_number, readable
-from argot.jargon_db.store.statements import statement
-from argot.jargon_db.store.usage import week_of
+from argot.jargon_db.store.rows import Row, encode_keys, encode_list, next_number, readable
+from argot.jargon_db.store.statements import load_statement
+from argot.jargon_db.store.usage import format_week
 from argot.types import Principal
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class MissRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class UntoldMiss:
+class UnansweredMiss:
     """A question that met an unknown term, whose asker was not told since what it means. `asked` is ISO, UTC."""
 
     term: str
@@ -101,7 +101,7 @@ class UntoldMiss:
 
 @dataclass(frozen=True, slots=True)
 class WeekOfMisses:
-    """In how many questions of a week a term was unknown."""
+    """The number of a week's questions in which a term was unknown."""
 
     week: str
     term: str
@@ -147,10 +147,10 @@ class Misses:
         `status` None: also those that were defined or dismissed since.
         """
         asked: dict[str, list[Row]] = {}
-        for row in self._connections.select(statement("misses")):
+        for row in self._connections.select(load_statement("misses")):
             if principal.is_manager or row["principal"] == principal.name:
                 asked.setdefault(row["key"], []).append(row)
-        defined = self._defined(principal, list(asked))
+        defined = self._find_defined(principal, list(asked))
         # By time: a sense that was there already, and was not what the asker meant, leaves the term open.
         found = [
             _record(rows, principal, defined=defined.get(key, "") >= rows[-1]["asked"]) for key, rows in asked.items()
@@ -174,14 +174,14 @@ class Misses:
             writer.connection.execute(_DISMISS, (writer.now, by.name, why, key))
 
     def by_week(self, principal: Principal) -> list[WeekOfMisses]:
-        """How often each unknown term was asked for, by week: for managers by everyone, else by oneself."""
+        """Return how often each unknown term was asked for, by week: for managers by everyone, else by oneself."""
         counts: Counter[tuple[str, str]] = Counter()
         for row in self._connections.select(_BY_WEEK):
             if principal.is_manager or row["principal"] == principal.name:
-                counts[week_of(datetime.fromisoformat(row["asked"])), row["term"]] += 1
+                counts[format_week(datetime.fromisoformat(row["asked"])), row["term"]] += 1
         return [WeekOfMisses(week, term, count) for (week, term), count in sorted(counts.items())]
 
-    def commonest(self, principal: Principal, since: str, before: str, most: int) -> list[tuple[str, int]]:
+    def list_commonest(self, principal: Principal, since: str, before: str, most: int) -> list[tuple[str, int]]:
         """The terms that questions missed most from `since` on and before `before`, each with their number; without
         those that were dismissed. Empty for who manages nothing.
         """
@@ -190,29 +190,31 @@ class Misses:
         rows = self._connections.select(_COMMONEST, since=since, before=before, most=most)
         return [(row["term"], row["number"]) for row in rows]
 
-    def shared_questions(self, principal: Principal) -> set[tuple[str, str]]:
+    def list_shared_questions(self, principal: Principal) -> set[tuple[str, str]]:
         """Thread and wording of the questions that their askers let managers read."""
         if not principal.is_manager:
             return set()
         return {(row["thread"], row["question"]) for row in self._connections.select(_SHARED_QUESTIONS)}
 
-    def missed_among(self, terms: Sequence[str]) -> set[str]:
-        """Of these terms those that some question missed."""
+    def filter_missed(self, terms: Sequence[str]) -> set[str]:
+        """Return the terms, among these, that some question missed."""
         keys = {term: normalise(term) for term in terms}
-        found = {row["key"] for row in self._connections.select(_AMONG, keys=in_json(list(keys.values())))}
+        found = {row["key"] for row in self._connections.select(_AMONG, keys=encode_list(list(keys.values())))}
         return {term for term, key in keys.items() if key in found}
 
-    def askers_of(self, term: str) -> list[Asker]:
-        """Who asked for the term (or its plural) in vain and was not told yet that it has a meaning, first to last.
+    def list_askers(self, term: str) -> list[Asker]:
+        """List who asked for the term (or its plural) in vain and has not heard yet that it has a meaning.
 
         For the program to tell them in their threads; no person reads this.
         """
-        rows = self._connections.select(_ASKERS, keys=in_json(self._keys_like(term)))
+        rows = self._connections.select(_ASKERS, keys=encode_list(self._find_forms(term)))
         return [(row["principal"], row["thread"], row["question"]) for row in rows]
 
-    def untold(self, principal_name: str, thread: str | None = None) -> list[UntoldMiss]:
+    def list_untold(self, principal_name: str, thread: str | None = None) -> list[UnansweredMiss]:
         """The questions of one person that met an unknown term and may have to hear of its meaning, first to last."""
-        return [UntoldMiss(**row) for row in self._connections.select(_UNTOLD, principal=principal_name, thread=thread)]
+        return [
+            UnansweredMiss(**row) for row in self._connections.select(_UNTOLD, principal=principal_name, thread=thread)
+        ]
 
     def share(self, principal_name: str, thread: str, *, shared: bool = True) -> int:
         """Lets managers read the questions of this person's thread that met unknown terms, or no more; how many."""
@@ -221,26 +223,28 @@ class Misses:
             return connection.execute(_SHARE, values).rowcount
 
     def are_shared(self, principal_name: str, thread: str) -> bool:
-        """Whether managers may read all of this person's questions in this thread that met unknown terms."""
+        """Return whether managers may read all of this person's questions in this thread that met unknown terms."""
         rows = list(self._connections.select(_SHARED, principal=principal_name, thread=thread))
         return bool(rows) and all(row["shared"] for row in rows)
 
     def mark_told(self, term: str, thread: str) -> None:
-        """The asker was told in this thread; `askers_of` names these questions no more."""
-        keys = in_json(self._keys_like(term))
+        """The asker was told in this thread; `list_askers` names these questions no more."""
+        keys = encode_list(self._find_forms(term))
         with self._connections.writing() as connection:
             connection.execute(_TOLD, {"now": timestamp("seconds"), "thread": thread, "keys": keys})
 
-    def _keys_like(self, term: str) -> list[str]:
+    def _find_forms(self, term: str) -> list[str]:
         """The keys of missed terms that are this one or a form of it, such as its plural."""
         key = normalise(term)
         # The other way round than a look-up: the missed form may be the plural of what is defined now.
-        return [row["key"] for row in self._connections.select("SELECT key FROM misses") if key in variants(row["key"])]
+        return [
+            row["key"] for row in self._connections.select("SELECT key FROM misses") if key in list_variants(row["key"])
+        ]
 
-    def _defined(self, principal: Principal, keys: list[str]) -> dict[str, str]:
-        """When the senses of each term were last changed, by key; without terms that have none."""
-        asked = [(number, 0, form) for number, key in enumerate(keys) for form in variants(key)]
-        rows = readable(self._connections.select(statement("look_up"), keys=keys_json(asked)), principal)
+    def _find_defined(self, principal: Principal, keys: list[str]) -> dict[str, str]:
+        """Return the time at which each term's senses last changed, by key, leaving out terms without senses."""
+        asked = [(number, 0, form) for number, key in enumerate(keys) for form in list_variants(key)]
+        rows = readable(self._connections.select(load_statement("look_up"), keys=encode_keys(asked)), principal)
         changed: dict[str, str] = {}
         for row in rows:
             key = keys[row["asked"]]

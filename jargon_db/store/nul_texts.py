@@ -9,13 +9,13 @@ _ESCAPE = "\ufdd0"
 _NUL, _ITSELF = f"{_ESCAPE}0", f"{_ESCAPE}1"
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """The text as PostgreSQL takes it."""
     if _ESCAPE not in text and "\0" not in text:
         return text
     return text.replace(_ESCAPE, _ITSELF).replace("\0", _NUL)
 
 
-def unescaped(text: str) -> str:
+def unescape(text: str) -> str:
     """The text as it was given."""
     return text if _ESCAPE not in text else text.replace(_NUL, "\0").replace(_ITSELF, _ESCAPE)

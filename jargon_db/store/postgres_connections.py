@@ -9,17 +9,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from argot.databases import POSTGRESQL, Connection, Cursor, Fetched, SingleStatements
+from argot.databases import POSTGRESQL, Connection, Cursor, FetchedRows, SingleStatements
 from argot.jargon_db.store.connections import Connections
-from argot.jargon_db.store.nul_texts import escaped, unescaped
+from argot.jargon_db.store.nul_texts import escape, unescape
 from argot.jargon_db.store.postgres_copy import copy_to_sqlite
-from argot.jargon_db.store.postgres_statements import in_postgresql
+from argot.jargon_db.store.postgres_statements import translate_statement
 from argot.jargon_db.store.rows import Row
 from argot.jargon_db.store.schema import MIGRATIONS
 from argot.postgresql import PostgresqlStores
 from argot.postgresql_connection import PostgresqlConnection
 
-_MANY = 500
+_ANALYZE_ROWS = 500
 """Rows that a table gets in one transaction, from which on PostgreSQL's plans change."""
 _FETCH = "FETCH 1000 FROM streamed"
 
@@ -85,30 +85,30 @@ class GlossaryConnection:
         self._connection = connection
         self._added: Counter[str] = Counter()
 
-    def execute(self, sql: str, parameters: Any = (), /) -> Fetched:
-        cursor = self._connection.execute(in_postgresql(sql), _kept(parameters))
-        rows = [_given(row) for row in cursor] if cursor.description else []
-        return Fetched(rows, cursor.description, cursor.rowcount)
+    def execute(self, sql: str, parameters: Any = (), /) -> FetchedRows:
+        cursor = self._connection.execute(translate_statement(sql), _escape_parameters(parameters))
+        rows = [_unescape_row(row) for row in cursor] if cursor.description else []
+        return FetchedRows(rows, cursor.description, cursor.rowcount)
 
     def stream(self, sql: str, values: Mapping[str, Any]) -> Iterator[Row]:
         """The rows of a statement, a thousand at a time."""
         # Not prepared: of one cursor after another, the columns differ.
-        begin = f"DECLARE streamed NO SCROLL CURSOR FOR {in_postgresql(sql)}"
-        self._connection.execute(begin, _kept(values), prepare=False)
+        begin = f"DECLARE streamed NO SCROLL CURSOR FOR {translate_statement(sql)}"
+        self._connection.execute(begin, _escape_parameters(values), prepare=False)
         while rows := (cursor := self._connection.execute(_FETCH, prepare=False)).fetchall():
             names = [column.name for column in cursor.description or ()]
-            yield from (dict(zip(names, _given(row), strict=True)) for row in rows)
+            yield from (dict(zip(names, _unescape_row(row), strict=True)) for row in rows)
 
     def executemany(self, sql: str, parameters: Iterable[Any], /) -> Cursor:
-        return self._connection.executemany(in_postgresql(sql), map(_kept, parameters))
+        return self._connection.executemany(translate_statement(sql), map(_escape_parameters, parameters))
 
     def add_rows(self, table: str, columns: str, rows: Iterable[Sequence[Any]]) -> None:
-        self._added[table] += self._connection.copy_rows(table, columns, map(_kept, rows))
+        self._added[table] += self._connection.copy_rows(table, columns, map(_escape_parameters, rows))
 
     def analyze(self) -> None:
         """Let PostgreSQL know the tables that have grown: until it looks itself it would read them from end to end."""
         for table, number in self._added.items():
-            if number >= _MANY:
+            if number >= _ANALYZE_ROWS:
                 self._connection.execute(f"ANALYZE {table}")
 
     @contextmanager
@@ -123,12 +123,12 @@ class GlossaryConnection:
             self._connection.execute("RELEASE SAVEPOINT inner_part")
 
 
-def _kept(parameters: Any) -> Any:
+def _escape_parameters(parameters: Any) -> Any:
     """Parameters, by place or by name, as PostgreSQL takes them."""
     if isinstance(parameters, Mapping):
-        return {name: escaped(value) if isinstance(value, str) else value for name, value in parameters.items()}
-    return [escaped(value) if isinstance(value, str) else value for value in parameters]
+        return {name: escape(value) if isinstance(value, str) else value for name, value in parameters.items()}
+    return [escape(value) if isinstance(value, str) else value for value in parameters]
 
 
-def _given(row: Iterable[Any]) -> tuple[Any, ...]:
-    return tuple(unescaped(value) if isinstance(value, str) else value for value in row)
+def _unescape_row(row: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple(unescape(value) if isinstance(value, str) else value for value in row)

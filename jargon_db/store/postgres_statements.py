@@ -17,7 +17,7 @@ _WORDS = (
 
 
 @lru_cache(maxsize=256)
-def in_postgresql(sql: str) -> str:
+def translate_statement(sql: str) -> str:
     """A statement of ours as PostgreSQL has the words. Its placeholders stay as they are."""
     for ours, theirs in _WORDS:
         sql = ours.sub(theirs, sql)

@@ -1,4 +1,4 @@
-"""What the glossary keeps of one person, to be handed out or erased.
+"""The data that the glossary keeps about one person, to be handed out or erased.
 
 Questions that met an unknown term belong to their asker, and are deleted. The history is append-only and stays: its
 person's name becomes `ERASED`, and so it does on senses and proposals they owned, made or decided.
@@ -44,7 +44,7 @@ WHERE (asked < :before OR thread = :thread) AND question != ''
 
 
 class Privacy:
-    """What one glossary keeps of a person: to be handed out, and to be erased."""
+    """One glossary's data about a person, to be handed out and to be erased."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
@@ -62,11 +62,16 @@ class Privacy:
         gone = 0
         with self._connections.writing() as connection:
             # Within the transaction: if anything fails, the triggers are back with all the rest.
-            with _history_open(connection):
+            with _unlock_history(connection):
                 for name in names:
                     # Questions go with their wording, which is the person's own; of everything else only the name.
                     gone += connection.execute("DELETE FROM miss_questions WHERE principal = ?", (name,)).rowcount
-                    values = {"name": name, "erased": ERASED, "owned": _owned(name), "unowned": _owned(ERASED)}
+                    values = {
+                        "name": name,
+                        "erased": ERASED,
+                        "owned": _build_owner_json(name),
+                        "unowned": _build_owner_json(ERASED),
+                    }
                     for sql in _NAMES:
                         connection.execute(sql, values)
             connection.execute(
@@ -88,15 +93,15 @@ class Privacy:
         return self._connections.scrub()
 
 
-def _owned(name: str) -> str:
+def _build_owner_json(name: str) -> str:
     return f'"owner":{json.dumps(name)}'
 
 
 @contextmanager
-def _history_open(connection: WritingConnection) -> Iterator[None]:
+def _unlock_history(connection: WritingConnection) -> Iterator[None]:
     """Lets the append-only tables be updated within this transaction, by taking their triggers away for so long."""
     if connection.dialect.engine == "postgresql":
-        with _disabled(connection):
+        with _disable_triggers(connection):
             yield
         return
     sql = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE '%not_updated'"
@@ -109,7 +114,7 @@ def _history_open(connection: WritingConnection) -> Iterator[None]:
 
 
 @contextmanager
-def _disabled(connection: WritingConnection) -> Iterator[None]:
+def _disable_triggers(connection: WritingConnection) -> Iterator[None]:
     for table, trigger in _TRIGGERS:
         connection.execute(f"ALTER TABLE {table} DISABLE TRIGGER {trigger}")
     yield

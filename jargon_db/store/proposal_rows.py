@@ -14,8 +14,8 @@ from argot.clock import timestamp
 from argot.databases import Connection
 from argot.errors import NotFound
 from argot.jargon_db.lookup.normalise import normalise
-from argot.jargon_db.store.inputs import SenseInput, context_key
-from argot.jargon_db.store.rows import Row, audience_of, may_read, next_number, select, store_audience
+from argot.jargon_db.store.inputs import SenseInput, normalise_context
+from argot.jargon_db.store.rows import Row, may_read, next_number, read_audience, select, store_audience
 from argot.types import EVERYONE, Audience, Principal
 
 Origin = Literal["miss", "mined", "person", "model"]
@@ -45,7 +45,7 @@ _UPDATE = (
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What is proposed. `evidence` are (passage id, quote), as far as one may read them; `sense`: what became of it.
+    """A proposed meaning. `evidence` are (passage id, quote), as far as one may read them; `sense`: what became of it.
 
     `score`: how surely it is right, in [0, 1]; None: nobody reckoned.
     """
@@ -69,7 +69,7 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ProposalInput:
     """One call of `Proposals.add`: `given` is checked; `expansion` may be empty, and `context` None."""
 
     given: SenseInput
@@ -84,7 +84,7 @@ class Said:
         return store_audience(self.audience)
 
 
-def put(conn: Connection, said: Said, origin: Origin, created_by: str) -> int:
+def put(conn: Connection, said: ProposalInput, origin: Origin, created_by: str) -> int:
     keys = {"key": normalise(said.given.term), "expansion_key": normalise(said.expansion)}
     found = next(select(conn, _SAME, keys), None)
     evidence = [[passage, quote, said.guard] for passage, quote in said.evidence]
@@ -97,11 +97,11 @@ def put(conn: Connection, said: Said, origin: Origin, created_by: str) -> int:
         return int(added.fetchone()[0])
     # What was decided is left alone: a dismissed proposal must not come back with new evidence.
     if found["status"] == "open":
-        conn.execute(_UPDATE, (*_merged(found, said, evidence), now, found["id"]))
+        conn.execute(_UPDATE, (*_merge(found, said, evidence), now, found["id"]))
     return int(found["id"])
 
 
-def _merged(found: Row, said: Said, evidence: list[list[str]]) -> tuple[str | float | None, ...]:
+def _merge(found: Row, said: ProposalInput, evidence: list[list[str]]) -> tuple[str | float | None, ...]:
     """The columns of a proposal that was said again: the evidence of both, and the better score."""
     scores = [score for score in (found["score"], said.score) if score is not None]
     # By passage and audience: the same passage may have been closed to some since.
@@ -109,14 +109,14 @@ def _merged(found: Row, said: Said, evidence: list[list[str]]) -> tuple[str | fl
     audiences = sorted({*json.loads(found["audiences"]), said.guard})
     description, guard = found["description"], found["description_audience"]
     # The description stays, unless the new one may be read by everyone and the old one may not.
-    if said.given.description and (not description or (not said.audience and audience_of(guard))):
+    if said.given.description and (not description or (not said.audience and read_audience(guard))):
         description, guard = said.given.description, said.guard
     context = found["context"] or said.context or ""
     texts = (json.dumps(list(kept.values())), json.dumps(audiences), description, guard, context)
     return (*texts, max(scores, default=None))
 
 
-def quoted_passage_ids(row: Row) -> list[str]:
+def list_quoted_passages(row: Row) -> list[str]:
     """The ids of the passages that a proposal quotes."""
     return [one[0] for one in json.loads(row["evidence"])]
 
@@ -124,7 +124,7 @@ def quoted_passage_ids(row: Row) -> list[str]:
 def forget_evidence(conn: Connection, gone: Set[str]) -> None:
     """A description stays only where a remaining quote has it, or a person wrote it."""
     rows = select(conn, "SELECT id, status, origin, description, evidence FROM proposals", {})
-    for row in [row for row in rows if not gone.isdisjoint(quoted_passage_ids(row))]:
+    for row in [row for row in rows if not gone.isdisjoint(list_quoted_passages(row))]:
         kept = [one for one in json.loads(row["evidence"]) if one[0] not in gone]
         by_person = row["origin"] == "person"
         if not kept and row["status"] == "open" and not by_person:
@@ -136,11 +136,11 @@ def forget_evidence(conn: Connection, gone: Set[str]) -> None:
         conn.execute("UPDATE proposals SET evidence = ?, description = ? WHERE id = ?", values)
 
 
-def readable_proposals(rows: Iterable[Row], conn: Connection, principal: Principal) -> Iterator[Row]:
-    """Those of which the principal may read some evidence, and the context if there is one of this name."""
+def filter_readable(rows: Iterable[Row], conn: Connection, principal: Principal) -> Iterator[Row]:
+    """Yield the proposals of which the principal may read some evidence, and the context if it exists."""
     contexts: dict[str, str] = dict(conn.execute(_CONTEXTS).fetchall())
     for row in rows:
-        guard = contexts.get(context_key(row["context"]))
+        guard = contexts.get(normalise_context(row["context"]))
         # A context that does not exist yet guards nothing.
         if guard is not None and not may_read(principal, guard):
             continue
@@ -148,21 +148,21 @@ def readable_proposals(rows: Iterable[Row], conn: Connection, principal: Princip
             yield row
 
 
-def one_proposal(conn: Connection, principal: Principal, proposal_id: int) -> Row:
+def get_proposal(conn: Connection, principal: Principal, proposal_id: int) -> Row:
     rows = select(conn, LIST, {"id": proposal_id, "status": None, "key": None})
-    for row in readable_proposals(rows, conn, principal):
+    for row in filter_readable(rows, conn, principal):
         return row
     raise NotFound(f"There is no proposal {proposal_id}.")
 
 
-def proposal_of(row: Row, principal: Principal | None) -> Proposal:
+def build_proposal(row: Row, principal: Principal | None) -> Proposal:
     """The proposal as the principal may see it; None: all of it."""
     evidence = [one for one in json.loads(row["evidence"]) if principal is None or may_read(principal, one[2])]
     shown: dict[str, Any] = {
         name: row[name] for name in ("id", "term", "expansion", "origin", "status", "created", "created_by")
     }
     open_to_them = principal is None or may_read(principal, row["description_audience"])
-    audiences = [audience_of(guard) for guard in json.loads(row["audiences"])]
+    audiences = [read_audience(guard) for guard in json.loads(row["audiences"])]
     return Proposal(
         **shown,
         context=row["context"] or None,

@@ -12,24 +12,24 @@ from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.glossary_writer import Writer
-from argot.jargon_db.store.inputs import SenseInput, checked_input, context_key, is_storable
+from argot.jargon_db.store.inputs import SenseInput, check_input, is_storable, normalise_context
 from argot.jargon_db.store.proposal_rows import (
     LIST,
     NO_EXPANSION,
     ORIGINS,
     Origin,
     Proposal,
+    ProposalInput,
     ProposalStatus,
-    Said,
+    build_proposal,
+    filter_readable,
     forget_evidence,
-    one_proposal,
-    proposal_of,
+    get_proposal,
+    list_quoted_passages,
     put,
-    quoted_passage_ids,
-    readable_proposals,
 )
-from argot.jargon_db.store.rows import readable, select, sense_of
-from argot.jargon_db.store.sense_store import add_new, readable_row
+from argot.jargon_db.store.rows import read_sense, readable, select
+from argot.jargon_db.store.sense_store import add_new, get_readable_row
 from argot.types import EVERYONE, Audience, Principal, Sense, SenseStatus
 
 _OTHER = """
@@ -67,15 +67,15 @@ class Proposals:
             InvalidInput: the origin is none, or a text is empty, too long or cannot be stored.
         """
         # Checked like a sense, since it may become one; stand-ins for what a sense needs and a proposal may lack.
-        given = checked_input(SenseInput(term, context or "general", expansion.strip() or NO_EXPANSION, description))
+        given = check_input(SenseInput(term, context or "general", expansion.strip() or NO_EXPANSION, description))
         texts = [created_by, *audience, *(part for one in evidence for part in one)]
         if origin not in ORIGINS or not all(map(is_storable, texts)):
             raise InvalidInput(f"This cannot be proposed for {term!r}: its origin or a text cannot be stored.")
-        said = Said(given, context, expansion.strip(), tuple(evidence), audience, score)
+        said = ProposalInput(given, context, expansion.strip(), tuple(evidence), audience, score)
         with self._connections.writing() as connection:
             number = put(connection, said, origin, created_by)
             row = next(select(connection, LIST, {"id": number, "status": None, "key": None}))
-        return proposal_of(row, None)
+        return build_proposal(row, None)
 
     def find(
         self, principal: Principal, status: ProposalStatus | None = "open", term: str | None = None
@@ -83,15 +83,15 @@ class Proposals:
         """The proposals the principal may read, oldest first; `status` None: whatever became of them."""
         key = None if term is None else normalise(term)
         rows = self._connections.select(LIST, id=None, status=status, key=key)
-        found = readable_proposals(rows, self._connections.reader(), principal)
-        return [proposal_of(row, principal) for row in found]
+        found = filter_readable(rows, self._connections.reader(), principal)
+        return [build_proposal(row, principal) for row in found]
 
     def quoted_passages(self) -> set[str]:
         """The passages that proposals quote."""
         return {
             passage
             for row in self._connections.select("SELECT evidence FROM proposals")
-            for passage in quoted_passage_ids(row)
+            for passage in list_quoted_passages(row)
         }
 
     def forget_evidence(self, gone: Collection[str]) -> None:
@@ -108,7 +108,7 @@ class Proposals:
         Raises:
             NotFound: there is none, or not for this principal.
         """
-        return proposal_of(one_proposal(self._connections.reader(), principal, proposal_id), principal)
+        return build_proposal(get_proposal(self._connections.reader(), principal, proposal_id), principal)
 
     def accept(
         self,
@@ -138,7 +138,7 @@ class Proposals:
             InvalidInput: a context or expansion is missing, or a field cannot be stored.
         """
         with self._connections.changing(by, "accept", why=why) as writer:
-            found = _undecided(writer, by, proposal_id)
+            found = _get_undecided(writer, by, proposal_id)
             given = SenseInput(
                 found.term if term is None else term,
                 (found.context or "") if context is None else context,
@@ -178,8 +178,8 @@ class Proposals:
             # Each once: the second would fail as decided already.
             for number in dict.fromkeys(proposal_ids):
                 try:
-                    made.append(_accepted(writer, by, number, context=context, status=status, why=why))
-                # One that cannot be accepted does not undo the others; nothing of it was written (`_accepted`).
+                    made.append(_accept(writer, by, number, context=context, status=status, why=why))
+                # One that cannot be accepted does not undo the others; nothing of it was written (`_accept`).
                 except (Conflict, InvalidInput, NotAllowed, NotFound) as error:
                     left.append((number, str(error)))
         return made, left
@@ -193,8 +193,8 @@ class Proposals:
             NotAllowed: the sense's context is not `by`'s to manage.
         """
         with self._connections.changing(by, "merge", why=why) as writer:
-            found = _undecided(writer, by, proposal_id)
-            sense = sense_of(readable_row(writer, by, sense_id))
+            found = _get_undecided(writer, by, proposal_id)
+            sense = read_sense(get_readable_row(writer, by, sense_id))
             writer.require_managed(sense.context)
             writer.add_alias(sense, found.term)
             _decide(writer, proposal_id, "merged", why, sense_id)
@@ -211,7 +211,7 @@ class Proposals:
             NotAllowed: its context is not `by`'s to manage; without a context, `by` manages none.
         """
         with self._connections.changing(by, "edit", why=why) as writer:
-            found = _undecided(writer, by, proposal_id)
+            found = _get_undecided(writer, by, proposal_id)
             writer.require_manager(found.context)
             _decide(writer, proposal_id, "dismissed", why, None)
 
@@ -224,15 +224,15 @@ class Proposals:
             NotAllowed: as for `dismiss`.
         """
         with self._connections.changing(by, "edit") as writer:
-            found = proposal_of(one_proposal(writer.connection, by, proposal_id), by)
+            found = build_proposal(get_proposal(writer.connection, by, proposal_id), by)
             writer.require_manager(found.context)
             if found.status != "dismissed":
                 raise Conflict(f"Proposal {proposal_id} for '{found.term}' is {found.status}, and was not dismissed.")
             writer.connection.execute(_REOPEN, (proposal_id,))
 
 
-def _undecided(writer: Writer, by: Principal, proposal_id: int) -> Proposal:
-    found = proposal_of(one_proposal(writer.connection, by, proposal_id), by)
+def _get_undecided(writer: Writer, by: Principal, proposal_id: int) -> Proposal:
+    found = build_proposal(get_proposal(writer.connection, by, proposal_id), by)
     if found.status != "open":
         raise Conflict(
             f"Proposal {proposal_id} for '{found.term}' was {found.status} by {found.decided_by} already; nothing was"
@@ -241,9 +241,9 @@ def _undecided(writer: Writer, by: Principal, proposal_id: int) -> Proposal:
     return found
 
 
-def _accepted(writer: Writer, by: Principal, number: int, *, context: str, status: SenseStatus, why: str) -> Sense:
-    found = _undecided(writer, by, number)
-    given = checked_input(
+def _accept(writer: Writer, by: Principal, number: int, *, context: str, status: SenseStatus, why: str) -> Sense:
+    found = _get_undecided(writer, by, number)
+    given = check_input(
         SenseInput(
             found.term,
             found.context or context,
@@ -254,7 +254,7 @@ def _accepted(writer: Writer, by: Principal, number: int, *, context: str, statu
             audience=found.audience,
         )
     )
-    values = {"key": normalise(given.term), "context": context_key(given.context)}
+    values = {"key": normalise(given.term), "context": normalise_context(given.context)}
     # A draft answers nobody, and may stand beside an approved meaning until it is approved.
     other = next(select(writer.connection, _OTHER, values), None) if status == "approved" else None
     if other is not None and (other["expansion"] != given.expansion):

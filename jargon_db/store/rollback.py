@@ -15,11 +15,11 @@ from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.accepted_conflicts import withdraw
 from argot.jargon_db.store.glossary_writer import Writer
 from argot.jargon_db.store.history_entries import may_read_entry
-from argot.jargon_db.store.rows import Row, context_of, select, sense_of
-from argot.jargon_db.store.snapshots import Snapshot, loaded, sense_of_snapshot, snapshot_of_context, snapshot_of_sense
+from argot.jargon_db.store.rows import Row, read_context, read_sense, select
+from argot.jargon_db.store.snapshots import Snapshot, load_snapshot, record_context, record_sense, sense_of_snapshot
 from argot.types import Principal, Sense
 
-_NAMED = 5
+_MAX_NAMED = 5
 _ENTRIES = "SELECT * FROM history_rows WHERE change = :change ORDER BY id DESC"
 _LATER = """
 SELECT * FROM history_rows WHERE subject = :subject AND row = :row AND change > :change
@@ -47,8 +47,8 @@ class RollbackStep:
     found: Sense | None = None
 
 
-def steps_of_change(writer: Writer, by: Principal, *, change: int, force: bool) -> list[RollbackStep]:
-    """What takes back all rows of a change.
+def plan_change(writer: Writer, by: Principal, *, change: int, force: bool) -> list[RollbackStep]:
+    """Plan the steps that roll back all rows of a change.
 
     Raises:
         NotFound: there is no such change, or not for `by`.
@@ -62,7 +62,7 @@ def steps_of_change(writer: Writer, by: Principal, *, change: int, force: bool) 
     # All or nothing: half of a change taken back would be a state that never was.
     if len(readable) < len(rows):
         raise NotAllowed(f"Change {change} cannot be rolled back by {by.name}: only who may change all of it can.")
-    senses = {row["id"]: sense_of(row) for row in select(writer.connection, _NOW, {"change": change})}
+    senses = {row["id"]: read_sense(row) for row in select(writer.connection, _NOW, {"change": change})}
     first: dict[tuple[str, int], RollbackStep] = {}
     blocked: list[Row] = []
     for row in rows:
@@ -71,23 +71,25 @@ def steps_of_change(writer: Writer, by: Principal, *, change: int, force: bool) 
         # Newest entry first: of a row that the change touched twice, `then` is what the oldest entry found.
         known = first.get((row["subject"], row["row"]))
         found = senses.get(row["row"]) if row["subject"] == "sense" else None
-        now = known.now if known else _stored_now(writer, row, found)
-        if known is None and now != loaded(row["after"]):
+        now = known.now if known else _read_stored(writer, row, found)
+        if known is None and now != load_snapshot(row["after"]):
             blocked.append(row)
-        first[row["subject"], row["row"]] = RollbackStep(row["subject"], row["row"], now, loaded(row["before"]), found)
+        first[row["subject"], row["row"]] = RollbackStep(
+            row["subject"], row["row"], now, load_snapshot(row["before"]), found
+        )
     if blocked and not force:
-        raise _changed_since(writer, by, change, blocked)
+        raise _build_conflict(writer, by, change, blocked)
     return list(first.values())
 
 
-def steps_of_term(writer: Writer, by: Principal, *, term: str, moment: str | int) -> list[RollbackStep]:
-    """What sets every sense of a term to how it was at a moment, or right after a change.
+def plan_term(writer: Writer, by: Principal, *, term: str, moment: str | int) -> list[RollbackStep]:
+    """Plan the steps that restore every sense of a term as of a moment, or right after a change.
 
     Raises:
         NotFound: the term has no history, or none for `by`.
         InvalidInput: the moment is none.
     """
-    last = _last_change(writer, moment)
+    last = _find_last_change(writer, moment)
     then: dict[int, Snapshot | None] = {}
     latest: dict[int, Row] = {}
     for row in select(writer.connection, _STATES, {"key": normalise(term)}):
@@ -97,25 +99,25 @@ def steps_of_term(writer: Writer, by: Principal, *, term: str, moment: str | int
         latest[row["row"]] = row
         # Senses made after the moment have no `then`, and go.
         if row["change"] <= last:
-            then[row["row"]] = loaded(row["after"])
+            then[row["row"]] = load_snapshot(row["after"])
     if not latest:
         raise NotFound(f"There is no history of '{term}'.")
     found = {number: writer.sense(number) for number in latest}
     return [
-        RollbackStep("sense", number, _stored_now(writer, row, found[number]), then.get(number), found[number])
+        RollbackStep("sense", number, _read_stored(writer, row, found[number]), then.get(number), found[number])
         for number, row in latest.items()
     ]
 
 
-def _stored_now(writer: Writer, row: Row, sense: Sense | None) -> Snapshot | None:
+def _read_stored(writer: Writer, row: Row, sense: Sense | None) -> Snapshot | None:
     if row["subject"] == "sense":
-        return None if sense is None else snapshot_of_sense(sense)
+        return None if sense is None else record_sense(sense)
     sql = "SELECT * FROM contexts WHERE id = :id AND removed = 0"
     found = next(select(writer.connection, sql, {"id": row["row"]}), None)
-    return None if found is None else snapshot_of_context(context_of(found))
+    return None if found is None else record_context(read_context(found))
 
 
-def _last_change(writer: Writer, moment: str | int) -> int:
+def _find_last_change(writer: Writer, moment: str | int) -> int:
     """The number of the last change up to a moment."""
     if isinstance(moment, int):
         return moment
@@ -130,7 +132,7 @@ def _last_change(writer: Writer, moment: str | int) -> int:
     return int(row[0])
 
 
-def _changed_since(writer: Writer, by: Principal, change: int, blocked: Sequence[Row]) -> Conflict:
+def _build_conflict(writer: Writer, by: Principal, change: int, blocked: Sequence[Row]) -> Conflict:
     named: list[str] = []
     later: set[int] = set()
     for row in blocked:
@@ -138,8 +140,8 @@ def _changed_since(writer: Writer, by: Principal, change: int, blocked: Sequence
         entry = next((one for one in select(writer.connection, _LATER, values) if may_read_entry(by, one)), None)
         if entry is not None:
             later.add(entry["change"])
-            named.append(f"{_named(entry)} by {entry['who']} (change {entry['change']}, {entry['at'][:10]})")
-    shown = "; ".join(named[:_NAMED]) + (f"; and {len(named) - _NAMED} more" if len(named) > _NAMED else "")
+            named.append(f"{_name_entry(entry)} by {entry['who']} (change {entry['change']}, {entry['at'][:10]})")
+    shown = "; ".join(named[:_MAX_NAMED]) + (f"; and {len(named) - _MAX_NAMED} more" if len(named) > _MAX_NAMED else "")
     return Conflict(
         f"Change {change} was not rolled back, for it was built on since: {shown or 'its rows were changed'}. Roll"
         " those back first, or overwrite them by force.",
@@ -147,8 +149,8 @@ def _changed_since(writer: Writer, by: Principal, change: int, blocked: Sequence
     )
 
 
-def _named(entry: Row) -> str:
-    told = loaded(entry["after"]) or loaded(entry["before"]) or {}
+def _name_entry(entry: Row) -> str:
+    told = load_snapshot(entry["after"]) or load_snapshot(entry["before"]) or {}
     return f"'{told['term']}' in '{told['context']}'" if "term" in told else f"the context '{told['context']}'"
 
 
@@ -170,7 +172,7 @@ def take(writer: Writer, steps: Iterable[RollbackStep]) -> None:
     moving = [(step, step.found) for step in senses if step.then is not None]
     # Before any sense is set: one that goes may hold the place of one that comes back.
     writer.remove_senses([step.found for step in senses if step.then is None and step.found is not None])
-    _make_room(writer, [found for step, found in moving if found is not None and _moves(step)])
+    _make_room(writer, [found for step, found in moving if found is not None and _is_moving(step)])
     for step, found in moving:
         assert step.then is not None
         if found is None:
@@ -190,7 +192,7 @@ def reopen_conflicts(writer: Writer, change: int, steps: Iterable[RollbackStep])
         writer.record_unchanged(sense)
 
 
-def _moves(step: RollbackStep) -> bool:
+def _is_moving(step: RollbackStep) -> bool:
     return any((step.now or {}).get(name) != (step.then or {}).get(name) for name in ("term", "context", "expansion"))
 
 
@@ -207,4 +209,4 @@ def _remove_contexts(writer: Writer, steps: Iterable[RollbackStep]) -> None:
         used = "SELECT 1 FROM senses WHERE context = ? AND removed = 0 LIMIT 1"
         # A context that others have put senses into meanwhile stays.
         if not found["removed"] and writer.connection.execute(used, (step.row,)).fetchone() is None:
-            writer.remove_context(context_of(found))
+            writer.remove_context(read_context(found))

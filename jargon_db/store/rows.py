@@ -1,4 +1,4 @@
-"""From rows to values, and the one place that decides which rows a principal may read."""
+"""Rows as values, and the one place that decides which rows a principal may read."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def select(conn: Connection, sql: str, values: dict[str, Any]) -> Iterator[Row]:
 
 
 def readable(rows: Iterable[Row], principal: Principal) -> Iterator[Row]:
-    """Those of the sense rows the principal may read: the sense itself, and the context it belongs to."""
+    """Yield the sense rows whose sense and context the principal may both read."""
     return (row for row in rows if may_read(principal, row["audience"], row["context_audience"]))
 
 
 def may_read(principal: Principal, *audiences: str) -> bool:
-    """Whether the principal may read what all of these stored audiences guard."""
-    return all(principal.may_read(audience_of(stored)) for stored in audiences)
+    """Return whether the principal may read what all of these stored audiences guard."""
+    return all(principal.may_read(read_audience(stored)) for stored in audiences)
 
 
 def passable_audiences(conn: Connection, dialect: Dialect, principal: Principal) -> str | None:
@@ -61,7 +61,7 @@ def passable_audiences(conn: Connection, dialect: Dialect, principal: Principal)
     return json.dumps([audience for audience in stored if may_read(principal, audience)])
 
 
-def sense_of(row: Row) -> Sense:
+def read_sense(row: Row) -> Sense:
     return Sense(
         id=row["id"],
         term=row["spelling"],
@@ -69,22 +69,22 @@ def sense_of(row: Row) -> Sense:
         expansion=row["expansion"],
         description=row["description"],
         notes=row["notes"],
-        aliases=aliases_of(row["aliases"]),
+        aliases=read_aliases(row["aliases"]),
         owner=row["owner"],
         status=row["status"],
-        audience=audience_of(row["audience"]),
+        audience=read_audience(row["audience"]),
         version=row["version"],
         review_by=row["review_by"],
     )
 
 
-def context_of(row: Row) -> Context:
+def read_context(row: Row) -> Context:
     """A row from before contexts had versions, which a migration may read, is of the first."""
-    audience = audience_of(row["audience"])
+    audience = read_audience(row["audience"])
     return Context(row["id"], row["name"], row["description"], row["contact"], audience, row.get("version", 1))
 
 
-def aliases_of(stored: str) -> tuple[str, ...]:
+def read_aliases(stored: str) -> tuple[str, ...]:
     """Spellings from the JSON list of hexadecimal UTF-8 that the view gives (SQLite's JSON ends a text at NUL)."""
     if stored == "[]":
         return ()
@@ -92,7 +92,7 @@ def aliases_of(stored: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4096)
-def audience_of(stored: str) -> Audience:
+def read_audience(stored: str) -> Audience:
     return frozenset(json.loads(stored))
 
 
@@ -101,11 +101,11 @@ def store_audience(audience: Audience) -> str:
     return json.dumps(sorted(audience))
 
 
-def keys_json(keys: Sequence[tuple[int, int, str]]) -> str:
+def encode_keys(keys: Sequence[tuple[int, int, str]]) -> str:
     """The `:keys` of look_up.sql. Normalised keys hold neither NUL nor lone surrogates, which JSON in SQLite loses."""
-    return in_json([list(key) for key in keys])
+    return encode_list([list(key) for key in keys])
 
 
-def in_json(texts: Sequence[Any]) -> str:
+def encode_list(texts: Sequence[Any]) -> str:
     """A list to be bound for `json_each`. Its characters as they are: PostgreSQL has some escaped (`nul_texts`)."""
     return json.dumps(texts, ensure_ascii=False)

@@ -10,7 +10,7 @@ import sqlite3
 from argot.databases import PerEngine, StoreMigration
 from argot.jargon_db.store.baseline import record_baseline
 from argot.jargon_db.store.postgres_tables import POSTGRES_TABLES
-from argot.sqlite import StepNames, run_script
+from argot.sqlite import MigrationNames, run_script
 
 _TABLES = """
 -- A term is one spelling ("PUC"); `key` is its normalised form, shared by spellings that only differ in case, hyphens
@@ -227,7 +227,7 @@ DROP VIEW judged
 
 
 def _govern(connection: sqlite3.Connection) -> None:
-    """What is there already enters history as one change of kind "baseline", so that history replays to the present."""
+    """Enter the existing glossary into history as one change of kind "baseline", so that history is complete."""
     run_script(connection, _GOVERNANCE)
     record_baseline(connection)
 
@@ -236,7 +236,7 @@ MIGRATIONS: tuple[StoreMigration, ...] = (
     PerEngine(_TABLES, POSTGRES_TABLES),
     *(PerEngine(step, "") for step in (_govern, _MINING, _CONTEXT_VERSIONS, _ACCEPTED_CONFLICTS)),
 )
-NAMES = StepNames(
+NAMES = MigrationNames(
     "argot.jargon_db",
     ("m001_glossary", "m002_governance", "m003_mining", "m004_context_versions", "m005_accepted_conflicts"),
 )

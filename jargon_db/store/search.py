@@ -11,15 +11,15 @@ from collections.abc import Iterator
 
 from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.connections import Connections
-from argot.jargon_db.store.inputs import context_key
-from argot.jargon_db.store.rows import Row, readable, select, sense_of
-from argot.jargon_db.store.search_index import COLUMNS, index_words, word_query
+from argot.jargon_db.store.inputs import normalise_context
+from argot.jargon_db.store.rows import Row, read_sense, readable, select
+from argot.jargon_db.store.search_index import COLUMNS, build_word_query, index_words
 from argot.jargon_db.store.search_words import search_row, search_words
-from argot.jargon_db.store.statements import statement
+from argot.jargon_db.store.statements import load_statement
 from argot.types import Principal, Sense, SenseStatus
 
-MOST_CHARS = 500
-MOST_WORDS = 12
+MAX_QUERY_CHARS = 500
+MAX_QUERY_WORDS = 12
 """So much of what was typed is looked at."""
 # The highest character: all that begins with a key sorts before the key with this behind it.
 _LAST = "\U0010ffff"
@@ -44,19 +44,19 @@ class Search:
         """The senses found by what was typed so far, best first: the term itself, the beginning of a term or alias,
         words in the term, in the expansion, in the description. Any text will do; nothing typed finds nothing.
         """
-        text = text[:MOST_CHARS]
+        text = text[:MAX_QUERY_CHARS]
         if limit <= 0 or not normalise(text):
             return []
         found: dict[int, Sense] = {}
         values = {
             "audiences": self._connections.passable_audiences(principal),
             "status": status,
-            "context_key": None if context is None else context_key(context),
+            "context_key": None if context is None else normalise_context(context),
         }
         for row in self._candidates(text, limit, values, found):
             # SQL left out most of what they may not read; what they may is decided here alone.
             if row["id"] not in found and any(readable([row], principal)):
-                found[row["id"]] = sense_of(row)
+                found[row["id"]] = read_sense(row)
                 if len(found) >= limit:
                     break
         return list(found.values())
@@ -66,21 +66,23 @@ class Search:
         with self._connections.writing() as connection:
             connection.execute("DELETE FROM sense_search")
             rows = select(connection, "SELECT * FROM sense_rows ORDER BY id", {})
-            index_words(connection, [search_row(row["id"], sense_of(row)) for row in rows])
+            index_words(connection, [search_row(row["id"], read_sense(row)) for row in rows])
 
     def _candidates(
         self, text: str, limit: int, values: dict[str, str | None], found: dict[int, Sense]
     ) -> Iterator[Row]:
         key = normalise(text)
-        rows = list(self._connections.select(statement("search_keys"), key=key, end=key + _LAST, limit=limit, **values))
+        rows = list(
+            self._connections.select(load_statement("search_keys"), key=key, end=key + _LAST, limit=limit, **values)
+        )
         yield from sorted(rows, key=_rank)
-        words = list(dict.fromkeys(search_words(text)))[:MOST_WORDS]
+        words = list(dict.fromkeys(search_words(text)))[:MAX_QUERY_WORDS]
         dialect = self._connections.dialect
-        template = statement("search_words" if dialect.engine == "sqlite" else "search_words_postgresql")
+        template = load_statement("search_words" if dialect.engine == "sqlite" else "search_words_postgresql")
         for columns in COLUMNS if words else ():
             # That many may be among those found before, and are skipped.
             asked = limit + len(found)
-            match = word_query(dialect, words, columns)
+            match = build_word_query(dialect, words, columns)
             yield from self._connections.select(template, match=match, limit=asked, **values)
 
 

@@ -16,9 +16,9 @@ COLUMNS = (1, 2, 3)
 """How far is searched: in terms and aliases, also in expansions, also in descriptions."""
 _FTS5 = ("{term aliases}", "{term aliases expansion}", "{term aliases expansion description}")
 _WEIGHTS = "ABC"
-_MOST_CHARS = 255
+_MAX_WORD_CHARS = 255
 """Of a word on PostgreSQL, which takes 2,046 bytes; a longer one is found by its beginning."""
-_MOST_BYTES = 1_000_000
+_MAX_VECTOR_BYTES = 1_000_000
 """Of the words of one sense: somewhat less than a `tsvector` holds. What a description says beyond is not found."""
 _BYTES_EACH = 8
 _FORGET = {
@@ -31,36 +31,36 @@ def index_words(connection: WritingConnection, rows: Iterable[SearchRow]) -> Non
     if connection.dialect.engine == "sqlite":
         connection.add_rows("sense_search", "rowid, term, aliases, expansion, description", rows)
     else:
-        connection.add_rows("sense_search", "sense, words", ((row[0], _vector(row)) for row in rows))
+        connection.add_rows("sense_search", "sense, words", ((row[0], _build_vector(row)) for row in rows))
 
 
 def forget_words(connection: WritingConnection, senses: Iterable[int]) -> None:
     connection.executemany(_FORGET[connection.dialect.engine], [(sense,) for sense in senses])
 
 
-def word_query(dialect: Dialect, words: Sequence[str], columns: int) -> str:
-    """What `sql/search_words*.sql` are given: all of these words, or words that begin so, in the first columns."""
+def build_word_query(dialect: Dialect, words: Sequence[str], columns: int) -> str:
+    """Build the query for `sql/search_words*.sql`: all of these words or prefixes, in the first columns."""
     # Quoted, so that no word is taken for an operator of the full-text language; the star finds beginnings.
     if dialect.engine == "sqlite":
         wanted = " AND ".join(f'"{word}" *' for word in words)
         return f"{_FTS5[columns - 1]} : ({wanted})"
-    return " & ".join(f"{_quoted(word[:_MOST_CHARS])}:*{_WEIGHTS[:columns]}" for word in words)
+    return " & ".join(f"{_quote(word[:_MAX_WORD_CHARS])}:*{_WEIGHTS[:columns]}" for word in words)
 
 
-def _vector(row: SearchRow) -> str:
+def _build_vector(row: SearchRow) -> str:
     _, term, aliases, expansion, description = row
     weights: dict[str, str] = {}
-    left = _MOST_BYTES
+    left = _MAX_VECTOR_BYTES
     for weight, text in zip(_WEIGHTS, (f"{term} {aliases}", expansion, description), strict=True):
         for word in text.split():
-            cut = word[:_MOST_CHARS]
+            cut = word[:_MAX_WORD_CHARS]
             if cut not in weights:
                 left -= len(cut.encode()) + _BYTES_EACH
                 if left < 0:
                     break
                 weights[cut] = weight
-    return " ".join(f"{_quoted(word)}:1{weight}" for word, weight in weights.items())
+    return " ".join(f"{_quote(word)}:1{weight}" for word, weight in weights.items())
 
 
-def _quoted(word: str) -> str:
+def _quote(word: str) -> str:
     return "'" + word.replace("\\", "\\\\").replace("'", "''") + "'"

@@ -6,7 +6,7 @@ that make terms (`C++`, `%`) are written as private characters, and scripts with
 
 from __future__ import annotations
 
-from argot.jargon_db.lookup.atoms import words_of
+from argot.jargon_db.lookup.atoms import split_words
 from argot.types import Sense
 
 SearchRow = tuple[int, str, str, str, str]
@@ -18,23 +18,23 @@ _SILENT = frozenset("-/_.,;:!?()[]{}<>\"'`*|\\~^=")
 """Signs nobody searches for among words; a term that begins with one is found by its key."""
 
 
-def _word_of_ascii(char: str) -> str:
+def _map_ascii(char: str) -> str:
     if char.isalnum():
         return char.lower()
     return " " if char in _SILENT or char == " " else f" {chr(_PRIVATE + ord(char))} "
 
 
-_WORDS_OF_ASCII = {code: _word_of_ascii(chr(code)) for code in range(0x20, 0x7F)}
+_WORDS_OF_ASCII = {code: _map_ascii(chr(code)) for code in range(0x20, 0x7F)}
 """What each printable character of ASCII becomes: the usual text is cut by one look at each."""
 
 
 def search_row(number: int, sense: Sense) -> SearchRow:
     return (
         number,
-        _joined(sense.term),
-        " ".join(map(_joined, sense.aliases)),
-        _joined(sense.expansion),
-        _joined(sense.description),
+        _join_words(sense.term),
+        " ".join(map(_join_words, sense.aliases)),
+        _join_words(sense.expansion),
+        _join_words(sense.description),
     )
 
 
@@ -43,10 +43,10 @@ def search_words(text: str) -> list[str]:
     # The usual text, in one C call; the rest goes through folding.
     if text.isascii() and text.isprintable():
         return text.translate(_WORDS_OF_ASCII).split()
-    return [word if word[0].isalnum() else _sign(word) for word in words_of(text) if word not in _SILENT]
+    return [word if word[0].isalnum() else _sign(word) for word in split_words(text) if word not in _SILENT]
 
 
-def _joined(text: str) -> str:
+def _join_words(text: str) -> str:
     return " ".join(search_words(text))
 
 

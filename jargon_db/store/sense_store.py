@@ -1,4 +1,4 @@
-"""How senses come to be, are read, change and go: drafts, approval, and saves that lose nothing of one another."""
+"""Senses as they are added, read, changed and retired: drafts, approval, and saves that lose nothing of one another."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from argot.errors import Conflict, InvalidInput, NotFound
 from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.accepted_conflicts import BY_APPROVAL, record_acceptance
 from argot.jargon_db.store.connections import Connections
-from argot.jargon_db.store.glossary_writer import Writer, already_there
-from argot.jargon_db.store.inputs import STATUSES, SenseInput, checked_input, context_key, said
+from argot.jargon_db.store.glossary_writer import Writer, build_duplicate_error
+from argot.jargon_db.store.inputs import STATUSES, SenseInput, check_input, list_given_fields, normalise_context
 from argot.jargon_db.store.journal import ChangeKind
-from argot.jargon_db.store.rows import Row, readable, select, sense_of
-from argot.jargon_db.store.statements import statement
+from argot.jargon_db.store.rows import Row, read_sense, readable, select
+from argot.jargon_db.store.statements import load_statement
 from argot.types import Audience, Principal, Sense, SenseStatus
 
 _ONE = "SELECT * FROM sense_rows WHERE id = :id"
@@ -42,8 +42,8 @@ class Senses:
         """
         rows = self._connections.select(_ONE, id=sense_id)
         for row in readable(rows, principal):
-            return sense_of(row)
-        raise no_sense(sense_id)
+            return read_sense(row)
+        raise build_not_found(sense_id)
 
     def find(
         self,
@@ -58,20 +58,20 @@ class Senses:
         """The senses the principal may read, by term, without the first `start`; `query` is text within term, alias or
         expansion.
         """
-        values = {"context_key": None if context is None else context_key(context), "status": status}
+        values = {"context_key": None if context is None else normalise_context(context), "status": status}
         wanted = normalise(query or "")
         # A later page without a search: SQL skips the rows, where this would make senses of them first.
         if start and limit is not None and not wanted:
             return self._page(principal, {**values, "limit": limit, "start": start})
-        rows = readable(self._connections.stream(statement("senses"), **values), principal)
+        rows = readable(self._connections.stream(load_statement("senses"), **values), principal)
         # Compared by key, so that "write amplification" finds "Write-Amplification"; SQL cannot fold like that.
-        alike = (sense for sense in map(sense_of, rows) if not wanted or _holds(sense, wanted))
+        alike = (sense for sense in map(read_sense, rows) if not wanted or _is_match(sense, wanted))
         return list(islice(alike, start, None if limit is None else start + limit))
 
     def _page(self, principal: Principal, values: dict[str, Any]) -> list[Sense]:
         values["audiences"] = self._connections.passable_audiences(principal)
-        rows = self._connections.select(statement("senses_page"), **values)
-        return [sense_of(row) for row in readable(rows, principal)]
+        rows = self._connections.select(load_statement("senses_page"), **values)
+        return [read_sense(row) for row in readable(rows, principal)]
 
     def add(
         self,
@@ -99,7 +99,7 @@ class Senses:
         """
         if status not in STATUSES:
             raise InvalidInput(f"Unknown status '{status}'. Statuses: {', '.join(STATUSES)}.")
-        given = checked_input(
+        given = check_input(
             SenseInput(term, context, expansion, description, notes, tuple(aliases), owner, status, audience, review_by)
         )
         with self._connections.changing(by, "edit", why=why) as writer:
@@ -165,8 +165,8 @@ class Senses:
             InvalidInput: a field is empty or too long.
         """
         with self._connections.changing(by, "edit", why=why) as writer:
-            found = seen_sense(writer, by, sense_id, version)
-            given = checked_input(
+            found = get_seen_sense(writer, by, sense_id, version)
+            given = check_input(
                 SenseInput(
                     found.term if term is None else term,
                     found.context if context is None else context,
@@ -180,10 +180,10 @@ class Senses:
                     review_by,
                 )
             )
-            return _set(writer, found, _merged(found, given))
+            return _write(writer, found, _merge(found, given))
 
     def approve(self, by: Principal, sense_id: int, version: int, why: str = "") -> Sense:
-        """From now on the sense answers questions.
+        """Approve a sense: from now on it answers questions.
 
         Raises:
             Conflict: somebody saved it in the meantime; or its term has another approved meaning in this context
@@ -205,15 +205,15 @@ class Senses:
         self, by: Principal, sense_id: int, version: int, status: SenseStatus, *, kind: ChangeKind, why: str
     ) -> Sense:
         with self._connections.changing(by, kind, why=why) as writer:
-            found = seen_sense(writer, by, sense_id, version)
+            found = get_seen_sense(writer, by, sense_id, version)
             wanted = replace(found, status=status)
             # Approved again as it is, it needs no reason and makes no change.
             if wanted != found:
                 require_reason(writer, wanted)
-            return _set(writer, found, wanted)
+            return _write(writer, found, wanted)
 
 
-def readable_row(writer: Writer, principal: Principal | None, sense_id: int) -> Row:
+def get_readable_row(writer: Writer, principal: Principal | None, sense_id: int) -> Row:
     """A sense's row as it stands in this transaction.
 
     Raises:
@@ -221,22 +221,22 @@ def readable_row(writer: Writer, principal: Principal | None, sense_id: int) -> 
     """
     row = writer.row(sense_id)
     if row is None or (principal is not None and not any(readable([row], principal))):
-        raise no_sense(sense_id)
+        raise build_not_found(sense_id)
     return row
 
 
-def no_sense(sense_id: int) -> NotFound:
+def build_not_found(sense_id: int) -> NotFound:
     return NotFound(f"There is no sense {sense_id}. The list of terms shows those there are, with their numbers.")
 
 
-def seen_sense(writer: Writer, by: Principal, sense_id: int, version: int) -> Sense:
+def get_seen_sense(writer: Writer, by: Principal, sense_id: int, version: int) -> Sense:
     """The sense as it is stored, which is as it was seen.
 
     Raises:
         Conflict: somebody saved it since; `current` is what is stored.
         NotFound: there is no such sense, or not for `by`.
     """
-    found = sense_of(readable_row(writer, by, sense_id))
+    found = read_sense(get_readable_row(writer, by, sense_id))
     if found.version != version:
         raise Conflict(
             f"'{found.term}' in '{found.context}' was saved by somebody else since you opened it (you saw version"
@@ -253,9 +253,9 @@ def add_new(writer: Writer, given: SenseInput) -> Sense:
         Conflict: it is; `current` is what is stored.
         NotAllowed: it is, and not the principal's to read.
     """
-    given = checked_input(given)
-    if (found := writer.existing(given)) is not None:
-        raise already_there(found)
+    given = check_input(given)
+    if (found := writer.find_sense(given)) is not None:
+        raise build_duplicate_error(found)
     number, _, _ = writer.put_sense(given)
     added = writer.sense(number)
     assert added is not None
@@ -271,9 +271,9 @@ def require_reason(writer: Writer, sense: Sense) -> None:
     """
     if sense.status != "approved":
         return
-    values = {"key": normalise(sense.term), "context": context_key(sense.context), "id": sense.id}
+    values = {"key": normalise(sense.term), "context": normalise_context(sense.context), "id": sense.id}
     rows = select(writer.connection, _APPROVED, values)
-    others = [sense_of(row) for row in (rows if writer.principal is None else readable(rows, writer.principal))]
+    others = [read_sense(row) for row in (rows if writer.principal is None else readable(rows, writer.principal))]
     # Only senses they may read: the message would tell of the others.
     if others and not writer.heading.why:
         raise Conflict(
@@ -288,14 +288,14 @@ def require_reason(writer: Writer, sense: Sense) -> None:
         record_acceptance(writer, BY_APPROVAL, [*others, sense])
 
 
-def _merged(found: Sense, given: SenseInput) -> Sense:
+def _merge(found: Sense, given: SenseInput) -> Sense:
     # The same context in other letters is no move: the stored spelling stays.
-    same = context_key(given.context) == context_key(found.context)
+    same = normalise_context(given.context) == normalise_context(found.context)
     context = found.context if same else given.context
-    return replace(found, term=given.term, context=context, expansion=given.expansion, **said(given))
+    return replace(found, term=given.term, context=context, expansion=given.expansion, **list_given_fields(given))
 
 
-def _set(writer: Writer, found: Sense, wanted: Sense) -> Sense:
+def _write(writer: Writer, found: Sense, wanted: Sense) -> Sense:
     if wanted == found:
         # Nothing to write, but who may not change it should hear so all the same.
         writer.require_managed(found.context)
@@ -306,5 +306,5 @@ def _set(writer: Writer, found: Sense, wanted: Sense) -> Sense:
     return saved
 
 
-def _holds(sense: Sense, wanted: str) -> bool:
+def _is_match(sense: Sense, wanted: str) -> bool:
     return any(wanted in normalise(text) for text in (sense.term, sense.expansion, *sense.aliases))

@@ -1,4 +1,4 @@
-"""What history keeps of a sense or a context: everything a person can say about it, as a plain dict."""
+"""The snapshots of senses and contexts in history: everything a person can say about it, as a plain dict."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Snapshot = dict[str, Any]
 _encoded = json.JSONEncoder(separators=(",", ":")).encode
 
 
-def snapshot_of_sense(sense: Sense) -> Snapshot:
+def record_sense(sense: Sense) -> Snapshot:
     return {
         "term": sense.term,
         "context": sense.context,
@@ -27,7 +27,7 @@ def snapshot_of_sense(sense: Sense) -> Snapshot:
     }
 
 
-def snapshot_of_context(context: Context) -> Snapshot:
+def record_context(context: Context) -> Snapshot:
     return {
         "context": context.name,
         "description": context.description,
@@ -44,11 +44,11 @@ def sense_of_snapshot(number: int, kept: Snapshot, version: int = 1) -> Sense:
     )
 
 
-def stored(kept: Snapshot | None) -> str | None:
-    """As JSON text; ASCII alone, so that no character is lost on the way."""
+def dump_snapshot(kept: Snapshot | None) -> str | None:
+    """Encode a snapshot as JSON in ASCII alone, so that no character is lost on the way."""
     return None if kept is None else _encoded(kept)
 
 
-def loaded(text: str | None) -> Snapshot | None:
+def load_snapshot(text: str | None) -> Snapshot | None:
     found: Snapshot | None = None if text is None else json.loads(text)
     return found

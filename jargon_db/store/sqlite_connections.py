@@ -15,14 +15,14 @@ from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.rows import Row
 from argot.jargon_db.store.schema import MIGRATIONS, NAMES
 from argot.jargon_db.store.writing_connection import SqliteWriter
-from argot.remedies import damaged_store
+from argot.remedies import build_damage_error
 from argot.sqlite import (
     PerThread,
     check_every_page,
+    convert_open_errors,
     open_connection,
     open_database,
-    opening,
-    schema_version,
+    read_schema_version,
     transaction,
 )
 
@@ -81,7 +81,7 @@ def prepare(path: Path) -> None:
     """
     # What is missing is made below; only what is there can be damaged.
     if path.exists():
-        with opening(path):
+        with convert_open_errors(path):
             _check(path)
     open_database(path, MIGRATIONS, NAMES, timeout=BUSY_SECONDS).close()
 
@@ -89,10 +89,10 @@ def prepare(path: Path) -> None:
 def _check(path: Path) -> None:
     # SQLite takes an empty file for a new database, and would begin an empty glossary.
     if path.stat().st_size == 0:
-        raise damaged_store(path, "the file is empty")
+        raise build_damage_error(path, "the file is empty")
     with closing(open_connection(path, timeout=BUSY_SECONDS)) as connection:
         # Every page at each start, at some 5 ms for each megabyte.
         check_every_page(connection, path)
         # A sound database of another program, which must not be migrated.
-        if not schema_version(connection, NAMES):
-            raise damaged_store(path, "it is no glossary")
+        if not read_schema_version(connection, NAMES):
+            raise build_damage_error(path, "it is no glossary")

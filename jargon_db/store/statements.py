@@ -7,6 +7,6 @@ from importlib import resources
 
 
 @cache
-def statement(name: str) -> str:
+def load_statement(name: str) -> str:
     """The text of `sql/<name>.sql`."""
     return resources.files("argot.jargon_db").joinpath("sql", f"{name}.sql").read_text(encoding="utf-8")

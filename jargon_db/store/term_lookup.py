@@ -1,16 +1,16 @@
-"""From the words of a question to senses: which terms it names, what they mean, and what else may have been meant."""
+"""A look-up of the terms that a question names, of their senses, and of terms that may have been meant."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from argot.jargon_db.lookup.matcher import TermMatcher
-from argot.jargon_db.lookup.normalise import normalise, variants
+from argot.jargon_db.lookup.normalise import list_variants, normalise
 from argot.jargon_db.lookup.spelling import is_coded
 from argot.jargon_db.lookup.views import Views
 from argot.jargon_db.store.connections import Connections
-from argot.jargon_db.store.rows import Row, keys_json, readable, sense_of
-from argot.jargon_db.store.statements import statement
+from argot.jargon_db.store.rows import Row, encode_keys, read_sense, readable
+from argot.jargon_db.store.statements import load_statement
 from argot.types import Principal, Sense
 
 
@@ -28,15 +28,17 @@ class TermLookup:
         that differ in nothing but case (`mA`, `MA`) are told apart where the spelling asked for is one of them.
         """
         asked = list(dict.fromkeys(terms))
-        keys = [(number, rank, key) for number, term in enumerate(asked) for rank, key in enumerate(variants(term))]
-        rows = readable(self._connections.select(statement("look_up"), keys=keys_json(keys)), principal)
+        keys = [
+            (number, rank, key) for number, term in enumerate(asked) for rank, key in enumerate(list_variants(term))
+        ]
+        rows = readable(self._connections.select(load_statement("look_up"), keys=encode_keys(keys)), principal)
         by_term: list[list[Row]] = [[] for _ in asked]
         for row in rows:
             found = by_term[row["asked"]]
             # Rows come best rank first: "dies" as a term of its own hides the plural of "die".
             if not found or found[0]["rank"] == row["rank"]:
                 found.append(row)
-        return {term: _told_apart(term, found) for term, found in zip(asked, by_term, strict=True)}
+        return {term: _tell_apart(term, found) for term, found in zip(asked, by_term, strict=True)}
 
     def matcher(self, principal: Principal) -> TermMatcher:
         """Finds the terms the principal may know in texts; built once per version and set of readable senses.
@@ -54,12 +56,12 @@ class TermLookup:
         return self._views.of(principal).suggester.suggest(term, limit)
 
 
-def _told_apart(term: str, rows: list[Row]) -> list[Sense]:
+def _tell_apart(term: str, rows: list[Row]) -> list[Sense]:
     """The senses of the rows; where terms differ in case alone (mA, MA), only those of the spelling asked for."""
     spellings = {row["spelling"] for row in rows}
     # Only where case tells terms apart: PUC and Puc are one term typed twice.
     same = term.strip() in spellings and any(is_coded(spelling) for spelling in spellings)
-    return [sense_of(row) for row in rows if not same or _is_asked(term.strip(), row)]
+    return [read_sense(row) for row in rows if not same or _is_asked(term.strip(), row)]
 
 
 def _is_asked(term: str, row: Row) -> bool:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from argot.jargon_db.lookup.spelling import Spelling
 from argot.jargon_db.lookup.views import Guards
 from argot.jargon_db.store.connections import Connections
-from argot.jargon_db.store.rows import in_json, may_read
-from argot.jargon_db.store.snapshots import loaded
-from argot.jargon_db.store.statements import statement
+from argot.jargon_db.store.rows import encode_list, may_read
+from argot.jargon_db.store.snapshots import load_snapshot
+from argot.jargon_db.store.statements import load_statement
 from argot.types import Principal
 
 _STATE = "SELECT (SELECT value FROM meta WHERE name = 'version'), (SELECT coalesce(max(id), 0) FROM changes)"
@@ -54,13 +54,13 @@ class StoredTerms:
     def names_changed_since(self, change: int, most: int) -> set[str] | None:
         # One more than is allowed tells that there are too many, without counting them all.
         rows = self._connections.reader().execute(_CHANGED, (change, most + 1)).fetchall()
-        return None if len(rows) > most else {name for row in rows for name in _names(row)}
+        return None if len(rows) > most else {name for row in rows for name in _list_names(row)}
 
     def spellings(self, guards: Guards, keys: Iterable[str] | None = None) -> Iterator[Spelling]:
         if keys is None:
-            rows = self._connections.stream(statement("matchable"))
+            rows = self._connections.stream(load_statement("matchable"))
         else:
-            rows = self._connections.stream(statement("matchable_of"), keys=in_json(sorted(keys)))
+            rows = self._connections.stream(load_statement("matchable_of"), keys=encode_list(sorted(keys)))
         return (
             Spelling(row["term"], row["spelling"], row["key"])
             for row in rows
@@ -68,13 +68,13 @@ class StoredTerms:
         )
 
     def expansions(self, guards: Guards) -> list[tuple[str, str]]:
-        rows = self._connections.stream(statement("expansions"))
+        rows = self._connections.stream(load_statement("expansions"))
         return [
             (row["spelling"], row["expansion"]) for row in rows if (row["audience"], row["context_audience"]) in guards
         ]
 
 
-def _names(row: tuple[str | None, ...]) -> Iterator[str]:
-    for kept in filter(None, map(loaded, row)):
+def _list_names(row: tuple[str | None, ...]) -> Iterator[str]:
+    for kept in filter(None, map(load_snapshot, row)):
         # Both before and after: what a sense is not called any more has to go from the view.
         yield from (kept["term"], *kept["aliases"])

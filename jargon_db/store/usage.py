@@ -1,4 +1,4 @@
-"""How often senses are used, by week: the weeks of ISO 8601, in UTC ("2027-W05")."""
+"""Counts of the use of senses by week: the weeks of ISO 8601, in UTC ("2027-W05")."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ORDER BY uses.week, sense_rows.key, sense_rows.context_name, sense_rows.id
 
 @dataclass(frozen=True, slots=True)
 class WeekOfUse:
-    """In how many questions of a week a sense was the one that was meant."""
+    """The number of a week's questions in which a sense was meant."""
 
     week: str
     term: str
@@ -41,14 +41,14 @@ class WeekOfUse:
 
 
 class SenseUsage:
-    """In how many questions each sense was the one that was meant."""
+    """Counts of the questions in which each sense was meant."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
     def record(self, sense_ids: Iterable[int], moment: datetime | None = None) -> None:
         """Counts each of these senses once more, all in one transaction. What is no sense is not counted."""
-        week = week_of(moment or utc_now())
+        week = format_week(moment or utc_now())
         counts = Counter(sense_ids)
         if not counts:
             return
@@ -63,7 +63,7 @@ class SenseUsage:
         return [WeekOfUse(row["week"], row["spelling"], row["context_name"], row["id"], row["count"]) for row in rows]
 
 
-def week_of(moment: datetime) -> str:
+def format_week(moment: datetime) -> str:
     """The ISO week of a moment; one without a time zone is taken to be in UTC."""
     at = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     # The ISO year: 1 January may lie in the last week of the year before.

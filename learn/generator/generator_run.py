@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from argot.errors import InvalidInput, OfThisMachine
+from argot.errors import InvalidInput, LocalError
 from argot.files import write_atomically
 from argot.learn.figures import peak_megabytes
 from argot.learn.generator.answer_figures import Figures, answer_figures, compared_figures
@@ -48,7 +48,7 @@ def train(run: RunFolder, report: Reporter) -> None:
     Raises:
         InvalidInput: pairs, recipe and model do not go together.
         TrainingStopped: a stop was asked for; it can go on.
-        OfThisMachine: the graphics card was lost, or its memory does not suffice; it can go on.
+        LocalError: the graphics card was lost, or its memory does not suffice; it can go on.
     """
     Training(run, report).run()
 
@@ -238,14 +238,14 @@ class Training:
         try:
             yield
         except torch.OutOfMemoryError:
-            raise OfThisMachine(
+            raise LocalError(
                 "The graphics card's memory does not suffice. Nothing trained is lost. Give a smaller batch, or a "
                 "smaller 'longest'."
             ) from None
         except RuntimeError as error:
             if self.device.type != "cuda" or "cuda" not in str(error).casefold():
                 raise
-            raise OfThisMachine(
+            raise LocalError(
                 f"The graphics card was lost: {str(error).splitlines()[0]}. What was trained is kept up to the last "
                 "checkpoint. Resume the training when the card is back."
             ) from error

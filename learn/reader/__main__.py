@@ -59,13 +59,13 @@ def _run(given: argparse.Namespace) -> None:
 def _train(given: argparse.Namespace) -> None:
     import torch
 
-    from argot.corpus.embedding.exported_models import model_folder
+    from argot.corpus.embedding.exported_models import find_model_folder
     from argot.learn.reader.training import Trainer, TrainingRecipe
     from argot.learn.reader.training_data import read_examples
 
     torch.set_num_threads(given.threads)
     recipe = TrainingRecipe(epochs=given.epochs)
-    trainer = Trainer(model_folder(given.model), read_examples(given.examples), given.folder, recipe)
+    trainer = Trainer(find_model_folder(given.model), read_examples(given.examples), given.folder, recipe)
     trainer.loop.resume()
     started, first = time.monotonic(), trainer.loop.step
 

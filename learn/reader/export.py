@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from argot.corpus.embedding.exported_models import model_folder
+from argot.corpus.embedding.exported_models import find_model_folder
 from argot.corpus.embedding.quantisation import quantise
 from argot.learn.reader.network import READ_FOR, ReaderNetwork, network_from
 from argot.learn.training_loop import Checkpoint, read_checkpoint
@@ -47,7 +47,7 @@ def write_reader(
             forgotten other domains (Wortsman et al., 2022, "Robust fine-tuning of zero-shot models").
         data, commands: for the card: what it learnt from, and how it can be made again.
     """
-    start = model_folder(model)
+    start = find_model_folder(model)
     network = network_from(start)
     saved = read_checkpoint(trained) if trained else None
     if saved is not None:

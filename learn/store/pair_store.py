@@ -362,7 +362,7 @@ def _pair(row: Sequence[Any]) -> StoredPair:
 def _where(name: str, query: PairQuery, said: Dialect) -> tuple[str, list[str]]:
     clauses, values = ["of = ?"], [name]
     for word in query.words.split():
-        found = (said.holds(said.lowered(column), said.lowered("?")) for column in ("question", "answer"))
+        found = (said.holds(said.lower_ascii(column), said.lower_ascii("?")) for column in ("question", "answer"))
         clauses.append(f"({' OR '.join(found)})")
         values += [word, word]
     for column in ("kind", "part"):

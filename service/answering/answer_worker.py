@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from argot.corpus.embedding.embedder import embedder_for
+from argot.corpus.embedding.embedder import load_embedder
 from argot.errors import ArgotError
 from argot.results import ModelCall
 from argot.service.answering.messages import (
@@ -151,7 +151,7 @@ class AnswerWorker:
             settings = kb.settings.model_copy(update=models)
             await kb.blocking(load_scorer, settings)
             if settings.embedder != kb.settings.embedder:
-                (await kb.load()).embedder = await kb.blocking(embedder_for, settings)
+                (await kb.load()).embedder = await kb.blocking(load_embedder, settings)
             kb.settings = settings
         # The service ends this process, and the next one begins with these models.
         except Exception as error:

@@ -17,7 +17,7 @@ from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import cast
 
-from argot.errors import AnswerLost, Later
+from argot.errors import AnswerLost, RetryLater
 from argot.results import AskEvent
 from argot.service.answer_jobs import AnswerJob, AnswersHere
 from argot.service.answering.messages import Job
@@ -132,7 +132,7 @@ class WorkerPool:
         """
         Raises:
             AnswerLost: two workers ended while they were at it.
-            Later: none is there.
+            RetryLater: none is there.
         """
         told = finished = False
         tries = unbegun = 0
@@ -164,14 +164,14 @@ class WorkerPool:
         """Wait for the first worker; the others may come later."""
         try:
             await self._free()
-        except Later:
+        except RetryLater:
             logger.error("no answer worker is ready after %g seconds", START_SECONDS)
 
     async def _free(self) -> WorkerProcess:
         """The worker with the fewest questions, as soon as there is one.
 
         Raises:
-            Later
+            RetryLater
         """
         try:
             async with asyncio.timeout(START_SECONDS), self._changed:
@@ -233,5 +233,5 @@ class WorkerPool:
         return settings.model_copy(update={"threads": max(1, (os.cpu_count() or 1) // self._count)})
 
 
-def _none_there() -> Later:
-    return Later("No process that answers questions is ready just now. Ask again in a moment.", 10)
+def _none_there() -> RetryLater:
+    return RetryLater("No process that answers questions is ready just now. Ask again in a moment.", 10)

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from argot.jargon_db.lookup.normalise import normalise, variants
+from argot.jargon_db.lookup.normalise import list_variants, normalise
 from argot.types import Audience, Document, Passage, Principal
 
 if TYPE_CHECKING:
     from argot.corpus.store.document_store import CorpusStore
     from argot.jargon_db.glossary import Glossary
-    from argot.jargon_db.mining import Mined, Text
+    from argot.jargon_db.mining import MinedMeaning, MinedText
     from argot.jargon_db.store.proposal_rows import Origin, Proposal
 
 SURE = 0.8
@@ -34,7 +34,7 @@ PASSAGES_AT_ONCE = 500
 class FoundMeaning:
     """A meaning, and who may read the documents that give it. `proposal` is its number, once it is stored."""
 
-    mined: Mined
+    mined: MinedMeaning
     audience: Audience
     proposal: int | None = None
 
@@ -49,18 +49,24 @@ class MiningProgress:
     offered: int
 
 
-def texts_by_readers(held: Iterable[tuple[Passage, Document]]) -> dict[Audience, list[Text]]:
+def texts_by_readers(held: Iterable[tuple[Passage, Document]]) -> dict[Audience, list[MinedText]]:
     """Passages as mining takes them, those with the same readers together."""
-    from argot.jargon_db.mining import Text
+    from argot.jargon_db.mining import MinedText
 
-    texts: defaultdict[Audience, list[Text]] = defaultdict(list)
+    texts: defaultdict[Audience, list[MinedText]] = defaultdict(list)
     for passage, document in held:
-        texts[document.audience].append(Text(passage.id, passage.text, passage.header))
+        texts[document.audience].append(MinedText(passage.id, passage.text, passage.header))
     return dict(texts)
 
 
 def _offer(
-    glossary: Glossary, origin: Origin, mined: Mined, audience: Audience, *, context: str | None = None, by: str = ""
+    glossary: Glossary,
+    origin: Origin,
+    mined: MinedMeaning,
+    audience: Audience,
+    *,
+    context: str | None = None,
+    by: str = "",
 ) -> Proposal:
     """Propose what was found. The same again adds its evidence, and what was decided stays decided."""
     return glossary.proposals.add(
@@ -79,7 +85,7 @@ def _offer(
 def unread(store: CorpusStore, glossary: Glossary, principal: Principal) -> list[Document]:
     """The documents this person may read that were not mined in their present revision."""
     documents = store.documents(principal)
-    new = set(glossary.mining.unmined(document.revision_id for document in documents))
+    new = set(glossary.mining.list_unmined(document.revision_id for document in documents))
     return [document for document in documents if document.revision_id in new]
 
 
@@ -139,12 +145,12 @@ class Mining:
             miner = Miner()
             for text in texts:
                 miner.read(text)
-            for mined in miner.mined():
+            for mined in miner.collect():
                 # A term without a meaning is nothing to propose.
                 if mined.expansion and mined.score >= LEAST:
                     self._weigh(mined, audience)
 
-    def _weigh(self, mined: Mined, audience: Audience) -> None:
+    def _weigh(self, mined: MinedMeaning, audience: Audience) -> None:
         key = (normalise(mined.term), normalise(mined.expansion))
         self.found += 1
         if key in self._known:
@@ -165,7 +171,7 @@ class Mining:
             open_ = self._open[key[0]]
             open_[key[1]] = max(open_.get(key[1], 0.0), mined.score)
 
-    def _is_worse(self, key: tuple[str, str], mined: Mined) -> bool:
+    def _is_worse(self, key: tuple[str, str], mined: MinedMeaning) -> bool:
         """Whether a meaning at least as sure is open for the term, which says the same in more or fewer words.
 
         Where this one only fits by its letters, any surer meaning is better. `Miner` compares so within one batch.
@@ -185,7 +191,7 @@ class Mining:
             for sense in self.glossary.senses.find(self.principal)
             for name in (sense.term, *sense.aliases)
             # Plurals and other forms of a known term are known as well.
-            for key in variants(name)
+            for key in list_variants(name)
         }
         self._decided: set[tuple[str, str]] = set()
         self._open: defaultdict[str, dict[str, float]] = defaultdict(dict)

@@ -174,7 +174,7 @@ async def _rows(
 
 
 def _changed(present: Glossary, path: Path, change: Change) -> Glossary:
-    glossary = present.copied(path)
+    glossary = present.copy(path)
     try:
         change.apply(glossary)
     except BaseException:
@@ -188,7 +188,7 @@ def _surroundings(kb: KnowledgeBase, corpus: Any, glossary: Glossary, principal:
     from argot.graph.run_context import build_extractive_context
 
     # What asks back or writes is switched off: it would take time, and change nothing that is compared.
-    profile = kb.profiles.named(kb.settings.profile).model_copy(
+    profile = kb.profiles.find(kb.settings.profile).model_copy(
         update={"misses": "lenient", "choose_sense": False, "generate_answer": False, "passages": TOP}
     )
     run = build_extractive_context(corpus, glossary, principal, profile, kb.settings)

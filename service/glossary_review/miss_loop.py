@@ -111,10 +111,10 @@ def draft(
 
 def _definitions(store: CorpusStore, principal: Principal, term: str) -> dict[Audience, list[Definition]]:
     """What the passages say, by who may read them, best first."""
-    from argot.jargon_db.mining import definitions_of
+    from argot.jargon_db.mining import find_definitions_of
 
     texts = texts_by_readers(_passages_with(store, principal, term, MOST_PASSAGES))
-    found = {audience: definitions_of(term, some) for audience, some in texts.items()}
+    found = {audience: find_definitions_of(term, some) for audience, some in texts.items()}
     return {audience: definitions for audience, definitions in found.items() if definitions}
 
 
@@ -145,9 +145,9 @@ def _commonest(definitions: Sequence[Definition]) -> str:
 
 def _known(glossary: Glossary, principal: Principal, term: str) -> set[str]:
     """The normalised expansions the glossary has for the term, in whatever status."""
-    from argot.jargon_db.lookup.normalise import normalise, variants
+    from argot.jargon_db.lookup.normalise import list_variants, normalise
 
-    keys = set(variants(term))
+    keys = set(list_variants(term))
     found = glossary.search.find(principal, term, 200)
     named = [sense for sense in found if keys.intersection(map(normalise, (sense.term, *sense.aliases)))]
     return {normalise(sense.expansion) for sense in named}
@@ -175,7 +175,7 @@ async def define(kb: KnowledgeBase, principal: Principal, term: str) -> Proposal
 
 
 def _passages_with(store: CorpusStore, principal: Principal, term: str, most: int) -> list[tuple[Passage, Document]]:
-    ids = store.passages_with(principal, term, most)
+    ids = store.find_phrase(principal, term, most)
     held = store.passages(principal, ids)
     return [held[one] for one in ids if one in held]
 
@@ -220,7 +220,7 @@ def news_for(kb: KnowledgeBase, principal: Principal, thread: str | None = None)
     from argot.jargon_db.lookup.normalise import normalise
 
     glossary = kb.glossary
-    untold = glossary.misses.untold(principal.name, thread)
+    untold = glossary.misses.list_untold(principal.name, thread)
     if not untold:
         return []
     meanings = glossary.lookup.senses(principal, list(dict.fromkeys(miss.term for miss in untold)))
@@ -251,9 +251,9 @@ def _is_new(glossary: Glossary, sense: Sense, term: str, asked: str) -> bool:
 
     Who was offered senses and took none of them is not to hear of the same ones again.
     """
-    from argot.jargon_db.lookup.normalise import variants
+    from argot.jargon_db.lookup.normalise import list_variants
 
-    keys = set(variants(term))
+    keys = set(list_variants(term))
     return any(_begins(entry, keys) for entry in glossary.history.entries(LOOP, sense_id=sense.id) if entry.at >= asked)
 
 

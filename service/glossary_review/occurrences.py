@@ -49,7 +49,7 @@ def occurrences(store: CorpusStore, principal: Principal, phrase: str, limit: in
     wanted = phrase.strip()
     if not wanted or len(wanted) > LONGEST_PHRASE:
         return Occurrences(wanted, 0, more=False, passages=[])
-    ids = store.passages_with(principal, wanted, MOST_READ)
+    ids = store.find_phrase(principal, wanted, MOST_READ)
     held = store.passages(principal, ids)
     found = []
     for one in ids:

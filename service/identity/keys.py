@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from argot.clock import timestamp, utc_now, utc_text
+from argot.clock import format_utc, timestamp, utc_now
 from argot.databases import Database, Row
 from argot.errors import InvalidInput, NotFound
 from argot.service.identity.secret_tokens import new_token, token_hash
@@ -171,7 +171,7 @@ class Keys:
 
 
 def _in_days(days: int | None) -> str | None:
-    return None if days is None else utc_text(utc_now() + timedelta(days=days))
+    return None if days is None else format_utc(utc_now() + timedelta(days=days))
 
 
 def _key(row: Row) -> Key:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from argot.corpus.store.citation_counts import cited_between, never_cited
+from argot.corpus.store.citation_counts import list_most_cited, list_never_cited
 from argot.service.insight.insight_results import DocumentCount, DocumentsUsed
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ STEP = 50
 
 def used_documents(store: CorpusStore, principal: Principal, since: str, until: str, start: int) -> DocumentsUsed:
     """What answers from one day to the other (both included) cite, and a page of what none ever did."""
-    cited, number = cited_between(store, principal, since, until, MOST_CITED)
-    unused, never = never_cited(store, principal, start, STEP)
+    cited, number = list_most_cited(store, principal, since, until, MOST_CITED)
+    unused, never = list_never_cited(store, principal, start, STEP)
     return DocumentsUsed(
         [DocumentCount(*one) for one in cited], number, never, start, [DocumentCount(*one, 0) for one in unused]
     )

@@ -13,8 +13,8 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from argot.clock import timestamp, utc_now, utc_text
-from argot.corpus.document_ids import content_hash
+from argot.clock import format_utc, timestamp, utc_now
+from argot.corpus.document_ids import hash_content
 from argot.errors import Conflict
 from argot.service.jobs.job_kinds import KINDS, busy_words
 from argot.service.jobs.job_types import JobRecord, JobRun, JobState, JobWanted, TellProgress, no_job
@@ -123,7 +123,7 @@ class LocalJobs:
         for one in [one for one in self._jobs.values() if not one.job.is_under_way]:
             told = json.dumps([one.job.outcome, dict(one.wanted.parameters)], default=str)
             data = one.wanted.data
-            if any(id_ in told for id_ in documents) or (data is not None and content_hash(data) in originals):
+            if any(id_ in told for id_ in documents) or (data is not None and hash_content(data) in originals):
                 self._forget(one.job.id)
 
     async def close(self) -> None:
@@ -162,7 +162,7 @@ class LocalJobs:
             self._end(one, found.state, **said)
             return False
         one.put_off = 0 if found.counts else one.put_off + 1
-        next_at = utc_text(utc_now() + found.delay)
+        next_at = format_utc(utc_now() + found.delay)
         one.changes(state="waiting", next_at=next_at, tries=one.job.tries - (not found.counts), **said)
         await asyncio.sleep(found.seconds)
         return True

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import resources
 
-from argot.databases import Additive, AsWritten, StoreMigration
+from argot.databases import AdditiveMigration, PostgresqlMigration, StoreMigration
 
 QUEUE_STORE = "procrastinate"
 NOTES_STORE = "jobs"
 
 NOTES: Sequence[StoreMigration] = (
     # Times are PostgreSQL's own: the clocks of the machines that work may differ.
-    AsWritten(
+    PostgresqlMigration(
         """
         CREATE TABLE job_notes (
             job BIGINT PRIMARY KEY REFERENCES procrastinate_jobs (id) ON DELETE CASCADE,
@@ -62,5 +62,5 @@ def queue_migrations() -> list[StoreMigration]:
 
 
 def _migration(name: str, script: str) -> StoreMigration:
-    written = AsWritten(script)
-    return Additive(written) if "_pre_" in name else written
+    written = PostgresqlMigration(script)
+    return AdditiveMigration(written) if "_pre_" in name else written

@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from argot.clock import utc_now, utc_text
-from argot.corpus.document_ids import content_hash
+from argot.clock import format_utc, utc_now
+from argot.corpus.document_ids import hash_content
 from argot.errors import Conflict
 from argot.service.jobs.job_kinds import busy_words
 from argot.service.jobs.job_types import JobRecord, JobState, JobWanted, no_job
@@ -304,7 +304,7 @@ class QueueStore:
         gone = {one["job"] for one in notes if any(id_ in one["parameters"] + one["outcome"] for id_ in documents)}
         for (number,) in self._database.rows("SELECT job FROM job_data"):
             sent = self._database.rows("SELECT data FROM job_data WHERE job = ?", number)
-            if sent and content_hash(bytes(sent[0]["data"])) in originals:
+            if sent and hash_content(bytes(sent[0]["data"])) in originals:
                 gone.add(number)
         delete = "DELETE FROM procrastinate_jobs WHERE id = ? AND status <> 'doing'"
         for number in sorted(gone):
@@ -395,7 +395,7 @@ _AS_THEY_ARE = ("kind", "label", "key", "asked_by", "tries", "done", "total", "d
 
 
 def _text(moment: datetime | None) -> str:
-    return "" if moment is None else utc_text(moment.astimezone(UTC))
+    return "" if moment is None else format_utc(moment.astimezone(UTC))
 
 
 def _plain(text: str) -> str:

@@ -18,7 +18,7 @@ from argot.errors import (
     NotFound,
     StoreUnavailable,
 )
-from argot.errors import Later as AskedTooMuch
+from argot.errors import RetryLater as AskedTooMuch
 from argot.service.jobs.job_types import JobState, PutOff
 
 MOST_TRIES = 3

@@ -24,7 +24,7 @@ from argot import __version__
 from argot.clock import timestamp
 from argot.disk_space import is_no_room
 from argot.errors import Conflict, DamagedStore, InvalidInput, StoreUnavailable
-from argot.files import NotAFile, replacing, require_file
+from argot.files import NotAFile, replace_atomically, require_file
 from argot.learn.store import pair_store
 from argot.remedies import UPDATE, restore_command
 from argot.service.identity import people
@@ -35,7 +35,7 @@ from argot.service.storage import restore
 from argot.service.storage.damage import check_database
 from argot.service.storage.kept_members import MEMBER, kept_members
 from argot.service.threads import thread_store
-from argot.sqlite import damage_named, open_connection, open_database
+from argot.sqlite import convert_sqlite_errors, open_connection, open_database
 
 logger = logging.getLogger(__name__)
 
@@ -98,7 +98,7 @@ def refuse_place(home: Path, path: Path) -> None:
 def pack(home: Path, path: Path) -> Backup:
     """Write the stores of a folder and their files into one file. Raises as `write_backup` does."""
     try:
-        with tempfile.TemporaryDirectory(prefix=COPIES, dir=home) as copies, replacing(path) as file:
+        with tempfile.TemporaryDirectory(prefix=COPIES, dir=home) as copies, replace_atomically(path) as file:
             members = _write(home, Path(copies), file)
     except OSError as error:
         raise InvalidInput(f"The backup cannot be written to {path}: {error.strerror}. Give another file.") from error
@@ -132,7 +132,7 @@ def _write(home: Path, copies: Path, file: IO[bytes]) -> list[Member]:
 def _copy_database(source: Path, copy: Path) -> Path:
     """SQLite's online backup: a consistent copy while others read and write."""
     with (
-        damage_named(source),
+        convert_sqlite_errors(source),
         closing(open_connection(source)) as reading,
         closing(open_connection(copy, mode="rwc")) as writing,
     ):

@@ -21,14 +21,14 @@ AT_ONCE = 20
 
 async def erase_documents(kb: KnowledgeBase, documents: Sequence[str]) -> None:
     """Erase these removed documents (ids) with everything that was made of them."""
-    from argot.corpus.store.dustbin import erased_documents
+    from argot.corpus.store.dustbin import read_erased
 
     corpus = await kb.load()
     async with kb.writing:
         await kb.blocking(corpus.mark_erasing, documents)
     for start in range(0, len(documents), AT_ONCE):
         some = documents[start : start + AT_ONCE]
-        gone = await kb.blocking(erased_documents, corpus.store, some)
+        gone = await kb.blocking(read_erased, corpus.store, some)
         await erase_everywhere(kb, gone)
         async with kb.writing:
             await kb.blocking(corpus.erase_removed, some)

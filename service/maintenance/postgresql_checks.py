@@ -11,8 +11,8 @@ import psycopg
 
 from argot.clock import timestamp
 from argot.errors import ArgotError
-from argot.postgresql import MOST_CONNECTIONS, PostgresqlStores
-from argot.postgresql_errors import postgresql_named
+from argot.postgresql import MAX_CONNECTIONS, PostgresqlStores
+from argot.postgresql_errors import convert_postgresql_errors
 from argot.remedies import UPDATE, init_command
 from argot.service.maintenance.findings import Finding, bad, good
 from argot.service.moving.moved_stores import STORES
@@ -95,7 +95,7 @@ Connected = psycopg.Connection[Any]
 def _looked(stores: PostgresqlStores, look: Callable[[Connected], Iterator[Finding]]) -> Iterator[Finding]:
     name = look.__name__.removeprefix("_").replace("_", " ")
     try:
-        with postgresql_named(stores.name), stores.connection() as connection:
+        with convert_postgresql_errors(stores.name), stores.connection() as connection:
             connection.execute("SELECT set_config('argot.audience', '*', false)")
             yield from look(connection)
     # Whatever goes wrong is a finding: the doctor looks at everything else all the same.
@@ -154,8 +154,8 @@ def _writing(connection: Connected) -> Iterator[Finding]:
 
 def _connections(connection: Connected) -> Iterator[Finding]:
     row = _one(connection, _CONNECTIONS)
-    said = f"{row['used']} of {row['most']} in use; each process of Argot takes up to {MOST_CONNECTIONS + 2}"
-    if row["most"] - row["used"] < MOST_CONNECTIONS + 2:
+    said = f"{row['used']} of {row['most']} in use; each process of Argot takes up to {MAX_CONNECTIONS + 2}"
+    if row["most"] - row["used"] < MAX_CONNECTIONS + 2:
         yield bad(f"{NAME}: connections", said, "raise max_connections in postgresql.conf, and restart the server")
     else:
         yield good(f"{NAME}: connections", said)

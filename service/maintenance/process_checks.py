@@ -10,11 +10,11 @@ from importlib import metadata
 from pathlib import Path
 
 from argot import __version__
-from argot.corpus.embedding.embedder import embedder_for
-from argot.corpus.embedding.exported_models import exported_model
+from argot.corpus.embedding.embedder import load_embedder
+from argot.corpus.embedding.exported_models import export_once
 from argot.corpus.readers.ocr import described_ocr
 from argot.errors import ArgotError, install_command
-from argot.remedies import REINSTALL, shell_quoted
+from argot.remedies import REINSTALL, quote_shell
 from argot.service.maintenance.findings import Finding, attempt, bad, good
 from argot.service.maintenance.model_checks import model_findings, without_password
 from argot.service.maintenance.provider_check import provider_findings
@@ -119,7 +119,7 @@ def _names(name: str) -> list[str]:
 
 def _embedder(settings: Settings) -> Finding:
     try:
-        embedder = embedder_for(settings)
+        embedder = load_embedder(settings)
         vectors = embedder.embed_queries(["is anybody there"])
     except Exception as error:  # whatever goes wrong is a finding
         return _unusable(EMBEDDER, "embedder", settings, error)
@@ -142,7 +142,7 @@ def _unusable(finding: str, setting: str, settings: Settings, error: Exception) 
         return bad(finding, str(error), _default_again(setting, settings))
     told = f"{type(error).__name__}: {error}"
     if setting == "embedder" and not isinstance(error, OSError) and (export := _export(settings)):
-        return bad(finding, told, f"remove its export, which is made again: rm -r {shell_quoted(export)}")
+        return bad(finding, told, f"remove its export, which is made again: rm -r {quote_shell(export)}")
     return bad(finding, told, _default_again(setting, settings))
 
 
@@ -155,7 +155,7 @@ def _along(path: Path, folder: Path) -> bool:
 def _export(settings: Settings) -> Path | None:
     """The folder of this embedder's export alone; None where there is none."""
     try:
-        return exported_model(settings.embedder, settings.cache)[0]
+        return export_once(settings.embedder, settings.cache)[0]
     except Exception:  # the fault was found already: this is about its remedy
         return None
 
@@ -166,7 +166,7 @@ def _default_again(setting: str, settings: Settings) -> str:
     if value == default:
         return "ARGOT_RERANKER=lexical needs no model" if setting == "reranker" else REINSTALL
     if variable := _variable(setting):
-        return f"unset {variable}, which is {shell_quoted(value)}: {default!r} comes with Argot"
+        return f"unset {variable}, which is {quote_shell(value)}: {default!r} comes with Argot"
     return f"take {setting!r} out of {SETTINGS_FILE.absolute()}: {default!r} comes with Argot"
 
 

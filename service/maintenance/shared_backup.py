@@ -17,8 +17,8 @@ from psycopg import sql
 
 from argot.databases import Stores
 from argot.errors import Conflict
-from argot.postgresql_errors import postgresql_named
-from argot.postgresql_moment import one_moment
+from argot.postgresql_errors import convert_postgresql_errors
+from argot.postgresql_moment import open_moment
 from argot.remedies import restore_command
 from argot.service.maintenance.backup import COPIES, Backup, pack, refuse_place, unpacked
 from argot.service.moving.base_moving import copy_base
@@ -43,7 +43,7 @@ def write_shared_backup(home: Path, settings: Settings, stores: Stores, path: Pa
     """
     refuse_place(home, path)
     with tempfile.TemporaryDirectory(prefix=COPIES, dir=home) as copies:
-        with one_moment(postgresql_of(stores)) as then:
+        with open_moment(postgresql_of(stores)) as then:
             copy_base(MovePlace(then.name, home, settings, then, SchemaSide(then)), folder_place(Path(copies)))
         return pack(Path(copies), path)
 
@@ -87,7 +87,7 @@ def _exchange(there: PostgresqlStores, beside: str) -> None:
     """In one transaction: from then on it is the restored one, with the id by which a Chroma server knows the base."""
     names = {"old": sql.Identifier(there.schema), "new": sql.Identifier(beside)}
     with (
-        postgresql_named(there.name),
+        convert_postgresql_errors(there.name),
         psycopg.connect(there.conninfo, **there.options) as connection,
         connection.transaction(),
     ):
@@ -100,5 +100,5 @@ def _exchange(there: PostgresqlStores, beside: str) -> None:
 
 
 def _run(stores: PostgresqlStores, statement: Any) -> None:
-    with postgresql_named(stores.name), stores.connection() as connection:
+    with convert_postgresql_errors(stores.name), stores.connection() as connection:
         connection.execute(statement, prepare=False)

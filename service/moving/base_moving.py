@@ -14,7 +14,7 @@ from pathlib import Path
 from argot.clock import timestamp
 from argot.corpus.index.vector_index import Generations, VectorIndex
 from argot.errors import Conflict, DamagedStore, InvalidInput, NotFound, VectorsUnavailable
-from argot.remedies import init_command, shell_quoted
+from argot.remedies import init_command, quote_shell
 from argot.service.knowledge_base import finish_cut_off
 from argot.service.moving.moved_stores import CORPUS, STORES
 from argot.service.moving.places import MovePlace, kept_contents, locked, opened_place, put_kept
@@ -150,7 +150,7 @@ def _require_empty(there: MovePlace) -> None:
 def _emptied(there: MovePlace) -> str:
     if there.settings.store:
         return f"remove that (DROP SCHEMA {there.settings.store_schema} CASCADE)"
-    return f"remove that (rm -r {shell_quoted(there.home)})"
+    return f"remove that (rm -r {quote_shell(there.home)})"
 
 
 def _unused_generation(here: MovePlace, there: MovePlace) -> str:

@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from argot.databases import Connection, without_nul
+from argot.databases import Connection, replace_nul
 from argot.service.moving.moved_rows import Row, fetched, plain
 from argot.service.threads.thread_database import checkpoint_serializer
 
@@ -87,7 +87,7 @@ class CheckpointRows:
 
 def _storable(value: Any) -> Any:
     """A text beside a checkpoint is JSON on PostgreSQL, which holds no U+0000. Within other values it is in bytes."""
-    return without_nul(value) if isinstance(value, str) else value
+    return replace_nul(value) if isinstance(value, str) else value
 
 
 def _taken(checkpoint: dict[str, Any]) -> dict[str, Any]:

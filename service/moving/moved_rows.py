@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
-from argot.databases import Connection, without_nul
+from argot.databases import Connection, replace_nul
 from argot.errors import DamagedStore
-from argot.jargon_db.store.nul_texts import escaped, unescaped
+from argot.jargon_db.store.nul_texts import escape, unescape
 from argot.service.moving.moved_stores import MovedTable
 
 Row: TypeAlias = tuple[Any, ...]
@@ -144,9 +144,9 @@ class RowsOfTable:
         sql = f"SELECT {_listed(self.table.columns)} FROM {table} ORDER BY {key}"
         rows: Iterator[Row] = map(plain, fetched(connection, sql))
         if self._changes(connection):
-            rows = (_each_text(row, unescaped) for row in rows)
+            rows = (_each_text(row, unescape) for row in rows)
         elif not self.escaped:
-            rows = (_each_text(row, without_nul) for row in rows)
+            rows = (_each_text(row, replace_nul) for row in rows)
         if self.own:
             place = self.table.columns.index(self.table.key[0])
             rows = filter(lambda row: row[place] not in self.own, rows)
@@ -161,7 +161,7 @@ class RowsOfTable:
         columns = self.table.columns
         marks = ", ".join("?" for _ in columns)
         if self._changes(connection):
-            rows = [_each_text(row, escaped) for row in rows]
+            rows = [_each_text(row, escape) for row in rows]
         connection.executemany(f"INSERT INTO {self._called(connection)} ({_listed(columns)}) VALUES ({marks})", rows)
 
     def compared(self, row: Row) -> Row:

@@ -24,7 +24,7 @@ from argot.learn.store import pair_store
 from argot.service.identity import people
 from argot.service.ratings import rating_store
 from argot.service.threads import thread_store
-from argot.sqlite import StepNames, empty_store
+from argot.sqlite import MigrationNames, create_empty_store
 
 _OF_SQLITE = ("sqlite_", "_sqlite_")
 _WITH_NUMBERS = re.compile(r"CREATE TABLE (\w+) \([^;]*\browid BIGINT")
@@ -43,7 +43,7 @@ class MovedStore:
 
     name: str
     migrations: Sequence[StoreMigration]
-    names: StepNames | None = None
+    names: MigrationNames | None = None
     own: frozenset[str] = frozenset()
     generations: Mapping[str, str] = field(default_factory=dict)
     on_postgresql: Mapping[str, str] = field(default_factory=dict)
@@ -92,7 +92,7 @@ STORES = (
 @cache
 def moved_tables(store: MovedStore) -> tuple[MovedTable, ...]:
     """The tables of a store, those that others refer to first. Indexes of words are derived, and not among them."""
-    with closing(empty_store(store.migrations, store.names)) as connection:
+    with closing(create_empty_store(store.migrations, store.names)) as connection:
         numbered = _numbered(store)
         found = {name: _table(connection, name, numbered=name in numbered) for name in _names(connection)}
         needs = {name: _parents(connection, name) for name in found}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from argot.corpus.index.vector_index import Generations
-from argot.corpus.ingestion.opened_vectors import generations_of
+from argot.corpus.ingestion.opened_vectors import open_generations
 from argot.corpus.store.blobs import Blobs
 from argot.databases import Stores
 from argot.files import write_atomically
@@ -49,7 +49,7 @@ class MovePlace:
         """Where the vectors are kept."""
         store = corpus_store_of(self.home, self.settings, self.stores)
         try:
-            found = generations_of(self.home, self.settings, store.database)
+            found = open_generations(self.home, self.settings, store.database)
             try:
                 yield found
             finally:

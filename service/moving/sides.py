@@ -9,12 +9,12 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, cast
 
-from argot.corpus.keyword.keyword_index import keyword_index_of
+from argot.corpus.keyword.keyword_index import choose_keyword_index
 from argot.databases import Connection
 from argot.jargon_db.glossary import Glossary
 from argot.service.moving.moved_rows import quoted
 from argot.service.moving.moved_stores import MovedStore, moved_tables
-from argot.sqlite import damage_named, one_state, open_connection, open_database, transaction
+from argot.sqlite import convert_sqlite_errors, one_state, open_connection, open_database, transaction
 
 if TYPE_CHECKING:
     from argot.postgresql import PostgresqlStores
@@ -116,7 +116,7 @@ class FolderSide:
     @contextmanager
     def _opened(self, store: MovedStore, mode: Literal["ro", "rw"] = "rw") -> Iterator[sqlite3.Connection]:
         path = self._path(store)
-        with damage_named(path), closing(open_connection(path, mode=mode)) as connection:
+        with convert_sqlite_errors(path), closing(open_connection(path, mode=mode)) as connection:
             yield connection
 
 
@@ -186,4 +186,4 @@ def _rebuild_search(glossary: Glossary) -> None:
 def _rebuild_keywords(side: Side, store: MovedStore) -> None:
     if store.name == "corpus":
         with side.writing(store) as connection:
-            keyword_index_of(connection).rebuild(connection)
+            choose_keyword_index(connection).rebuild(connection)

@@ -5,7 +5,7 @@ What is there already is not read again, so that a killed copy goes on where it 
 
 from __future__ import annotations
 
-from argot.corpus.index.soundness import expected_vectors, vector_faults
+from argot.corpus.index.soundness import find_vector_faults, read_expected_vectors
 from argot.corpus.index.vector_index import VectorIndex
 from argot.databases import Connection
 from argot.errors import DamagedStore
@@ -24,7 +24,7 @@ def copy_vectors(connection: Connection, here: VectorIndex, there: VectorIndex, 
     Raises:
         DamagedStore: some are missing where they come from.
     """
-    wanted = {name: sorted(ids) for name, ids in expected_vectors(connection, there).items()}
+    wanted = {name: sorted(ids) for name, ids in read_expected_vectors(connection, there).items()}
     for collection in there.counts():  # of a move that was cut off, and removed since
         there.delete(collection, sorted(set(there.ids(collection)) - set(wanted.get(collection, ()))))
     for collection, ids in wanted.items():
@@ -35,7 +35,7 @@ def copy_vectors(connection: Connection, here: VectorIndex, there: VectorIndex, 
             batch = left[start : start + AT_ONCE]
             vectors = here.get(collection, batch)
             if len(vectors) < len(batch):
-                raise here.damaged(f"{len(batch) - len(vectors)} vectors of {collection} are missing")
+                raise here.build_damage_error(f"{len(batch) - len(vectors)} vectors of {collection} are missing")
             there.upsert(collection, vectors)
             told(WHAT, len(batch))
 
@@ -48,5 +48,5 @@ def compare_vectors(connection: Connection, there: VectorIndex) -> None:
     """
     # A graph is another one each time it is made, and among many vectors that are nearly alike it may miss some: what
     # `argot doctor` looks for, and no fault of the copy.
-    for fault in vector_faults(connection, there, searched=False):
+    for fault in find_vector_faults(connection, there, searched=False):
         raise DamagedStore(f"The vectors were not copied as they are: {fault}. Move them anew, with --reindex.")

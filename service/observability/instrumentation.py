@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from pydantic import SecretStr
 
 from argot.clock import timestamp
-from argot.errors import ArgotError, Conflict, InvalidInput, InvalidSettings, Later, NotAllowed, NotFound
+from argot.errors import ArgotError, Conflict, InvalidInput, InvalidSettings, NotAllowed, NotFound, RetryLater
 from argot.results import AskResult
 
 logger = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ def watch(listeners: Iterable[Listener], name: str, parameters: Mapping[str, Any
         outcome = watched.status
     except ArgotError as error:
         # Being asked to come back later is no error.
-        outcome = "refused" if isinstance(error, Later) else "error"
+        outcome = "refused" if isinstance(error, RetryLater) else "error"
         watched.error, watched.asked_amiss = type(error).__name__, isinstance(error, ASKED_AMISS)
         raise
     except Exception as error:

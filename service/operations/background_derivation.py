@@ -16,7 +16,7 @@ from typing import Any
 from argot.clock import utc_now
 from argot.corpus.corpus import Corpus
 from argot.corpus.ingestion import derivation
-from argot.corpus.ingestion.derivation import RULES, Made, Recipe, Task
+from argot.corpus.ingestion.derivation import RULES_MODEL, DerivationTask, DerivedBatch, Recipe
 from argot.corpus.ingestion.derivation_states import DerivationStates
 from argot.errors import ArgotError, Conflict, ModelUnavailable, VectorsUnavailable
 from argot.service.identity.people import local_principal
@@ -187,10 +187,10 @@ class ByRules:
     """Triples by rules, for where there is no language model."""
 
     def recipe(self, kind: DerivableKind) -> Recipe:
-        return Recipe(kind, ExtractiveDeriver.name, RULES)
+        return Recipe(kind, ExtractiveDeriver.name, RULES_MODEL)
 
-    async def make(self, kind: DerivableKind, passages: Sequence[Passage], previous: str = "") -> Made:
-        return Made(self.recipe(kind), passages, triples=await ExtractiveDeriver().triples(passages))
+    async def make(self, kind: DerivableKind, passages: Sequence[Passage], previous: str = "") -> DerivedBatch:
+        return DerivedBatch(self.recipe(kind), passages, triples=await ExtractiveDeriver().triples(passages))
 
 
 async def _is_spent(kb: KnowledgeBase, states: DerivationStates) -> bool:
@@ -198,7 +198,7 @@ async def _is_spent(kb: KnowledgeBase, states: DerivationStates) -> bool:
     # Rules cost nothing.
     if not limit or kb.model_server is None:
         return False
-    return (await kb.blocking(states.spent, budget_day(utc_now()))).calls >= limit
+    return (await kb.blocking(states.read_spending, budget_day(utc_now()))).calls >= limit
 
 
 @dataclass
@@ -234,19 +234,19 @@ class _Unasked:
         await kb.blocking(self.states.note, self.document, self.wanted, recipes, self.failures, utc_now())
         return True
 
-    def _tasks(self, recipes: Sequence[Recipe]) -> list[Task]:
-        return derivation.to_do(self.corpus.store.database.connection(), self.document, recipes, renew=False)
+    def _tasks(self, recipes: Sequence[Recipe]) -> list[DerivationTask]:
+        return derivation.list_tasks(self.corpus.store.database.connection(), self.document, recipes, renew=False)
 
     async def _is_spent(self) -> bool:
         return await _is_spent(self.kb, self.states)
 
-    async def _do(self, tasks: Sequence[Task]) -> None:
+    async def _do(self, tasks: Sequence[DerivationTask]) -> None:
         made = [one for task in tasks if (one := await self._made(task)) is not None]
         if made:
             async with self.kb.writing:
                 await to_the_end(self.kb, self._keep, made)
 
-    async def _made(self, task: Task) -> Made | None:
+    async def _made(self, task: DerivationTask) -> DerivedBatch | None:
         if await self.kb.blocking(self._is_done, task):
             return None
         try:
@@ -264,10 +264,10 @@ class _Unasked:
         self.in_a_row = 0
         return made
 
-    def _is_done(self, task: Task) -> bool:
+    def _is_done(self, task: DerivationTask) -> bool:
         return derivation.is_done(self.corpus.store.database.connection(), task)
 
-    def _keep(self, made: Sequence[Made]) -> None:
+    def _keep(self, made: Sequence[DerivedBatch]) -> None:
         with self.corpus.changing() as parts:
             derivation.keep(parts, made)
 
@@ -278,4 +278,4 @@ class _Unasked:
         if isinstance(self.maker, ModelDeriver) and (spent := self.maker.spent).calls:
             self.maker.spent = Usage()
             tokens = spent.prompt_tokens + spent.completion_tokens
-            await self.kb.blocking(self.states.spend, budget_day(utc_now()), spent.calls, tokens)
+            await self.kb.blocking(self.states.record_spending, budget_day(utc_now()), spent.calls, tokens)

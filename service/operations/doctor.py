@@ -13,7 +13,7 @@ from argot.errors import ArgotError, DamagedStore, InvalidSettings, KnowledgeBas
 from argot.learn.run_folder import RUN_KINDS, damaged_runs, run_folders
 from argot.profile import PROFILES
 from argot.profile_files import SavedProfiles
-from argot.remedies import init_command, reindex_command, shell_quoted
+from argot.remedies import init_command, quote_shell, reindex_command
 from argot.service.knowledge_base import finish_cut_off
 from argot.service.maintenance.findings import Finding, attempt, bad, good
 from argot.service.maintenance.process_checks import EMBEDDER, findings_of_process
@@ -101,14 +101,14 @@ def _adopted(home: Path, settings: Settings) -> Iterator[Finding]:
     try:
         adopted = read_adopted(home)
     except DamagedStore as error:
-        yield bad("adopted models", str(error), f"mv {shell_quoted(home / FILE)} {shell_quoted(home / FILE)}.damaged")
+        yield bad("adopted models", str(error), f"mv {quote_shell(home / FILE)} {quote_shell(home / FILE)}.damaged")
         return
     if (folder := home / LEARNING_FOLDER).is_dir():
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
         yield good("trainings", f"{len(run_folders(home / RUNS))} with their models, {size / 1e6:.1f} MB in {folder}")
     for run in damaged_runs(home / RUNS):
         remedy = (
-            f"mend the file, or: mv {shell_quoted(run.path)} {shell_quoted(run.path.with_name(f'.damaged-{run.id}'))}"
+            f"mend the file, or: mv {quote_shell(run.path)} {quote_shell(run.path.with_name(f'.damaged-{run.id}'))}"
         )
         yield bad(f"training {run.id}", run.fault, remedy)
     for kind in RUN_KINDS:
@@ -151,11 +151,11 @@ def _profiles(home: Path) -> Iterator[Finding]:
     names = saved.names()
     for name in names:
         try:
-            saved.named(name)
+            saved.find(name)
         except InvalidSettings as error:
-            remedy = f"mend the file, or: argot profile remove {name} --home {shell_quoted(home)}"
+            remedy = f"mend the file, or: argot profile remove {name} --home {quote_shell(home)}"
             yield bad(f"profile {name}", str(error), remedy)
-    for path in saved.passed_over():
+    for path in saved.list_ignored():
         reason = "a built-in profile has its name" if path.stem in PROFILES else "no profile can have its name"
         remedy = "give the file another name, of small letters, digits and hyphens, e.g. lab-notes.toml"
         yield bad(f"profile {path.stem}", f"{path} is never read: {reason}", remedy)

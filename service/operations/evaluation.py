@@ -362,11 +362,11 @@ def disambiguate(
     Raises:
         InvalidInput: a file cannot be read, or is malformed.
     """
-    from argot.corpus.embedding.embedder import embedder_for
+    from argot.corpus.embedding.embedder import load_embedder
 
     data, senses = load_sentences(path), load_dictionary(dictionary)
     more = [sentence for one in beside for sentence in load_text(one)]
-    report = evaluate_disambiguate(path.name, data, senses, more, embedder_for(settings), progress)
+    report = evaluate_disambiguate(path.name, data, senses, more, load_embedder(settings), progress)
     return report.as_json(), disambiguate_tables(report)
 
 

@@ -10,7 +10,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import get_args
 
-from argot.corpus.store.revision_reads import underived_kinds
+from argot.corpus.store.revision_reads import list_underived_kinds
 from argot.errors import InvalidInput
 from argot.evaluate.quiz_data import read_contexts
 from argot.evaluate.temporary_base import TemporaryBase
@@ -73,7 +73,7 @@ def require_derived(base: TemporaryBase, profile: Profile) -> None:
     if not profile.search_derived:
         return
     kinds = profile.derived_kinds
-    missing = underived_kinds(base.corpus.store, kinds)
+    missing = list_underived_kinds(base.corpus.store, kinds)
     # All kinds, as in the default, asks for whatever there is.
     some = set(kinds) == set(get_args(DerivedKind)) and (profile.search_passages or len(missing) < len(kinds))
     if missing and not some:
@@ -108,9 +108,9 @@ def sample_folder() -> Iterator[Path]:
 
 def add_folder(base: TemporaryBase, folder: Path, progress: Callable[[str, int, int], None]) -> None:
     """Documents, contexts and glossary of a quiz folder or of the samples, which are laid out alike."""
-    from argot.corpus.corpus import sources_in
+    from argot.corpus.corpus import list_sources
 
-    base.add(sources_in([folder / "documents"]), progress)
+    base.add(list_sources([folder / "documents"]), progress)
     add_glossary(base, folder)
 
 

@@ -11,7 +11,7 @@ import asyncio
 import logging
 from datetime import datetime, timedelta
 
-from argot.clock import utc_now, utc_text
+from argot.clock import format_utc, utc_now
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.erasing import erase_documents
 from argot.service.maintenance.scrubbing import scrubbed
@@ -45,7 +45,7 @@ async def erase_old(kb: KnowledgeBase, now: datetime | None = None) -> dict[str,
     erased = {"threads": 0, "questions": 0}
     if not days:
         return erased
-    before = utc_text((now or utc_now()) - timedelta(days=days))
+    before = format_utc((now or utc_now()) - timedelta(days=days))
     threads = await kb.threads()
     # One by one, each with its files, checkpoints and notices, as if its owner had deleted it.
     for thread in await threads.unused_since(before):
@@ -64,10 +64,10 @@ async def erase_old_removed(kb: KnowledgeBase, now: datetime | None = None) -> i
     """Erase the documents that were removed longer ago than the setting says, and those whose erasure was cut off; how
     many there were.
     """
-    from argot.corpus.store.dustbin import removed_before
+    from argot.corpus.store.dustbin import list_removed_before
 
-    before = utc_text((now or utc_now()) - timedelta(days=kb.settings.keep_removed_days), "seconds")
-    found = await kb.blocking(removed_before, kb.document_store, before)
+    before = format_utc((now or utc_now()) - timedelta(days=kb.settings.keep_removed_days), "seconds")
+    found = await kb.blocking(list_removed_before, kb.document_store, before)
     if found:
         await erase_documents(kb, found)
         logger.info("removed documents erased", extra={"fields": {"documents": len(found)}})

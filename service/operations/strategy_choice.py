@@ -18,7 +18,7 @@ from argot.evaluate.retrieval_suite import document_identifier, sources_of
 from argot.evaluate.strategy_suite import Searched, StrategyReport, evaluate_strategies
 from argot.evaluate.strategy_tables import strategy_tables
 from argot.evaluate.temporary_base import EVALUATOR, TemporaryBase
-from argot.profile import Profile, changed_profile
+from argot.profile import Profile, change_profile
 from argot.profile_files import SavedProfiles
 from argot.service.operations.evaluation_bases import add_glossary_file, measured_base
 from argot.service.storage.home_folder import require
@@ -81,7 +81,7 @@ def _kept(keeper: SavedProfiles, name: str, profile: Profile, report: StrategyRe
     if not report.better:
         return Table("Profile", ["", ""], [["saved", "no: nothing is better than the present one beyond doubt"]])
     about = f"Chosen on {report.questions} questions of {report.name} by {report.measure}: {report.chosen}."
-    chosen = changed_profile(profile, report.switches).model_copy(update={"about": about[:500]})
+    chosen = change_profile(profile, report.switches).model_copy(update={"about": about[:500]})
     keeper.save(name, chosen)
     told["saved"] = name
     return Table("Profile", ["", ""], [["saved", name], ["use it", f"argot ask --profile {name}"]])

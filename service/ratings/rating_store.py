@@ -78,7 +78,7 @@ class RatingStore:
 
     def __init__(self, stores: Stores) -> None:
         self.database = stores.open("ratings", MIGRATIONS)
-        lowered = self.database.dialect.lowered
+        lowered = self.database.dialect.lower_ascii
         self._of_name = f"SELECT * FROM studies WHERE {lowered('name')} = {lowered('?')}"  # noqa: S608
 
     def close(self) -> None:

@@ -79,7 +79,7 @@ class SharedService:
         """
         loop = asyncio.get_running_loop()
         try:
-            async with asyncio.timeout(GONE_SECONDS if self.listener.gone else LOOK_UP_SECONDS):
+            async with asyncio.timeout(GONE_SECONDS if self.listener.is_gone else LOOK_UP_SECONDS):
                 return await loop.run_in_executor(self._look_ups, lambda: function(*args, **kwargs))
         except TimeoutError as error:
             raise StoreUnavailable(f"{self.name} cannot be used: it does not answer. {START}.", START) from error
@@ -146,7 +146,7 @@ class SharedService:
             pause: the longest between two tries, in seconds.
         """
         loop = asyncio.get_running_loop()
-        hold = Hold(lambda: self.run(self.locks.still_held, held))
+        hold = Hold(lambda: self.run(self.locks.check_held, held))
 
         def told() -> None:
             call_in(loop, lambda: hold.end(lost))

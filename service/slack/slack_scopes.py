@@ -93,7 +93,7 @@ async def news(kb: KnowledgeBase) -> AsyncIterator[tuple[SlackThread, TermNews]]
     """What there is to tell in Slack's threads: terms asked for there that have a meaning now. Each is given once."""
     store = kb.people.slack
     for owner in await kb.blocking(store.owners):
-        untold = {miss.thread for miss in await kb.blocking(kb.glossary.misses.untold, owner)}
+        untold = {miss.thread for miss in await kb.blocking(kb.glossary.misses.list_untold, owner)}
         held = await kb.blocking(store.threads_of, owner) if untold else {}
         for thread in sorted(untold & held.keys()):
             principal = await kb.blocking(_owner_now, kb, held[thread])

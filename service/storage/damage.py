@@ -10,11 +10,11 @@ from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 from argot.databases import Stores
-from argot.disk_space import is_no_room, no_room_error
+from argot.disk_space import build_no_room_error, is_no_room
 from argot.errors import ArgotError, StoreUnavailable
-from argot.remedies import damaged_store, remedy_for
+from argot.remedies import build_damage_error, find_remedy
 from argot.service.storage import home_folder as layout
-from argot.sqlite import check_every_page, damage_named, is_own_fault, open_connection, opening
+from argot.sqlite import check_every_page, convert_open_errors, convert_sqlite_errors, is_own_fault, open_connection
 
 logger = logging.getLogger(__name__)
 
@@ -38,13 +38,13 @@ def check_database(path: Path, *, thoroughly: bool = False) -> None:
     """
     # Only a store that was noted can be missing: the others are made when they are first needed.
     if not path.exists() and path.name in layout.noted_stores(path.parent):
-        raise damaged_store(path, "it is missing")
+        raise build_damage_error(path, "it is missing")
     if not path.exists() or (path.name == layout.CORPUS and path.stat().st_size == 0):
         return
     if path.stat().st_size < LEAST_BYTES:
-        raise damaged_store(path, f"{path.stat().st_size} bytes")
+        raise build_damage_error(path, f"{path.stat().st_size} bytes")
     # Opened for writing: only so is the log of a killed process taken in.
-    with opening(path), closing(open_connection(path)) as connection:
+    with convert_open_errors(path), closing(open_connection(path)) as connection:
         _check_open(connection, path, thoroughly=thoroughly)
 
 
@@ -54,10 +54,10 @@ def _check_open(connection: sqlite3.Connection, path: Path, *, thoroughly: bool)
     pages, page_size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
     size = path.stat().st_size
     if size < pages * page_size:
-        raise damaged_store(path, f"{size} bytes, {pages * page_size} expected")
+        raise build_damage_error(path, f"{size} bytes, {pages * page_size} expected")
     # corpus.db checks its own tables when it opens.
     if not tables and path.name != layout.CORPUS:
-        raise damaged_store(path, "it holds no table")
+        raise build_damage_error(path, "it holds no table")
     if thoroughly or size <= SMALL_BYTES:
         check_every_page(connection, path)
 
@@ -70,14 +70,14 @@ def store_at_fault(home: Path, error: sqlite3.DatabaseError) -> ArgotError | Non
     if is_own_fault(error):
         return None
     if is_no_room(error):
-        return no_room_error(f"A store in {home}", error)
+        return build_no_room_error(f"A store in {home}", error)
     try:
         # Thoroughly, whatever that takes: the page at fault may be in a large store.
         for name in layout.DATABASES:
             check_database(home / name, thoroughly=True)
     except ArgotError as found:
         return found
-    remedy = remedy_for(error)
+    remedy = find_remedy(error)
     told = remedy or "See which with: argot doctor"
     return StoreUnavailable(f"A store in {home} cannot be used: {error}. {told}, and try again.", remedy or "")
 
@@ -105,7 +105,7 @@ async def name_store_faults(home: Path) -> AsyncIterator[None]:
         if not is_no_room(error):
             raise
         logger.error("no room to write: %s", error)
-        raise no_room_error(error.filename or home, error.strerror) from error
+        raise build_no_room_error(error.filename or home, error.strerror) from error
 
 
 def require_readable(home: Path, stores: Stores) -> None:
@@ -118,5 +118,8 @@ def require_readable(home: Path, stores: Stores) -> None:
     for path in (home / name for name in layout.DATABASES):
         if path.exists():
             # On a new connection: one that is open already may go on from its cache.
-            with damage_named(path), closing(open_connection(path, mode="ro", timeout=PROBE_SECONDS)) as connection:
+            with (
+                convert_sqlite_errors(path),
+                closing(open_connection(path, mode="ro", timeout=PROBE_SECONDS)) as connection,
+            ):
                 connection.execute("SELECT count(*) FROM sqlite_master").fetchone()

@@ -12,7 +12,7 @@ from argot.clock import timestamp
 from argot.errors import DamagedStore, InvalidInput, NotFound
 from argot.files import write_atomically
 from argot.profile_files import FOLDER
-from argot.remedies import UPDATE, init_command, restore_command, shell_quoted
+from argot.remedies import UPDATE, init_command, quote_shell, restore_command
 
 MARKER = "knowledge_base.json"
 FORMAT = 1
@@ -147,7 +147,7 @@ def _check_format(home: Path) -> None:
         found = int(json.loads(marker.read_text(encoding="utf-8"))["format"])
     except (ValueError, KeyError, TypeError) as error:
         raise DamagedStore(
-            f"{marker} cannot be read. It holds nothing else: mend it with: rm {shell_quoted(marker)}"
+            f"{marker} cannot be read. It holds nothing else: mend it with: rm {quote_shell(marker)}"
         ) from error
     if found > FORMAT:
         raise DamagedStore(f"{home} has format {found}, this Argot knows {FORMAT}. {UPDATE}")

@@ -91,9 +91,9 @@ def blobs_of(home: Path, settings: Settings, stores: Stores) -> Blobs:
     if not settings.store:
         return FolderBlobs(home / layout.BLOBS)
     if settings.blob_url:
-        from argot.corpus.store.filesystem_blobs import blobs_at
+        from argot.corpus.store.filesystem_blobs import open_blobs
 
-        return blobs_at(settings.blob_url)
+        return open_blobs(settings.blob_url)
     from argot.corpus.store.database_blobs import DatabaseBlobs
 
     return DatabaseBlobs(stores)

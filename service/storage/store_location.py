@@ -6,7 +6,7 @@ from pathlib import Path
 
 from argot.databases import Stores
 from argot.errors import InvalidSettings, NotFound
-from argot.remedies import init_command, shell_quoted
+from argot.remedies import init_command, quote_shell
 from argot.service.storage import home_folder as layout
 
 _STORES = (*(Path(name).stem for name in layout.DATABASES), "files")
@@ -29,7 +29,7 @@ def place_home(home: Path, stores: Stores, place: str, *, create: bool) -> None:
         if own:
             raise InvalidSettings(
                 f"The knowledge base lies in {home} ('{own[0]}'), and {place}, which the setting 'store' names, holds "
-                f"none. Carry it over with: argot move --to postgresql://... --home {shell_quoted(home)}; leave "
+                f"none. Carry it over with: argot move --to postgresql://... --home {quote_shell(home)}; leave "
                 "'store' empty to go on with the folder; or give an empty folder as --home."
             )
         if not create:

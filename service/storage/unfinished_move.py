@@ -14,7 +14,7 @@ from pathlib import Path
 from argot.databases import StoreMigration, Stores
 from argot.errors import DamagedStore, StoreUnavailable
 from argot.files import write_atomically
-from argot.remedies import shell_quoted
+from argot.remedies import quote_shell
 from argot.sqlite_database import SqliteStores
 
 FILE = ".moving"
@@ -87,7 +87,7 @@ def refuse_unfinished(home: Path, stores: Stores, name: str) -> None:
         StoreUnavailable: a move to here is not done.
     """
     if move := unfinished_move(home, stores):
-        target = "postgresql://..." if name else shell_quoted(home)
+        target = "postgresql://..." if name else quote_shell(home)
         raise StoreUnavailable(
             f"The knowledge base in {name or home} is not whole: it is being moved there from {move.source}, since "
             f"{move.started}. Go on with: argot move --to {target} (with ARGOT_STORE or --home as then); or empty it, "

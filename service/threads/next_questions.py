@@ -71,7 +71,7 @@ def _candidates(run: RunContext, last: AskResult) -> Iterator[_Candidate]:
 
 def _derived(run: RunContext, passages: Sequence[str], last: AskResult) -> Iterator[_Candidate]:
     told = set(content_stems(f"{last.question} {last.stand_alone_question}"))
-    for text in run.corpus.store.questions_of(run.principal, passages):
+    for text in run.corpus.store.list_questions(run.principal, passages):
         words = set(content_stems(text.text))
         # Mostly the same words: it was asked already.
         if words and len(words & told) < 0.7 * len(words) and text.text.rstrip().endswith("?"):

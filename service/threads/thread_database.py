@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from argot.databases import SQLITE, Connection, Database, Dialect, StoreMigration, Stores
-from argot.sqlite import damage_named, open_connection, open_database
+from argot.sqlite import convert_sqlite_errors, open_connection, open_database
 from argot.sqlite_database import SqliteStores
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ async def _open_sqlite(path: Path, migrations: Sequence[StoreMigration]) -> Sqli
     connection = await aiosqlite.Connection(lambda: open_connection(path, synchronous="NORMAL"), _ROWS_AT_ONCE)
     saver = TurnSaver(connection, serde=checkpoint_serializer())
     try:
-        with damage_named(path):
+        with convert_sqlite_errors(path):
             await saver.setup()
     except BaseException:
         await connection.close()
@@ -112,13 +112,13 @@ class SqliteThreadDatabase:
         self.path = path
 
     async def rows(self, sql: str, parameters: Sequence[Any]) -> list[Any]:
-        with damage_named(self.path):
+        with convert_sqlite_errors(self.path):
             async with self.saver.lock:
                 return list(await self.saver.conn.execute_fetchall(sql, parameters))
 
     async def write(self, sql: str, parameters: Sequence[Any]) -> None:
         connection = self.saver.conn
-        with damage_named(self.path):
+        with convert_sqlite_errors(self.path):
             async with self.saver.lock:
                 # Left by a write whose asker went away: it would hold the lock on the file.
                 if connection.in_transaction:
@@ -132,7 +132,7 @@ class SqliteThreadDatabase:
                     await connection.execute("PRAGMA synchronous = NORMAL")
 
     async def note(self, sql: str, values: Mapping[str, Any]) -> None:
-        with damage_named(self.path):
+        with convert_sqlite_errors(self.path):
             async with self.saver.lock:
                 if self.saver.conn.in_transaction:
                     await self.saver.conn.rollback()
@@ -140,7 +140,7 @@ class SqliteThreadDatabase:
 
     @contextmanager
     def reader(self) -> Iterator[Connection]:
-        with damage_named(self.path), closing(open_connection(self.path, mode="ro")) as connection:
+        with convert_sqlite_errors(self.path), closing(open_connection(self.path, mode="ro")) as connection:
             yield connection
 
     async def forget_channels(self, thread: str, versions: Sequence[tuple[str, str]]) -> None:

@@ -6,7 +6,7 @@ import base64
 import json
 from typing import Any
 
-from argot.errors import ArgotError, Later, error_named
+from argot.errors import ArgotError, RetryLater, rebuild_error
 from argot.service.usecases.usecase_registry import Event
 
 MAX_LINE = 256 * 1024 * 1024
@@ -37,13 +37,13 @@ def decode(line: bytes) -> Event:
 
 
 def error_event(error: ArgotError) -> Event:
-    wait = {"wait": error.wait} if isinstance(error, Later) else {}
+    wait = {"wait": error.wait} if isinstance(error, RetryLater) else {}
     return {"kind": "error", "type": type(error).__name__, "message": str(error), **wait}
 
 
 def error_of(event: Event) -> ArgotError:
     """The error of an event, of its own class again and with its own message."""
-    error = error_named(str(event.get("type")), str(event.get("message")))
-    if isinstance(error, Later) and isinstance(event.get("wait"), int):
+    error = rebuild_error(str(event.get("type")), str(event.get("message")))
+    if isinstance(error, RetryLater) and isinstance(event.get("wait"), int):
         error.wait = event["wait"]
     return error

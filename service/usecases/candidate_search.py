@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from argot.corpus.embedding.embedder import embedder_for
+from argot.corpus.embedding.embedder import load_embedder
 from argot.errors import Conflict, InvalidInput
 from argot.learn.run_folder import RunFolder
 from argot.protocols import Embedder
@@ -72,13 +72,13 @@ def _side_by_side(kb: KnowledgeBase, principal: Principal, question: str, run: R
     if not question:
         raise InvalidInput("There is no question. Type one.")
     require_safe_model(run.model)
-    profile = kb.profiles.named(kb.settings.profile)
+    profile = kb.profiles.find(kb.settings.profile)
     query = WeightedQuery(question)
     hits = hybrid_search(kb.corpus, principal, [query], profile)[:FOUND]
     kind = run.request.kind
     candidate = kb.settings.model_copy(update={kind: str(run.model)})
     if kind == "embedder":
-        present, other = (_by_meaning(one, question, hits) for one in (kb.corpus.embedder, embedder_for(candidate)))
+        present, other = (_by_meaning(one, question, hits) for one in (kb.corpus.embedder, load_embedder(candidate)))
     else:
         present, other = (rerank([query], hits, choose_scorer(one), profile) for one in (kb.settings, candidate))
     return SideBySide(run.id, run.request.name, len(hits), _ranked(present, other), _ranked(other, present))

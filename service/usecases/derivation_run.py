@@ -17,7 +17,7 @@ from argot.types import DerivableKind, Document, Passage, Principal
 
 if TYPE_CHECKING:
     from argot.corpus.corpus import Corpus
-    from argot.corpus.ingestion.derivation import Made, Recipe, Task
+    from argot.corpus.ingestion.derivation import DerivationTask, DerivedBatch, Recipe
     from argot.tools.llm.deriver import ModelDeriver
 
 P = ParamSpec("P")
@@ -64,7 +64,7 @@ class Making(Protocol):
 
     def recipe(self, kind: DerivableKind) -> Recipe: ...
 
-    async def make(self, kind: DerivableKind, passages: Sequence[Passage], previous: str = "") -> Made: ...
+    async def make(self, kind: DerivableKind, passages: Sequence[Passage], previous: str = "") -> DerivedBatch: ...
 
 
 def deriving_turn(kb: KnowledgeBase) -> asyncio.Lock:
@@ -72,14 +72,16 @@ def deriving_turn(kb: KnowledgeBase) -> asyncio.Lock:
     return _turns.setdefault(kb, asyncio.Lock())
 
 
-def jobs_of(corpus: Corpus, documents: Sequence[Document], recipes: Sequence[Recipe], renew: bool) -> list[list[Task]]:
+def jobs_of(
+    corpus: Corpus, documents: Sequence[Document], recipes: Sequence[Recipe], renew: bool
+) -> list[list[DerivationTask]]:
     """What is to be done, document by document. The tasks of one job are done in order, jobs side by side."""
-    from argot.corpus.ingestion.derivation import to_do
+    from argot.corpus.ingestion.derivation import list_tasks
 
     connection = corpus.store.database.connection()
-    jobs: list[list[Task]] = []
+    jobs: list[list[DerivationTask]] = []
     for document in documents:
-        tasks = to_do(connection, document.id, recipes, renew=renew)
+        tasks = list_tasks(connection, document.id, recipes, renew=renew)
         # Each summary builds on the one before it.
         if chain := [task for task in tasks if task.recipe.kind == "summary"]:
             jobs.append(chain)
@@ -87,7 +89,9 @@ def jobs_of(corpus: Corpus, documents: Sequence[Document], recipes: Sequence[Rec
     return jobs
 
 
-async def made_of(kb: KnowledgeBase, corpus: Corpus, principal: Principal, deriver: Making, task: Task) -> Made | None:
+async def made_of(
+    kb: KnowledgeBase, corpus: Corpus, principal: Principal, deriver: Making, task: DerivationTask
+) -> DerivedBatch | None:
     """What comes of one task; None where its passages are gone by now, or not to be read any more.
 
     Raises:
@@ -105,9 +109,9 @@ async def made_of(kb: KnowledgeBase, corpus: Corpus, principal: Principal, deriv
 
 
 def _previous(corpus: Corpus, passage: Passage) -> str:
-    from argot.corpus.ingestion.derivation import previous_summary
+    from argot.corpus.ingestion.derivation import read_previous_summary
 
-    return previous_summary(corpus.store.database.connection(), passage)
+    return read_previous_summary(corpus.store.database.connection(), passage)
 
 
 class DerivationRun:
@@ -119,7 +123,7 @@ class DerivationRun:
         corpus: Corpus,
         principal: Principal,
         deriver: ModelDeriver,
-        jobs: Sequence[Sequence[Task]],
+        jobs: Sequence[Sequence[DerivationTask]],
         *,
         names: dict[str, str],
     ) -> None:
@@ -132,7 +136,7 @@ class DerivationRun:
         self._total = sum(len(task.passages) for job in jobs for task in job)
         self._done = 0
         self._in_a_row = 0
-        self._waiting: list[Made] = []
+        self._waiting: list[DerivedBatch] = []
         self._told: asyncio.Queue[Event | None] = asyncio.Queue()
         self._counts = {"made": 0, "texts": 0, "triples": 0, "failed": 0}
         self._problems: list[DeriveProblem] = []
@@ -191,7 +195,7 @@ class DerivationRun:
                 self._done += len(task.passages)
                 self._told.put_nowait(self._progress(self._names[task.document]))
 
-    async def _do(self, task: Task) -> None:
+    async def _do(self, task: DerivationTask) -> None:
         try:
             made = await made_of(self._kb, self._corpus, self._principal, self._deriver, task)
         except ModelUnavailable as error:
@@ -205,7 +209,7 @@ class DerivationRun:
         self._counts["texts"] += len(made.texts)
         self._counts["triples"] += len(made.triples)
 
-    def _failed(self, task: Task, error: ModelUnavailable) -> None:
+    def _failed(self, task: DerivationTask, error: ModelUnavailable) -> None:
         """
         Raises:
             ModelUnavailable: it is the server that fails, not the one passage.
@@ -223,7 +227,7 @@ class DerivationRun:
         if self._in_a_row >= FAILURES_IN_A_ROW:
             raise error
 
-    async def _store(self, made: Made) -> None:
+    async def _store(self, made: DerivedBatch) -> None:
         """Store what was made; it is on the disk when this returns. Whoever gets the lock writes for all who wait."""
         from argot.corpus.ingestion import derivation
 

@@ -22,7 +22,7 @@ from argot.service.usecases.usecase_registry import Event, Finished, Text, useca
 from argot.types import DerivableKind, Document, Principal
 
 if TYPE_CHECKING:
-    from argot.corpus.ingestion.derivation import Recipe, Stock
+    from argot.corpus.ingestion.derivation import DerivedStock, Recipe
 
 __all__ = ["DeriveReport"]
 
@@ -121,13 +121,13 @@ async def derived_list(kb: KnowledgeBase, principal: Principal) -> DerivedList:
     `rows` hold the numbers of documents, of passages it was made of, and of texts; `outdated`: by a former prompt.
     Triples that came with the documents have neither prompt nor model, and name no passages.
     """
-    from argot.corpus.ingestion.derivation import RULES, stock
+    from argot.corpus.ingestion.derivation import RULES_MODEL, read_stock
     from argot.tools.llm.deriver import name_prompts
 
     store = kb.document_store
     readable = {document.id: document for document in await kb.blocking(store.documents, principal)}
-    held: defaultdict[Recipe, list[Stock]] = defaultdict(list)
-    for one in await kb.blocking(lambda: stock(store.database.connection())):
+    held: defaultdict[Recipe, list[DerivedStock]] = defaultdict(list)
+    for one in await kb.blocking(lambda: read_stock(store.database.connection())):
         if one.document in readable:
             held[one.recipe].append(one)
     rows = [
@@ -139,7 +139,7 @@ async def derived_list(kb: KnowledgeBase, principal: Principal) -> DerivedList:
             passages=sum(one.passages for one in found),
             texts=sum(one.texts for one in found),
             # What came with a document has no prompt, and neither that nor what rules made can be outdated.
-            outdated=bool(recipe.prompt) and recipe.model != RULES and recipe.prompt != name_prompts(recipe.kind),
+            outdated=bool(recipe.prompt) and recipe.model != RULES_MODEL and recipe.prompt != name_prompts(recipe.kind),
         )
         for recipe, found in held.items()
     ]

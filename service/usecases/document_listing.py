@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from argot.corpus.store.near_duplicates import NearDuplicate, near_duplicates
+from argot.corpus.store.near_duplicates import NearDuplicate, find_near_duplicates
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.moments import Moment
 from argot.service.usecases.usecase_registry import Count, ParameterGroup, Text, usecase
@@ -85,7 +85,7 @@ async def document_near(kb: KnowledgeBase, principal: Principal, *, document: Te
     """
     store = kb.document_store
     of = await kb.blocking(store.document, principal, document) if document else None
-    return await kb.blocking(near_duplicates, store, principal, of)
+    return await kb.blocking(find_near_duplicates, store, principal, of)
 
 
 def _found(
@@ -123,14 +123,14 @@ def _is_wanted(one: Document, wanted: DocumentFilter) -> bool:
 
 
 def _in_state(kb: KnowledgeBase, documents: list[Document], state: State | None) -> list[Document]:
-    from argot.corpus.store.revision_reads import with_derived_texts, with_older_revisions
+    from argot.corpus.store.revision_reads import list_derived, list_revised
 
     if state is None:
         return documents
     if state == "incomplete":
         return [one for one in documents if one.warnings]
     if state == "replaced":
-        replaced = with_older_revisions(kb.document_store)
+        replaced = list_revised(kb.document_store)
         return [one for one in documents if one.id in replaced]
-    derived = with_derived_texts(kb.document_store)
+    derived = list_derived(kb.document_store)
     return [one for one in documents if (one.id in derived) == (state == "derived")]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from argot.clock import utc_now, utc_text
+from argot.clock import format_utc, utc_now
 from argot.errors import NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents import PDF, PagePicture, drawn_page
@@ -83,11 +83,11 @@ class DocumentUse:
 @usecase("manager", everywhere=True)
 async def document_use(kb: KnowledgeBase, principal: Principal, *, document: Text) -> DocumentUse:
     """How often answers cited a document (by id, name or URI), and the questions behind them that were shared."""
-    from argot.corpus.store.citation_counts import cited_by_day
+    from argot.corpus.store.citation_counts import count_by_day
 
     found = await kb.blocking(kb.document_store.document, principal, document)
-    days = await kb.blocking(cited_by_day, kb.document_store, found)
-    since = utc_text(utc_now() - timedelta(days=30), "seconds")[:10]
+    days = await kb.blocking(count_by_day, kb.document_store, found)
+    since = format_utc(utc_now() - timedelta(days=30), "seconds")[:10]
     lately = sum(answers for day, answers in days.items() if day >= since)
     shared = await _shared_questions(kb, principal, found)
     return DocumentUse(found, sum(days.values()), lately, next(iter(days), ""), shared)
@@ -127,8 +127,8 @@ async def document_part(
 
     Without `part` the one that a `passage` (id) begins in, else the first one.
     """
-    from argot.corpus.store.document_fields import given_fields
-    from argot.corpus.store.revision_reads import derived_of
+    from argot.corpus.store.document_fields import read_given_fields
+    from argot.corpus.store.revision_reads import read_derived
 
     found, passages = await _passages(kb, principal, document)
     places = _places(passages)
@@ -136,7 +136,7 @@ async def document_part(
     begins = places.get(passage, parts)[:1]
     wanted = begins[0] if part is None and begins else part or 1
     shown = [one for one in passages if wanted in places[one.id]]
-    texts, triples = await kb.blocking(derived_of, kb.document_store, principal, [one.id for one in shown])
+    texts, triples = await kb.blocking(read_derived, kb.document_store, principal, [one.id for one in shown])
     by_passage: dict[str, list[DerivedText]] = defaultdict(list)
     for text in texts:
         for of in text.passage_ids:
@@ -146,7 +146,7 @@ async def document_part(
         for one in shown
     ]
     sections = await _contents(kb, principal, found, passages)
-    given = await kb.blocking(lambda: given_fields(kb.document_store.database.connection(), found.id))
+    given = await kb.blocking(lambda: read_given_fields(kb.document_store.database.connection(), found.id))
     return DocumentPart(found, sections, _is_paged(passages), parts, wanted, read, given)
 
 
@@ -194,12 +194,12 @@ def _places(passages: Sequence[Passage]) -> dict[str, list[int]]:
 
 def _sections(passages: Sequence[Passage], markdown: str) -> list[ContentsEntry]:
     """The headings, each with the passage that it begins in; a heading after all of them goes with the last."""
-    from argot.corpus.chunking.headings import headings_in
+    from argot.corpus.chunking.headings import find_headings
 
     if not passages:
         return []
     places, ends, found = _places(passages), [one.end for one in passages], []
-    for heading in headings_in(markdown):
+    for heading in find_headings(markdown):
         one = passages[min(bisect_right(ends, heading.start), len(passages) - 1)]
         found.append(ContentsEntry(heading.text, heading.depth, one.id, places[one.id][0]))
     return found

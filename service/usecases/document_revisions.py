@@ -83,15 +83,15 @@ def _usable(fields: Mapping[str, Sequence[str]]) -> list[DocumentField]:
     Raises:
         InvalidInput: one of them cannot be kept.
     """
-    from argot.corpus.store.document_fields import usable
+    from argot.corpus.store.document_fields import filter_usable
 
     asked = [DocumentField(name, value) for name, values in fields.items() for value in values]
     for one in asked:
-        if not usable([one]):
+        if not filter_usable([one]):
             raise InvalidInput(
                 f"'{one.name:.60}' cannot be '{one.value:.60}': both need a text, of at most 200 characters."
             )
-    return usable(asked)
+    return filter_usable(asked)
 
 
 @usecase("manager", everywhere=True)
@@ -100,11 +100,11 @@ async def document_reread(kb: KnowledgeBase, principal: Principal, *, document: 
 
     What a language model derived of it is lost, and can be derived again.
     """
-    from argot.corpus.ingestion.stored_source import stored_source
+    from argot.corpus.ingestion.stored_source import load_stored_source
 
     store = (await kb.load()).store
     found = await kb.blocking(store.document, principal, document)
-    source = await kb.blocking(stored_source, store.blobs, found.uri, found.content_hash, found.media_type)
+    source = await kb.blocking(load_stored_source, store.blobs, found.uri, found.content_hash, found.media_type)
     return await put_in(kb, principal, source, renew=True)
 
 
@@ -134,11 +134,11 @@ async def document_replace(
 @usecase("manager", everywhere=True)
 async def document_revisions(kb: KnowledgeBase, principal: Principal, *, document: Text) -> list[Revision]:
     """The revisions of a document (by id, name or URI): the live one, then the former ones, the newest first."""
-    from argot.corpus.store.revision_reads import revisions_of
+    from argot.corpus.store.revision_reads import list_revisions
 
     store = kb.document_store
     found = await kb.blocking(store.document, principal, document)
-    return await kb.blocking(revisions_of, store, found)
+    return await kb.blocking(list_revisions, store, found)
 
 
 @usecase("manager", everywhere=True)
@@ -146,14 +146,14 @@ async def document_bring_back(
     kb: KnowledgeBase, principal: Principal, *, document: Text, revision: Text
 ) -> UploadReport:
     """Make a former revision of a document (by id, name or URI) the live one. The present one is kept behind it."""
-    from argot.corpus.ingestion.stored_source import stored_source
+    from argot.corpus.ingestion.stored_source import load_stored_source
 
     store = (await kb.load()).store
     found = await kb.blocking(store.document, principal, document)
     former = await kb.blocking(_revision, kb, principal, found, revision)
     if former.state == "live":
         raise Conflict(f"Revision '{revision}' is the one that answers already.")
-    source = await kb.blocking(stored_source, store.blobs, found.uri, former.content_hash, former.media_type)
+    source = await kb.blocking(load_stored_source, store.blobs, found.uri, former.content_hash, former.media_type)
     return await put_in(kb, principal, source)
 
 

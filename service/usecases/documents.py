@@ -125,13 +125,13 @@ async def add(
     # First of all: with a mistyped path among them, nothing is added.
     _require_there(paths)
     corpus = await kb.load()
-    from argot.corpus.corpus import sources_in
+    from argot.corpus.corpus import list_sources
 
     counts = dict.fromkeys(COUNTED, 0)
     problems: list[AddProblem] = []
     near: list[AddProblem] = []
     async with kb.adding:
-        sources = sources_in([Path(path) for path in paths], base_uri, follow_links=follow_links)
+        sources = list_sources([Path(path) for path in paths], base_uri, follow_links=follow_links)
         turns = kb.turns()
         ingest = stream(
             lambda: corpus.add(
@@ -277,7 +277,7 @@ async def reindex(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[Even
         async with aclosing(progress_events(work)) as progress:
             async for done, total in progress:
                 yield {"kind": "progress", "done": done, "total": total}
-    yield Finished(ReindexReport(corpus.store.passage_count(principal)))
+    yield Finished(ReindexReport(corpus.store.count_passages(principal)))
 
 
 async def _passage(kb: KnowledgeBase, principal: Principal, passage_id: str) -> tuple[Passage, Document]:

@@ -9,7 +9,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from argot.errors import InvalidInput, RowProblem
-from argot.jargon_db.formats.format_registry import FORMATS, format_named, format_to_write
+from argot.jargon_db.formats.format_registry import FORMATS, choose_written_format, find_format
 from argot.jargon_db.formats.glossary_file import DEFAULT_LANGUAGE, ReadOptions
 from argot.jargon_db.formats.import_export import ImportReport
 from argot.jargon_db.formats.import_preview import ImportPreview
@@ -20,7 +20,7 @@ from argot.service.usecases.usecase_registry import Event, Finished, Text, useca
 from argot.types import Context, Principal, Sense
 
 # For the surfaces, which may not import the glossary's own modules.
-__all__ = ["FORMATS", "ImportReport", "format_named", "format_to_write"]
+__all__ = ["FORMATS", "ImportReport", "choose_written_format", "find_format"]
 
 
 @dataclass(frozen=True, slots=True)

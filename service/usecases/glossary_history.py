@@ -148,10 +148,10 @@ async def glossary_use(
     `weeks`: the ISO weeks, oldest first. `used` and `missed`: each `term` with its `counts` (one a week), their `total`
     and its `growth`: the second half of the weeks less the first. First come the most used, and the most growing.
     """
-    from argot.jargon_db.store.usage import week_of
+    from argot.jargon_db.store.usage import format_week
 
     today = utc_now()
-    named = [week_of(today - timedelta(weeks=ago)) for ago in reversed(range(weeks))]
+    named = [format_week(today - timedelta(weeks=ago)) for ago in reversed(range(weeks))]
     used = await kb.blocking(kb.glossary.usage.by_week, principal, term)
     missed = await kb.blocking(kb.glossary.misses.by_week, principal) if term is None else []
     return GlossaryUse(

@@ -64,13 +64,13 @@ async def insight(
 def _insight(kb: KnowledgeBase, principal: Principal, threads: Threads, since: str, until: str, start: int) -> Insight:  # noqa: PLR0917
     after = (date.fromisoformat(until) + timedelta(days=1)).isoformat()
     misses = kb.glossary.misses
-    queued = misses.shared_questions(principal)
+    queued = misses.list_shared_questions(principal)
     everywhere = principal.manages_all
 
     def known(terms: list[str]) -> set[str]:
         # Managers see every missed term (`Misses`); of the others those that they may read.
         senses = kb.glossary.lookup.senses(principal, terms)
-        return {term for term in terms if senses.get(term)} | misses.missed_among(terms)
+        return {term for term in terms if senses.get(term)} | misses.filter_missed(terms)
 
     with threads.reader() as connection:
         questions = open_questions(connection, since, until, reader=principal.name, judged=everywhere, queued=queued)
@@ -82,5 +82,5 @@ def _insight(kb: KnowledgeBase, principal: Principal, threads: Threads, since: s
             unanswered=by_subject(questions, lambda terms: known(list(terms))),
             thumbs=thumbs(connection, threads.dialect, since, after, in_words=everywhere),
             documents=used_documents(kb.document_store, principal, since, until, start),
-            missed=[TermCount(*row) for row in misses.commonest(principal, since, after, MOST_MISSED)],
+            missed=[TermCount(*row) for row in misses.list_commonest(principal, since, after, MOST_MISSED)],
         )

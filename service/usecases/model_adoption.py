@@ -309,10 +309,10 @@ async def _switched(
 async def _embedder_changed(
     kb: KnowledgeBase, settings: Settings, stack: Sequence[AdoptedModel], step: AdoptionStep
 ) -> AsyncGenerator[Event]:
-    from argot.corpus.embedding.exported_models import exported_model
+    from argot.corpus.embedding.exported_models import export_once
 
     corpus = await kb.load()
-    _, card = await kb.blocking(exported_model, settings.embedder, settings.cache)
+    _, card = await kb.blocking(export_once, settings.embedder, settings.cache)
     adopted = store.read_adopted(kb.home)
     store.keep_adopted(kb.home, replace(adopted, changing=Changing(tuple(stack), card.fingerprint, step)))
     switching = _no_questions(kb, settings)

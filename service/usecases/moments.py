@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from argot.clock import utc_text
+from argot.clock import format_utc
 from argot.service.usecases.usecase_registry import Text
 
 _DATE = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?", re.ASCII)
@@ -35,7 +35,7 @@ def _moment(text: str) -> str:
         told = datetime.fromisoformat(re.sub(r" (\d\d:?\d\d)$", r"+\1", text))
     except ValueError:
         raise ValueError("it is no date or time; write it as 2025-03-01 or 2025-03-01T09:30:00Z") from None
-    return utc_text(told if told.tzinfo else told.replace(tzinfo=UTC), "seconds")
+    return format_utc(told if told.tzinfo else told.replace(tzinfo=UTC), "seconds")
 
 
 Moment = Annotated[Text, AfterValidator(_moment)]

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from argot.errors import InvalidInput, InvalidSettings
-from argot.profile import PROFILES, Profile, changed_profile, changed_switches
-from argot.profile_files import LONGEST_FILE, profile_toml, read_profile
+from argot.profile import PROFILES, Profile, change_profile, compare_switches
+from argot.profile_files import MAX_FILE_BYTES, format_profile, read_profile
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import Principal
@@ -18,7 +18,7 @@ Origin = Literal["built in", "saved"]
 Switches = Annotated[dict[Text, bool | int | float | Text | list[Text]], Field(max_length=100)]
 """Switches of a profile and the values they are changed to, as `{"rerank": false}`."""
 About = Annotated[Text, Field(max_length=500)]
-Toml = Annotated[Text, Field(max_length=LONGEST_FILE)]
+Toml = Annotated[Text, Field(max_length=MAX_FILE_BYTES)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ async def profile_show(kb: KnowledgeBase, principal: Principal, *, name: Text) -
     Raises:
         InvalidSettings: there is none of this name, or its file is wrong.
     """
-    return _shown(await kb.blocking(kb.profiles.named, name))
+    return _shown(await kb.blocking(kb.profiles.find, name))
 
 
 @usecase("manager", everywhere=True)
@@ -84,10 +84,10 @@ async def profile_save(
     """
     if base is not None and toml is not None:
         raise InvalidInput("Give a base or a profile as TOML, not both.")
-    started = read_profile(toml, name) if toml is not None else await kb.blocking(kb.profiles.named, base or "default")
+    started = read_profile(toml, name) if toml is not None else await kb.blocking(kb.profiles.find, base or "default")
     # What the one it starts from is for need not be what this one is for.
     told = about if about is not None else started.about if toml is not None else ""
-    changed = changed_profile(started, switches or {}).model_copy(update={"about": told})
+    changed = change_profile(started, switches or {}).model_copy(update={"about": told})
     async with kb.writing:
         return _shown(await kb.blocking(lambda: kb.profiles.save(name, changed, replace=force)))
 
@@ -99,24 +99,24 @@ async def profile_for(kb: KnowledgeBase, name: str) -> Profile:
         InvalidSettings: there is none.
     """
     # For nearly every question nothing is read from the disk.
-    return PROFILES[name] if name in PROFILES else await kb.blocking(kb.profiles.named, name)
+    return PROFILES[name] if name in PROFILES else await kb.blocking(kb.profiles.find, name)
 
 
 def _summaries(kb: KnowledgeBase) -> list[ProfileSummary]:
-    built_in = [ProfileSummary(one.name, one.about, "built in", changed_switches(one)) for one in PROFILES.values()]
+    built_in = [ProfileSummary(one.name, one.about, "built in", compare_switches(one)) for one in PROFILES.values()]
     return built_in + [_summary(kb, name) for name in kb.profiles.names()]
 
 
 def _summary(kb: KnowledgeBase, name: str) -> ProfileSummary:
     try:
-        found = kb.profiles.named(name)
+        found = kb.profiles.find(name)
     except InvalidSettings as error:
         # Edited by hand, and wrong: the others are listed all the same.
         return ProfileSummary(name, "", "saved", problem=str(error))
-    return ProfileSummary(name, found.about, "saved", changed_switches(found))
+    return ProfileSummary(name, found.about, "saved", compare_switches(found))
 
 
 def _shown(profile: Profile) -> ProfileShown:
     origin: Origin = "built in" if profile.name in PROFILES else "saved"
     values = profile.model_dump(mode="json", exclude={"name", "about"})
-    return ProfileShown(profile.name, profile.about, origin, changed_switches(profile), values, profile_toml(profile))
+    return ProfileShown(profile.name, profile.about, origin, compare_switches(profile), values, format_profile(profile))

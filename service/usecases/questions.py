@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from argot.errors import AnswerLost, Conflict, InvalidInput, NotFound
-from argot.profile import PROFILES, Profile, changed_profile
+from argot.profile import PROFILES, Profile, change_profile
 from argot.results import AskEvent, AskResult, Jargon
 from argot.service.glossary_review.miss_loop import after_answer
 from argot.service.knowledge_base import KnowledgeBase
@@ -267,7 +267,7 @@ async def _resolve_settings(
     Raises:
         NotFound, InvalidSettings, InvalidInput: as `run_context`.
     """
-    profile = changed_profile(await _profile(kb, manner.profile, kept.profile), switches or {})
+    profile = change_profile(await _profile(kb, manner.profile, kept.profile), switches or {})
     corpus = await kb.load()
     context = await _own_context(kb, principal, manner.context, kept.context)
     if manner.fields:
@@ -302,9 +302,9 @@ def note_learned(kb: KnowledgeBase, principal: Principal, thread: str, event: As
 def note_cited(kb: KnowledgeBase, event: AskEvent) -> None:
     """Count the documents that an answer rests on: neither the question nor who asked."""
     if event.kind == "result" and isinstance(event.data, AskResult) and event.data.cited_passages:
-        from argot.corpus.store.citation_counts import count_cited
+        from argot.corpus.store.citation_counts import count_citations
 
-        kb.afterwards(count_cited, kb.document_store, {one.uri for one in event.data.cited_passages})
+        kb.afterwards(count_citations, kb.document_store, {one.uri for one in event.data.cited_passages})
 
 
 def in_thread(principal: Principal, thread: str) -> Principal:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from argot.errors import error_named
+from argot.errors import rebuild_error
 from argot.service.jobs.job_types import JobRecord, JobState, no_job
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.document_sources import SYNC
@@ -129,4 +129,4 @@ def _is_own(principal: Principal, job: JobRecord) -> bool:
 def _shown(job: JobRecord) -> JobShown:
     shown = {name: getattr(job, name) for name in JobShown.__dataclass_fields__}
     # As its own class says it to whoever asks from elsewhere: without paths of the machine.
-    return replace(JobShown(**shown), error=str(error_named(job.error_kind, job.error)) if job.error else "")
+    return replace(JobShown(**shown), error=str(rebuild_error(job.error_kind, job.error)) if job.error else "")

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 
-from argot.errors import ArgotError, Conflict, error_named
+from argot.errors import ArgotError, Conflict, rebuild_error
 from argot.service.jobs.job_types import JobRecord, JobWanted
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Event, Finished, outcome
@@ -52,5 +52,5 @@ def _outcome(job: JobRecord) -> Any:
             f" Put it back with: argot jobs retry {job.id}"
         )
     if job.state == "failed":
-        raise error_named(job.error_kind, job.error)
+        raise rebuild_error(job.error_kind, job.error)
     return job.outcome

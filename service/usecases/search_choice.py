@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from argot.corpus.store.revision_reads import underived_kinds
+from argot.corpus.store.revision_reads import list_underived_kinds
 from argot.errors import InvalidInput
 from argot.profile import SEARCHES
 from argot.remedies import derive_command
@@ -34,7 +34,7 @@ def require_searchable(store: CorpusStore, search: SearchChoice) -> None:
         InvalidInput: no text of a kind that this choice searches was derived of any document.
     """
     wanted = SEARCHES[search].get("derived_kinds")
-    missing = underived_kinds(store, wanted if isinstance(wanted, list) else [])
+    missing = list_underived_kinds(store, wanted if isinstance(wanted, list) else [])
     if missing:
         raise InvalidInput(
             f"'{search}' searches texts of the kind {' and '.join(missing)}, and none was derived of any document."

@@ -34,7 +34,7 @@ from argot.service.usecases.usecase_registry import Count, Number, ParameterGrou
 from argot.types import Principal, Sense, SenseStatus
 
 if TYPE_CHECKING:
-    from argot.jargon_db.store.accepted_conflicts import Accepted
+    from argot.jargon_db.store.accepted_conflicts import AcceptedConflict
     from argot.jargon_db.store.conflict_rules import SenseWarning
 
 Word = Annotated[Text, Field(min_length=1, max_length=200)]
@@ -281,7 +281,7 @@ async def glossary_conflicts(
 
     def found() -> ConflictList:
         every = kb.glossary.conflicts.find(principal)
-        listed: list[tuple[SenseWarning, Accepted | None]] = [(one, None) for one in every.open]
+        listed: list[tuple[SenseWarning, AcceptedConflict | None]] = [(one, None) for one in every.open]
         if accepted:
             listed = [(one.warning, one) for one in every.accepted]
         wanted = [(warning, how) for warning, how in listed if set(about or ()) <= set(warning.senses)]
@@ -325,7 +325,7 @@ _ORDER: dict[SenseStatus, int] = {"approved": 0, "draft": 1, "retired": 2}
 
 
 def _conflict_shown(
-    warning: SenseWarning, accepted: Accepted | None, senses: Mapping[int, SenseShown]
+    warning: SenseWarning, accepted: AcceptedConflict | None, senses: Mapping[int, SenseShown]
 ) -> AcceptedConflictShown | ConflictShown:
     named = [senses[number] for number in warning.senses[:MOST_NAMED]]
     # Who has not seen all senses of a conflict, or may not change them, cannot judge it.

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from argot.corpus.connectors.source_store import SourceKind, SourceRecord
 from argot.errors import InvalidInput, NotAllowed
-from argot.files import is_system, resolved, system_reason
+from argot.files import explain_system_path, is_system, resolve_links
 from argot.service.identity.people import role_of
 from argot.settings import ENV_PREFIX
 from argot.types import Principal
@@ -202,9 +202,9 @@ def _check_path(home: Path, record: SourceRecord) -> None:
         raise InvalidInput(f"{folder} is a file. Add it with: argot add {folder}{export}")
     if not folder.is_dir() and (record.kind not in EXPORTS or not folder.is_file()):
         raise InvalidInput(f"There is no folder {folder}.")
-    found, own = resolved(folder), resolved(home)
+    found, own = resolve_links(folder), resolve_links(home)
     if is_system(found):
-        raise InvalidInput(f"{system_reason(found)}.")
+        raise InvalidInput(f"{explain_system_path(found)}.")
     if found.is_relative_to(own) or own.is_relative_to(found):
         raise InvalidInput(f"The folder {folder} and that of the knowledge base, {home}, must not lie in each other.")
 

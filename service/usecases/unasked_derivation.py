@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from weakref import WeakKeyDictionary
 
 from argot.clock import utc_now
-from argot.corpus.ingestion.derivation import DERIVABLE
+from argot.corpus.ingestion.derivation import DERIVABLE_KINDS
 from argot.corpus.ingestion.derivation_states import DerivationState, DerivationStates
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Text, usecase
@@ -99,9 +99,9 @@ async def derivation_status(
 
 def _status(kb: KnowledgeBase, documents: list[Document], keys: set[str]) -> DerivationStatus:
     settings, doing, states = kb.settings, doing_now(kb), DerivationStates(kb.document_store.database)
-    spent, limit = states.spent(budget_day(utc_now())), settings.derive_calls_per_day
+    spent, limit = states.read_spending(budget_day(utc_now())), settings.derive_calls_per_day
     is_spent = bool(limit) and spent.calls >= limit and bool(settings.model_url)
-    noted = states.noted()
+    noted = states.read_states()
     shown = [
         DocumentProgress(one.id, one.name, "being derived")
         if derivation_key(one.id) in keys
@@ -138,7 +138,7 @@ def wanted_kinds(settings: Settings) -> list[DerivableKind]:
     if settings.derive_in_background == "off":
         return []
     if settings.model_url:
-        return [kind for kind in DERIVABLE if kind in settings.derive_kinds.split(",")]
+        return [kind for kind in DERIVABLE_KINDS if kind in settings.derive_kinds.split(",")]
     return ["triple"] if settings.derive_in_background == "always" else []
 
 

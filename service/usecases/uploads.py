@@ -182,12 +182,12 @@ async def _put_members_in(
     Raises:
         InvalidInput: none of them can be; nothing was added.
     """
-    from argot.corpus.ingestion.archive_members import members_of
+    from argot.corpus.ingestion.archive_members import list_members
 
     found = _MemberReports()
     async with kb.archives.place(principal):
         # Listed in the thread that reads: who made the archive decides how long that takes.
-        async for event in _events(kb, principal, members_of(archive), audience, tags):
+        async for event in _events(kb, principal, list_members(archive), audience, tags):
             found.add(_told(principal, event), listed_name_in(event.uri))
     detail = found.detail
     kind = next((one for one in IN if found.counts[one]), None)

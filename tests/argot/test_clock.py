@@ -13,4 +13,4 @@ def test_moments_are_written_in_utc_and_sort_as_text(monkeypatch: pytest.MonkeyP
     assert clock.timestamp() == "2026-05-01T12:00:00.007+00:00"
     assert clock.timestamp("seconds") == "2026-05-01T12:00:00+00:00"
     elsewhere = (noon + timedelta(seconds=1)).astimezone(timezone(timedelta(hours=-9)))
-    assert clock.utc_text(elsewhere) == "2026-05-01T12:00:01.007+00:00" > clock.timestamp()
+    assert clock.format_utc(elsewhere) == "2026-05-01T12:00:01.007+00:00" > clock.timestamp()

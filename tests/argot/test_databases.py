@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from argot.databases import Additive, Database, PerEngine, Stores
+from argot.databases import AdditiveMigration, Database, PerEngine, Stores
 from argot.errors import DamagedStore
 from argot.remedies import UPDATE
 
@@ -204,5 +204,7 @@ def test_several_make_one_store_at_once(stores: Stores) -> None:
 
 def test_stores_have_migrations_of_their_own(stores: Stores) -> None:
     stores.open("shop", (THINGS,))
-    others = stores.open("depot", ("CREATE TABLE shelves (name TEXT)", Additive("CREATE TABLE boxes (name TEXT)")))
+    others = stores.open(
+        "depot", ("CREATE TABLE shelves (name TEXT)", AdditiveMigration("CREATE TABLE boxes (name TEXT)"))
+    )
     assert others.rows("SELECT * FROM boxes") == []

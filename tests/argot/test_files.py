@@ -15,10 +15,10 @@ import pytest
 from serving import COMMAND, environment
 
 from argot.corpus.ingestion.source import Source
-from argot.corpus.ingestion.sources import sources_in
+from argot.corpus.ingestion.sources import list_sources
 from argot.corpus.store.blobs import FolderBlobs
 from argot.errors import DamagedStore
-from argot.files import NotAFile, flush_folder, read_below, read_bytes, replacing, write_atomically
+from argot.files import NotAFile, flush_folder, read_below, read_bytes, replace_atomically, write_atomically
 
 HANGS = 300
 """Seconds after which a command is taken to hang; no measure of anything."""
@@ -36,7 +36,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def skipped(paths: list[Path], *, follow_links: bool = False) -> dict[str, str]:
-    return {one.name: one.skip for one in sources_in(paths, follow_links=follow_links)}
+    return {one.name: one.skip for one in list_sources(paths, follow_links=follow_links)}
 
 
 def only(found: Iterator[Source]) -> Source:
@@ -54,7 +54,7 @@ def test_what_is_no_file_is_named_and_never_opened(tmp_path: Path) -> None:
     (tmp_path / "circle.md").symlink_to("circle.md")
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(tmp_path / "socket.md"))
-        found = {one.name: one for one in sources_in([tmp_path])}
+        found = {one.name: one for one in list_sources([tmp_path])}
     assert {name: one.skip for name, one in found.items()} == {
         "pipe.md": "a pipe, and no file",
         "socket.md": "a socket, and no file",
@@ -72,7 +72,7 @@ def test_a_link_that_leaves_the_folder_is_passed_over_and_one_that_stays_is_read
     (folder / "relative.txt").symlink_to("../secret/shadow.txt")
     (folder / "secret").symlink_to("../secret")
     (folder / "same.md").symlink_to("inner/a.md")
-    found = {one.name: one for one in sources_in([folder])}
+    found = {one.name: one for one in list_sources([folder])}
     for name in ("shadow.txt", "relative.txt"):
         assert found[name].skip.startswith(f"a link that leaves the folder, to {folder.parent / 'secret'}")
         assert "--follow-links" in found[name].skip
@@ -80,14 +80,14 @@ def test_a_link_that_leaves_the_folder_is_passed_over_and_one_that_stays_is_read
             found[name].load()
     assert found["secret"].skip.startswith("a link to a folder; ")
     assert found["same.md"].load() == found["a.md"].load() == b"one"
-    followed = [one for one in sources_in([folder], follow_links=True) if not one.skip]
+    followed = [one for one in list_sources([folder], follow_links=True) if not one.skip]
     assert sorted(one.name for one in followed) == ["a.md", "relative.txt", "same.md", "shadow.txt", "shadow.txt"]
     assert {one.load() for one in followed} == {b"one", SECRET.encode()}
 
 
 def test_what_is_exchanged_for_a_link_after_it_was_listed_is_not_read(folder: Path) -> None:
     (folder / "b.md").write_text("two")
-    listed = {one.name: one for one in sources_in([folder])}
+    listed = {one.name: one for one in list_sources([folder])}
     (folder / "b.md").unlink()
     (folder / "b.md").symlink_to(folder.parent / "secret" / "shadow.txt")
     (folder / "inner").rename(folder / "was")
@@ -120,7 +120,7 @@ def test_what_is_exchanged_between_the_check_and_the_reading_is_not_read(
 def test_folders_that_link_in_circles_are_walked_once(folder: Path) -> None:
     (folder / "inner" / "up").symlink_to(folder)
     (folder / "over").symlink_to(folder.parent)
-    found = list(sources_in([folder], follow_links=True))
+    found = list(list_sources([folder], follow_links=True))
     assert sorted(one.name for one in found if not one.skip) == ["a.md", "shadow.txt"]
     reasons = {one.uri.removeprefix(folder.as_uri()): one.skip for one in found if one.skip}
     assert reasons == {
@@ -133,7 +133,7 @@ def test_folders_that_link_in_circles_are_walked_once(folder: Path) -> None:
 def test_what_is_the_systems_own_is_never_read(folder: Path, follow_links: bool) -> None:
     for number, name in enumerate(("/proc/version", "/proc/self/environ", "/dev/null", "/sys/kernel/notes")):
         (folder / f"{number}.txt").symlink_to(name)
-        named = only(sources_in([Path(name)], follow_links=follow_links))
+        named = only(list_sources([Path(name)], follow_links=follow_links))
         with pytest.raises(NotAFile, match="the system's own"):
             named.load()
     (folder / "all").symlink_to("/proc")
@@ -141,7 +141,7 @@ def test_what_is_the_systems_own_is_never_read(folder: Path, follow_links: bool)
     assert all("the system's own" in reasons[name] for name in ("0.txt", "1.txt", "2.txt", "3.txt", "all"))
     for root in ("/proc", "/sys", "/dev"):
         with pytest.raises(NotAFile, match="the system's own"):
-            only(sources_in([Path(root)], follow_links=follow_links)).load()
+            only(list_sources([Path(root)], follow_links=follow_links)).load()
 
 
 # -- named itself -----------------------------------------------------------------------------------------------------
@@ -153,15 +153,15 @@ def test_a_named_link_is_read_only_if_it_stays_in_its_folder(folder: Path) -> No
     (folder / "same.md").symlink_to("inner/a.md")
     for name in ("shadow.txt", "secret"):
         with pytest.raises(NotAFile, match="--follow-links"):
-            only(sources_in([folder / name])).load()
-        assert only(sources_in([folder / name], follow_links=True)).load() == SECRET.encode()
-    assert only(sources_in([folder / "same.md"])).load() == b"one"
+            only(list_sources([folder / name])).load()
+        assert only(list_sources([folder / name], follow_links=True)).load() == SECRET.encode()
+    assert only(list_sources([folder / "same.md"])).load() == b"one"
 
 
 def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.md")
     with pytest.raises(NotAFile, match="a pipe"):
-        only(sources_in([tmp_path / "pipe.md"])).load()
+        only(list_sources([tmp_path / "pipe.md"])).load()
     with pytest.raises(NotAFile, match="a pipe"):
         read_bytes(tmp_path / "pipe.md")
 
@@ -250,7 +250,7 @@ def test_what_fails_half_way_leaves_the_old_file_and_no_draft(tmp_path: Path) ->
     write_atomically(target, b"old")
 
     def half() -> None:
-        with replacing(target) as file:
+        with replace_atomically(target) as file:
             file.write(b"ne")
             file.flush()
             (draft,) = tmp_path.glob(".marker.*")

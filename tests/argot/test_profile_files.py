@@ -6,17 +6,24 @@ from pathlib import Path
 import pytest
 
 from argot.errors import ArgotError, Conflict, InvalidSettings
-from argot.profile import PROFILES, SWITCHES, Profile, changed_profile, changed_switches, changes_of
-from argot.profile_files import LONGEST_FILE, SavedProfiles, profile_from, profile_in_file, profile_toml, read_profile
+from argot.profile import PROFILES, SWITCHES, Profile, change_profile, compare_switches, parse_changes
+from argot.profile_files import (
+    MAX_FILE_BYTES,
+    SavedProfiles,
+    format_profile,
+    load_profile,
+    read_profile,
+    read_profile_file,
+)
 
 
 @pytest.mark.parametrize("name", PROFILES)
 def test_what_is_shown_of_a_profile_is_that_profile(name: str) -> None:
-    assert read_profile(profile_toml(PROFILES[name]), name) == PROFILES[name]
+    assert read_profile(format_profile(PROFILES[name]), name) == PROFILES[name]
 
 
 def test_every_switch_is_shown_with_what_it_does() -> None:
-    shown = profile_toml(Profile())
+    shown = format_profile(Profile())
     for switch in SWITCHES:
         described = Profile.model_fields[switch].description
         assert described and f"\n# {described}\n#{switch} = " in shown
@@ -26,7 +33,7 @@ def test_every_switch_is_shown_with_what_it_does() -> None:
 def test_every_line_behind_a_sign_can_be_taken_in() -> None:
     lines = [
         line.removeprefix("#") if " = " in line and line[1:2] != " " else line
-        for line in profile_toml(Profile()).splitlines()
+        for line in format_profile(Profile()).splitlines()
     ]
     assert read_profile("\n".join(lines), "default") == Profile()
 
@@ -34,14 +41,14 @@ def test_every_line_behind_a_sign_can_be_taken_in() -> None:
 @pytest.mark.parametrize("about", ['Quotes "so", \\ and\nlines', "\x7f\x00", "Ä → 語", "# no comment"])
 def test_what_a_profile_is_for_may_be_any_text(about: str) -> None:
     profile = Profile(name="x", about=about)
-    assert read_profile(profile_toml(profile), "x") == profile
+    assert read_profile(format_profile(profile), "x") == profile
 
 
 def test_a_saved_profile_follows_the_defaults_in_what_it_does_not_change(tmp_path: Path) -> None:
     saved = SavedProfiles(tmp_path)
-    saved.save("lab", changed_profile(PROFILES["strict"], {"passages": 20}))
-    assert changed_switches(saved.named("lab")) == {"misses": "strict", "withhold_unsupported": True, "passages": 20}
-    assert (saved.names(), saved.named("lab").name) == (["lab"], "lab")
+    saved.save("lab", change_profile(PROFILES["strict"], {"passages": 20}))
+    assert compare_switches(saved.find("lab")) == {"misses": "strict", "withhold_unsupported": True, "passages": 20}
+    assert (saved.names(), saved.find("lab").name) == (["lab"], "lab")
     active = [
         line for line in (tmp_path / "profiles" / "lab.toml").read_text().splitlines() if line[:1] not in ("", "#")
     ]
@@ -57,7 +64,7 @@ def test_a_name_that_could_lead_elsewhere_is_refused(tmp_path: Path, name: str) 
     with pytest.raises(InvalidSettings, match="small letters"):
         saved.save(name, Profile())
     with pytest.raises(InvalidSettings, match="Unknown profile"):
-        saved.named(name)
+        saved.find(name)
     assert not (tmp_path / "profiles").exists()
 
 
@@ -72,9 +79,9 @@ def test_another_of_the_same_name_is_replaced_only_when_asked(tmp_path: Path) ->
     saved.save("lab", Profile(rerank=False))
     with pytest.raises(Conflict, match="--force"):
         saved.save("lab", Profile())
-    assert not saved.named("lab").rerank
+    assert not saved.find("lab").rerank
     saved.save("lab", Profile(), replace=True)
-    assert saved.named("lab").rerank
+    assert saved.find("lab").rerank
 
 
 def test_files_of_other_names_and_kinds_are_no_profiles(tmp_path: Path) -> None:
@@ -100,7 +107,7 @@ def test_files_of_other_names_and_kinds_are_no_profiles(tmp_path: Path) -> None:
 )
 def test_a_switch_or_value_that_cannot_be_is_named(change: str, told: str) -> None:
     with pytest.raises(InvalidSettings) as refused:
-        profile_from("strict", [change])
+        load_profile("strict", [change])
     assert told in str(refused.value)
 
 
@@ -111,19 +118,19 @@ def test_a_file_that_is_wrong_is_named(tmp_path: Path, text: str) -> None:
     path = tmp_path / "mine.toml"
     path.write_bytes(text.encode("latin-1"))
     with pytest.raises(InvalidSettings, match=r"mine\.toml"):
-        profile_from(str(path))
+        load_profile(str(path))
     with pytest.raises(ArgotError, match=r"absent\.toml"):
-        profile_from(str(tmp_path / "absent.toml"))
+        load_profile(str(tmp_path / "absent.toml"))
 
 
 def test_changes_are_read_as_they_are_written() -> None:
-    profile = profile_from(
+    profile = load_profile(
         "default", ["rerank=off", "passages=20", "derived_kinds=summary, question", "misses=lenient"]
     )
     changed = {"rerank": False, "passages": 20, "derived_kinds": ["summary", "question"], "misses": "lenient"}
-    assert changed_switches(profile) == changed
+    assert compare_switches(profile) == changed
     assert profile.name == "default rerank=off passages=20 derived_kinds=summary,question misses=lenient"
-    assert changes_of(["rerank=on"]) == {"rerank": True}
+    assert parse_changes(["rerank=on"]) == {"rerank": True}
 
 
 def test_a_built_in_profile_is_not_listed_as_saved_too(tmp_path: Path) -> None:
@@ -131,31 +138,31 @@ def test_a_built_in_profile_is_not_listed_as_saved_too(tmp_path: Path) -> None:
     (tmp_path / "profiles").mkdir()
     ((tmp_path / "profiles") / "default.toml").write_text("passages = 3\n")
     assert saved.names() == []
-    assert [path.name for path in saved.passed_over()] == ["default.toml"]
+    assert [path.name for path in saved.list_ignored()] == ["default.toml"]
 
 
 def test_a_file_that_cannot_be_read_is_told_once_and_in_words(tmp_path: Path) -> None:
     long, binary, pipe = (tmp_path / f"{name}.toml" for name in ("long", "binary", "pipe"))
-    long.write_text("#" * (LONGEST_FILE + 1))
+    long.write_text("#" * (MAX_FILE_BYTES + 1))
     binary.write_bytes(b"\xff")
     os.mkfifo(pipe)
     for path, reason in (
-        (long, f"cannot be used. It is longer than {LONGEST_FILE} bytes."),
+        (long, f"cannot be used. It is longer than {MAX_FILE_BYTES} bytes."),
         (binary, "cannot be read: byte 1 is not UTF-8 text."),
         (pipe, "cannot be read: a pipe, and no file."),
         (tmp_path / "none.toml", "cannot be read: No such file or directory."),
     ):
         with pytest.raises(InvalidSettings) as refused:
-            profile_in_file(path)
+            read_profile_file(path)
         assert str(refused.value) == f"The profile {path} {reason}"
 
 
 def test_a_path_that_is_taken_for_a_name_is_told_how_files_end(tmp_path: Path) -> None:
     with pytest.raises(InvalidSettings, match=r"Unknown profile './noext'.* A file of a profile ends in \.toml\."):
-        profile_from("./noext", home=tmp_path)
+        load_profile("./noext", home=tmp_path)
 
 
 @pytest.mark.parametrize("value", ["nan", "inf"])
 def test_a_number_that_is_none_is_told_as_such(value: str) -> None:
     with pytest.raises(InvalidSettings, match=f"abstain_below cannot be '{value}': .* finite number"):
-        profile_from("default", [f"abstain_below={value}"])
+        load_profile("default", [f"abstain_below={value}"])

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from argot.errors import InvalidSettings
 from argot.graph.build import build_graph
 from argot.graph.run import ask
-from argot.profile import PROFILES, Profile, changed_profile, changes_of, profile_named
+from argot.profile import PROFILES, Profile, change_profile, find_profile, parse_changes
 from argot.results import AskResult
 from argot.ui.cli.terminal_answer import print_turn
 
@@ -25,7 +25,7 @@ async def asked(run: Any, question: str = QUESTION) -> tuple[AskResult, set[str]
 
 @pytest.mark.parametrize("name", PROFILES)
 async def test_every_profile_answers(tiny_kb: Any, name: str) -> None:
-    run = tiny_kb.run_context(**profile_named(name).model_dump())
+    run = tiny_kb.run_context(**find_profile(name).model_dump())
     result, _ = await asked(run, "What is the Word Line voltage during a read?")
     assert result.status == "answered"
     assert "4.5 V" in result.answer
@@ -50,7 +50,7 @@ async def test_a_stage_switched_off_does_not_run(tiny_kb: Any, stage: str) -> No
 
 
 async def test_without_jargon_stages_nothing_is_looked_up_or_missed(tiny_kb: Any) -> None:
-    run = tiny_kb.run_context(**profile_named("no_jargon").model_dump())
+    run = tiny_kb.run_context(**find_profile("no_jargon").model_dump())
     result, _ = await asked(run, "What does the PUC do with QXZT?")
     assert (result.jargon, result.misses, result.context) == ([], [], None)
     assert result.search_queries == ["What does the PUC do with QXZT?"]
@@ -113,7 +113,7 @@ async def test_the_enhanced_query_replaces_the_question_as_in_the_paper(tiny_kb:
     instead, _ = await asked(tiny_kb.run_context(enhanced_replaces=True), question)
     assert instead.triples == beside.triples
     assert instead.search_queries == beside.search_queries[1:]
-    assert profile_named("paper").enhanced_replaces and not profile_named("default").enhanced_replaces
+    assert find_profile("paper").enhanced_replaces and not find_profile("default").enhanced_replaces
 
 
 async def test_an_explicit_question_is_not_reformulated(tiny_kb: Any) -> None:
@@ -123,12 +123,12 @@ async def test_an_explicit_question_is_not_reformulated(tiny_kb: Any) -> None:
 
 def test_an_unknown_profile_is_named_with_those_there_are() -> None:
     with pytest.raises(InvalidSettings, match=r"'fast'.*default.*plain_rag"):
-        profile_named("fast")
+        find_profile("fast")
 
 
 def test_something_has_to_be_searched() -> None:
     with pytest.raises(InvalidSettings, match="search_semantic and search_keyword cannot both be off"):
-        changed_profile(Profile(), changes_of(["search_keyword=off", "search_semantic=off"]))
+        change_profile(Profile(), parse_changes(["search_keyword=off", "search_semantic=off"]))
 
 
 def test_withholding_needs_matching() -> None:

@@ -12,18 +12,18 @@ from repository import ROOT
 from argot.errors import ArgotError, DamagedStore, StoreUnavailable
 from argot.remedies import UPDATE
 from argot.sqlite import (
+    MigrationNames,
     PerThread,
-    StepNames,
-    damage_named,
+    convert_sqlite_errors,
     open_connection,
     open_database,
+    read_schema_version,
     run_script,
-    schema_version,
     transaction,
 )
 
 THINGS = "CREATE TABLE things (name TEXT NOT NULL); INSERT INTO things VALUES ('first')"
-NAMES = StepNames("shop", ("m001_things", "m002_prices"))
+NAMES = MigrationNames("shop", ("m001_things", "m002_prices"))
 
 
 def price(connection: sqlite3.Connection) -> None:
@@ -44,7 +44,7 @@ def path(tmp_path: Path) -> Path:
 
 def test_a_new_store_has_seen_every_migration_and_nothing_else_is_left(path: Path) -> None:
     with closing(open_database(path, [THINGS, price])) as connection:
-        assert schema_version(connection) == 2
+        assert read_schema_version(connection) == 2
         assert connection.execute("SELECT * FROM things").fetchall() == [("first", 1)]
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     assert [file.name for file in path.parent.iterdir()] == [path.name]
@@ -58,7 +58,7 @@ def test_an_older_store_gets_only_what_it_has_not_seen(path: Path) -> None:
 
 
 @pytest.mark.parametrize("names", [None, NAMES])
-def test_a_newer_store_is_refused_with_the_remedy_and_left_alone(path: Path, names: StepNames | None) -> None:
+def test_a_newer_store_is_refused_with_the_remedy_and_left_alone(path: Path, names: MigrationNames | None) -> None:
     open_database(path, [THINGS, price, "CREATE TABLE later (x)"], names).close()
     before = path.read_bytes()
     with pytest.raises(DamagedStore) as refused:
@@ -84,7 +84,7 @@ def test_a_migration_that_fails_leaves_the_old_state(
     with pytest.raises(error):
         open_database(path, [THINGS, migration], NAMES)
     with closing(open_database(path, [THINGS], NAMES)) as connection:
-        assert (schema_version(connection), noted(connection)) == (1, ["m001_things"])
+        assert (read_schema_version(connection), noted(connection)) == (1, ["m001_things"])
         assert connection.execute("SELECT * FROM things").fetchall() == [("first",)]
 
 
@@ -154,9 +154,9 @@ def test_a_refusal_of_the_system_is_no_damage(path: Path) -> None:
 
 def test_a_wrong_statement_is_no_damage(path: Path) -> None:
     with closing(open_database(path, [THINGS])) as connection:
-        with pytest.raises(sqlite3.OperationalError, match="nowhere"), damage_named(path):
+        with pytest.raises(sqlite3.OperationalError, match="nowhere"), convert_sqlite_errors(path):
             connection.execute("SELECT * FROM nowhere")
-        with pytest.raises(sqlite3.IntegrityError), damage_named(path):
+        with pytest.raises(sqlite3.IntegrityError), convert_sqlite_errors(path):
             connection.execute("INSERT INTO things VALUES (NULL)")
 
 

@@ -14,7 +14,7 @@ from argot.subprocesses import Child, ChildFailed, run_module
 
 FICKLE = """
 import json, os, signal, sys, time
-from argot.subprocesses import Parent, within_bounds
+from argot.subprocesses import Parent, limit_resources
 
 def obey(order, data):
     if order == "exit":
@@ -24,12 +24,12 @@ def obey(order, data):
     if order == "sleep":
         time.sleep(1000)
     if order == "compute":
-        with within_bounds(0.2, 1 << 30):
+        with limit_resources(0.2, 1 << 30):
             while True:
                 pass
     if order == "gobble":
         try:
-            with within_bounds(1000, 64 << 20):
+            with limit_resources(1000, 64 << 20):
                 len(bytes(1 << 30))
         except MemoryError:
             return b"refused", b""

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from argot.corpus.ingestion.archive_members import MOST_BYTES, members_of
+from argot.corpus.ingestion.archive_members import MAX_ARCHIVE_BYTES, list_members
 from argot.corpus.ingestion.source import Source
-from argot.corpus.ingestion.sources import sources_in
+from argot.corpus.ingestion.sources import list_sources
 from argot.document_names import name_in
 from argot.files import NotAFile
 
@@ -46,7 +46,7 @@ def tarred(path: Path) -> Path:
 @pytest.mark.parametrize("named", [True, False])
 def test_the_files_of_an_archive_are_sources_of_their_own(tmp_path: Path, name: str, named: bool) -> None:
     path = (zipped if name.endswith("zip") else tarred)(tmp_path / name)
-    found = {source.name: source for source in sources_in([path if named else tmp_path])}
+    found = {source.name: source for source in list_sources([path if named else tmp_path])}
     assert {one: source.skip for one, source in found.items()} == {
         "valves.md": "",
         "a b.txt": "",
@@ -60,14 +60,14 @@ def test_the_files_of_an_archive_are_sources_of_their_own(tmp_path: Path, name: 
 
 
 def test_a_path_that_leads_elsewhere_is_only_a_name(tmp_path: Path) -> None:
-    (source,) = sources_in([zipped(tmp_path / "a.zip", {"../../etc/passwd.txt": b"in the archive"})])
+    (source,) = list_sources([zipped(tmp_path / "a.zip", {"../../etc/passwd.txt": b"in the archive"})])
     assert source.load() == b"in the archive"
 
 
 def test_a_broken_archive_is_one_failure(tmp_path: Path) -> None:
     for name, data in (("a.zip", b"PK\x03\x04 broken"), ("b.tar.gz", b"\x1f\x8b broken"), ("c.zip", b"words")):
         (tmp_path / name).write_bytes(data)
-        (source,) = sources_in([tmp_path / name])
+        (source,) = list_sources([tmp_path / name])
         with pytest.raises(NotAFile, match="damaged, or no archive"):
             source.load()
 
@@ -76,7 +76,7 @@ def test_a_damaged_or_locked_file_in_it_fails_alone(tmp_path: Path) -> None:
     data = bytearray(zipped(tmp_path / "a.zip", {"a.txt": bytes(range(256)) * 2, "b.txt": b"fine"}).read_bytes())
     data[60:70] = b"\xff" * 10
     (tmp_path / "a.zip").write_bytes(data)
-    broken, fine = sources_in([tmp_path / "a.zip"])
+    broken, fine = list_sources([tmp_path / "a.zip"])
     with pytest.raises(NotAFile, match="cannot be unpacked"):
         broken.load()
     assert fine.load() == b"fine"
@@ -85,7 +85,7 @@ def test_a_damaged_or_locked_file_in_it_fails_alone(tmp_path: Path) -> None:
     locked[6] |= 1
     locked[directory + 8] |= 1
     (tmp_path / "b.zip").write_bytes(locked)
-    (source,) = sources_in([tmp_path / "b.zip"])
+    (source,) = list_sources([tmp_path / "b.zip"])
     with pytest.raises(NotAFile, match="encrypted"):
         source.load()
 
@@ -94,14 +94,14 @@ def test_an_archive_that_is_too_large_is_not_opened() -> None:
     def load() -> bytes:
         raise AssertionError("it was opened")
 
-    (source,) = members_of(Source("file:///a.zip", "a.zip", load, MOST_BYTES + 1))
+    (source,) = list_members(Source("file:///a.zip", "a.zip", load, MAX_ARCHIVE_BYTES + 1))
     with pytest.raises(NotAFile, match="unpack it, and add the folder"):
         source.load()
 
 
 def test_a_place_in_an_archive_holds_nothing_that_leads_elsewhere_or_turns_the_text(tmp_path: Path) -> None:
     files = {"../evil.md": b"1", "a\\..\\b.md": b"2", "evil.md": b"3", "/invoice\u202efdp.md": b"4"}
-    found = list(sources_in([zipped(tmp_path / "a.zip", files)]))
+    found = list(list_sources([zipped(tmp_path / "a.zip", files)]))
     base = f"{(tmp_path / 'a.zip').as_uri()}!/"
     assert [(one.uri.removeprefix(base), one.name, one.skip) for one in found] == [
         ("evil.md", "evil.md", ""),
@@ -113,6 +113,6 @@ def test_a_place_in_an_archive_holds_nothing_that_leads_elsewhere_or_turns_the_t
 
 def test_a_name_that_turns_the_text_is_shown_without_that(tmp_path: Path) -> None:
     (tmp_path / "invoice\u202efdp.md").write_bytes(b"# Invoice")
-    (source,) = sources_in([tmp_path])
+    (source,) = list_sources([tmp_path])
     assert source.name == name_in(source.uri) == "invoicefdp.md"
     assert source.load() == b"# Invoice"

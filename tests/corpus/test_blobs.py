@@ -10,7 +10,7 @@ import pytest
 from argot.corpus.store import database_blobs
 from argot.corpus.store.blobs import Blobs
 from argot.corpus.store.database_blobs import DatabaseBlobs
-from argot.corpus.store.filesystem_blobs import FilesystemBlobs, blobs_at
+from argot.corpus.store.filesystem_blobs import FilesystemBlobs, open_blobs
 from argot.databases import Stores
 from argot.errors import DamagedStore, InvalidSettings, StoreUnavailable
 
@@ -22,14 +22,14 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Blobs
     """Opens them, each time as another process does."""
     kind = request.param
     if kind == "folder":
-        return lambda: blobs_at((tmp_path / "a b").as_uri())
+        return lambda: open_blobs((tmp_path / "a b").as_uri())
     if kind in ("sqlite", "postgresql"):
         stores = stores_on(kind, request, tmp_path)
         return lambda: DatabaseBlobs(stores)
     from fsspec.implementations.local import LocalFileSystem
 
     if kind == "memory":
-        return lambda: blobs_at(f"memory://{tmp_path.name}/originals")
+        return lambda: open_blobs(f"memory://{tmp_path.name}/originals")
     return lambda: FilesystemBlobs(LocalFileSystem(), str(tmp_path / "files"), whole_at_once=False)
 
 
@@ -143,4 +143,4 @@ def test_a_bucket_that_is_not_there_is_named_and_not_made(tmp_path: Path) -> Non
 @pytest.mark.parametrize(("url", "said"), [("bucket/prefix", "no address"), ("nothing://x/y", "does not know")])
 def test_an_address_that_is_none_is_refused(url: str, said: str) -> None:
     with pytest.raises(InvalidSettings, match=said):
-        blobs_at(url)
+        open_blobs(url)

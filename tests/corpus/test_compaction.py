@@ -13,7 +13,7 @@ import pytest
 
 from argot.corpus.corpus import Corpus, Source
 from argot.corpus.index.embedded_index import EmbeddedIndex, FolderGenerations
-from argot.corpus.index.vector_graphs import saved_elements
+from argot.corpus.index.vector_graphs import count_saved_elements
 from argot.corpus.index.vector_index import VectorIndex
 from argot.corpus.ingestion import compaction
 from argot.errors import NotFound
@@ -51,7 +51,7 @@ def _compact(corpus: Corpus) -> None:
 
 
 def _found(corpus: Corpus, principal: Principal = ROOT) -> list[tuple[str, float]]:
-    return corpus.semantic_search(principal, "passage", corpus.embedder.embed_queries(["Which pump is checked?"])[0], 9)
+    return corpus.search_semantic(principal, "passage", corpus.embedder.embed_queries(["Which pump is checked?"])[0], 9)
 
 
 def _ids(found: Sequence[tuple[str, float]]) -> list[str]:
@@ -103,7 +103,7 @@ def test_it_opens_again_and_goes_on(corpus: Corpus) -> None:
 
 
 def test_it_starts_once_more_vectors_are_gone_than_left(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compaction, "LEAST_GONE", 5)
+    monkeypatch.setattr(compaction, "MIN_GONE_VECTORS", 5)
     old = corpus.vectors
     _add(corpus, *(f"{n}.md" for n in range(6)), text="oiled")
     corpus.compacting.wait()
@@ -116,7 +116,7 @@ def test_it_starts_once_more_vectors_are_gone_than_left(corpus: Corpus, monkeypa
 
 
 def test_taking_documents_out_starts_it_too(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compaction, "LEAST_GONE", 3)
+    monkeypatch.setattr(compaction, "MIN_GONE_VECTORS", 3)
     old = corpus.vectors
     for number in range(4):
         corpus.remove(ROOT, f"{number}.md")
@@ -127,7 +127,7 @@ def test_taking_documents_out_starts_it_too(corpus: Corpus, monkeypatch: pytest.
 
 def test_what_is_left_is_counted_seldom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 200 vectors one after the other is deleted, now and then one put in."""
-    monkeypatch.setattr(compaction, "LEAST_GONE", 5)
+    monkeypatch.setattr(compaction, "MIN_GONE_VECTORS", 5)
     index = EmbeddedIndex(tmp_path, "g000001", "f")
     vectors = {f"p{n}:0": row for n, row in enumerate(np.eye(200, dtype=np.float32))}
     index.upsert("passages", vectors)
@@ -156,7 +156,7 @@ def test_what_is_gone_is_known_again_after_a_restart(tmp_path: Path) -> None:
     index.upsert("passages", {f"new{id_}": row for id_, row in vectors.items()})
     assert index.gone == 1100
     index.close()
-    assert saved_elements(tmp_path, "g000001") > 1300  # that are left
+    assert count_saved_elements(tmp_path, "g000001") > 1300  # that are left
 
 
 def test_a_generation_that_was_just_replaced_is_not_due(corpus: Corpus) -> None:
@@ -172,16 +172,16 @@ def test_a_generation_that_was_just_replaced_is_not_due(corpus: Corpus) -> None:
 
 def _in_each_pause(corpus: Corpus, monkeypatch: pytest.MonkeyPatch, *does: Any) -> None:
     """One item a slice; after each slice the next of these is called, as another thread would."""
-    monkeypatch.setattr(compaction, "SLICE", 1)
+    monkeypatch.setattr(compaction, "SLICE_ITEMS", 1)
     calls = iter(does)
-    slices = compaction.Compacting._copy_slice
+    slices = compaction.Compactor._copy_slice
 
     def copied(self: Any, old: VectorIndex, fresh: VectorIndex, after: str) -> str | None:
         found = slices(self, old, fresh, after)
         next(calls, lambda: None)()
         return found
 
-    monkeypatch.setattr(compaction.Compacting, "_copy_slice", copied)
+    monkeypatch.setattr(compaction.Compactor, "_copy_slice", copied)
 
 
 def test_what_changes_meanwhile_is_in_the_new_generation(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,7 +243,7 @@ def test_a_rebuild_meanwhile_wins(corpus: Corpus, monkeypatch: pytest.MonkeyPatc
 
 
 def test_closing_does_not_wait_for_its_end(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compaction, "LEAST_GONE", 0)
+    monkeypatch.setattr(compaction, "MIN_GONE_VECTORS", 0)
     started = threading.Event()
     _in_each_pause(corpus, monkeypatch, started.set)
     monkeypatch.setattr(compaction, "PAUSE_SECONDS", BOUND_SECONDS)
@@ -280,9 +280,9 @@ def work(home: Path) -> None:
     """A copy with a change in the middle of it, in a process that may be killed (killing.py)."""
     killing.stepping(FolderGenerations, "remove_others")
     killing.stepping(FolderGenerations, "make_current")
-    compaction.SLICE = 3
+    compaction.SLICE_ITEMS = 3
     corpus = Corpus.open(home, SETTINGS)
-    slices = compaction.Compacting._copy_slice
+    slices = compaction.Compactor._copy_slice
 
     def copied(self: Any, old: VectorIndex, fresh: VectorIndex, after: str) -> str | None:
         found = slices(self, old, fresh, after)
@@ -291,7 +291,7 @@ def work(home: Path) -> None:
             corpus.remove(ROOT, "1.md")
         return found
 
-    compaction.Compacting._copy_slice = copied  # type: ignore[method-assign]
+    compaction.Compactor._copy_slice = copied  # type: ignore[method-assign]
     _compact(corpus)
     corpus.close()
 

@@ -10,16 +10,16 @@ import pytest
 from corpus_engines import ENGINES, corpus_store
 
 from argot.corpus.connectors.source_store import SourceRecord, SourceStore, StoredItem
-from argot.corpus.document_ids import content_hash, document_id, passage_id, revision_id
+from argot.corpus.document_ids import build_document_id, build_passage_id, build_revision_id, hash_content
 from argot.corpus.index import outbox
 from argot.corpus.ingestion.derivation_states import DerivationStates, Spending
-from argot.corpus.keyword.keyword_index import keyword_index_of
+from argot.corpus.keyword.keyword_index import choose_keyword_index
 from argot.corpus.store import document_fields, dustbin, row_writes
-from argot.corpus.store.citation_counts import cited_between, cited_by_day, count_cited, never_cited
+from argot.corpus.store.citation_counts import count_by_day, count_citations, list_most_cited, list_never_cited
 from argot.corpus.store.document_store import CorpusStore
-from argot.corpus.store.revision_reads import documents_with_ids, revisions_of, same_document, with_older_revisions
+from argot.corpus.store.revision_reads import find_same_document, list_revised, list_revisions, read_documents
 from argot.corpus.store.row_writes import NewRevision
-from argot.corpus.store.source_metadata import SourceMetadata, stored_metadata
+from argot.corpus.store.source_metadata import SourceMetadata, read_metadata
 from argot.types import Audience, Document, DocumentField, Passage, Principal, QuestionScope
 
 ROOT = Principal("root", sees_all=True)
@@ -40,12 +40,12 @@ def put(
 ) -> Document:
     """A document of these passages."""
     whole = "\n\n".join(texts)
-    document, hash_ = document_id(f"test:///{name}"), content_hash(whole.encode())
-    revision = revision_id(document, hash_)
+    document, hash_ = build_document_id(f"test:///{name}"), hash_content(whole.encode())
+    revision = build_revision_id(document, hash_)
     passages, start = [], 0
     for n, text in enumerate(texts):
         end = start + len(text)
-        passages.append(Passage(passage_id(revision, start, end), document, revision, n, start, end, text, name))
+        passages.append(Passage(build_passage_id(revision, start, end), document, revision, n, start, end, text, name))
         start = end + 2
     fields = (DocumentField("product", name.partition(".")[0]),)
     row = Document(
@@ -65,10 +65,10 @@ def test_a_document_comes_back_as_it_was_stored(store: CorpusStore) -> None:
     assert (found.fields, found.warnings) == (document.fields, document.warnings)
     assert [one.text for one in store.passages_of(MEMBER, document.id)][1] == "Wait until it is cold."
     with store.database.reading() as connection:
-        assert stored_metadata(connection, document.id).author == "Ann"
-        assert same_document(connection, document.content_hash, SECRET) == found
-        assert same_document(connection, document.content_hash, frozenset()) is None
-    assert documents_with_ids(store, OUTSIDER, [document.id]) == []
+        assert read_metadata(connection, document.id).author == "Ann"
+        assert find_same_document(connection, document.content_hash, SECRET) == found
+        assert find_same_document(connection, document.content_hash, frozenset()) is None
+    assert read_documents(store, OUTSIDER, [document.id]) == []
 
 
 def test_fields_tags_and_dates_narrow(store: CorpusStore) -> None:
@@ -86,8 +86,8 @@ def test_fields_tags_and_dates_narrow(store: CorpusStore) -> None:
     for documents, found in (({lamp.id}, 1), ({lamp.id, fan.id}, 2), (set(), 0)):
         assert len(store.keyword_search(MEMBER, "warranty", 9, documents)) == found
     with store.database.writing() as connection:
-        document_fields.put_given(connection, lamp.id, [DocumentField("product", "torch")])
-        assert document_fields.given_fields(connection, lamp.id) == [DocumentField("product", "torch")]
+        document_fields.replace_given_fields(connection, lamp.id, [DocumentField("product", "torch")])
+        assert document_fields.read_given_fields(connection, lamp.id) == [DocumentField("product", "torch")]
     assert store.documents_within(ROOT, product) == set()
 
 
@@ -100,43 +100,43 @@ def test_other_readers_from_one_moment_on(store: CorpusStore) -> None:
     assert (store.phrase_count(OUTSIDER, "the lamp"), store.phrase_count(MEMBER, "the lamp")) == (0, 1)
     assert store.document(MEMBER, "lamp.md").tags == ("new",)
     with store.database.writing() as connection:
-        assert keyword_index_of(connection).faults(connection) == []
+        assert choose_keyword_index(connection).faults(connection) == []
 
 
 def test_what_is_removed_can_be_brought_back(store: CorpusStore) -> None:
     first = put(store, "lamp.md", ["The old lamp."], SECRET)
     second = put(store, "lamp.md", ["The new lamp.", "It is green."], SECRET)
-    assert [one.state for one in revisions_of(store, second)] == ["live", "superseded"]
-    assert with_older_revisions(store) == {second.id}
+    assert [one.state for one in list_revisions(store, second)] == ["live", "superseded"]
+    assert list_revised(store) == {second.id}
     with store.database.writing() as connection:
-        document_fields.put_given(connection, first.id, [DocumentField("product", "torch")])
+        document_fields.replace_given_fields(connection, first.id, [DocumentField("product", "torch")])
         dustbin.keep_removed(connection, first.id)
         row_writes.remove_rows(connection, first.id)
-    assert dustbin.removed_documents(store, OUTSIDER) == []
-    (removed,) = dustbin.removed_documents(store, MEMBER)
+    assert dustbin.list_removed(store, OUTSIDER) == []
+    (removed,) = dustbin.list_removed(store, MEMBER)
     assert (removed.name, removed.audience, dustbin.is_in_again(store, removed.id)) == ("lamp.md", SECRET, False)
     put(store, "lamp.md", ["The new lamp.", "It is green."], SECRET)
     with store.database.writing() as connection:
         dustbin.take_back(connection, removed.id, first.id)
-        assert [one.value for one in document_fields.given_fields(connection, first.id)] == ["torch"]
-    assert [one.id for one in revisions_of(store, second)] == [second.revision_id, first.revision_id]
+        assert [one.value for one in document_fields.read_given_fields(connection, first.id)] == ["torch"]
+    assert [one.id for one in list_revisions(store, second)] == [second.revision_id, first.revision_id]
     with store.database.writing() as connection:
         dustbin.keep_removed(connection, first.id)
         row_writes.remove_rows(connection, first.id)
         dustbin.erase_removed(connection, [first.id])
         assert connection.execute("SELECT count(*) FROM ledger").fetchone()[0] == 2
-    assert dustbin.removed_documents(store, ROOT) == []
+    assert dustbin.list_removed(store, ROOT) == []
 
 
 def test_citations_are_counted_by_day(store: CorpusStore) -> None:
     lamp, fan = put(store, "lamp.md", ["lamp"]), put(store, "fan.md", ["fan"], SECRET)
     for _ in range(2):
-        count_cited(store, [lamp.uri])
-    assert list(cited_by_day(store, lamp).values()) == [2]
-    listed, number = cited_between(store, OUTSIDER, "2000-01-01", "2999-01-01", 9)
+        count_citations(store, [lamp.uri])
+    assert list(count_by_day(store, lamp).values()) == [2]
+    listed, number = list_most_cited(store, OUTSIDER, "2000-01-01", "2999-01-01", 9)
     assert (listed, number) == ([(lamp.id, "lamp.md", 2)], 1)
-    assert never_cited(store, MEMBER, 0, 9) == ([(fan.id, "fan.md")], 1)
-    assert never_cited(store, OUTSIDER, 0, 9) == ([], 0)
+    assert list_never_cited(store, MEMBER, 0, 9) == ([(fan.id, "fan.md")], 1)
+    assert list_never_cited(store, OUTSIDER, 0, 9) == ([], 0)
 
 
 def test_how_far_derivation_is(store: CorpusStore) -> None:
@@ -147,8 +147,8 @@ def test_how_far_derivation_is(store: CorpusStore) -> None:
     assert states.due("questions", now + timedelta(days=9)) == []
     assert states.due("summaries", now) == [lamp.id]
     for _ in range(2):
-        states.spend("2027-01-01", 2, 30)
-    assert states.spent("2027-01-01") == Spending(4, 60)
+        states.record_spending("2027-01-01", 2, 30)
+    assert states.read_spending("2027-01-01") == Spending(4, 60)
 
 
 def test_sources_and_what_they_hold(store: CorpusStore) -> None:
@@ -179,12 +179,12 @@ def test_what_is_queued_is_queued_once(store: CorpusStore) -> None:
 def test_a_text_of_symbols_has_no_words_and_does_no_harm(store: CorpusStore) -> None:
     put(store, "signs.md", ["*** \N{SNOWMAN} ---", "x" * 40_000, "aa aa aa"])
     with store.database.writing() as connection:
-        assert keyword_index_of(connection).faults(connection) == []
+        assert choose_keyword_index(connection).faults(connection) == []
     assert len(store.keyword_search(ROOT, "x" * 40_000, 9)) == 0  # more than a question may have
     assert store.phrase_count(ROOT, "aa aa") == 1
     put(store, "signs.md", ["words"])
     with store.database.writing() as connection:
-        assert keyword_index_of(connection).faults(connection) == []
+        assert choose_keyword_index(connection).faults(connection) == []
 
 
 # -- one against the other --------------------------------------------------------------------------------------------
@@ -209,7 +209,7 @@ def test_both_engines_rank_alike(request: pytest.FixtureRequest, tmp_path: Path)
                     assert [score for _, score in ours] == pytest.approx([score for _, score in theirs])
             phrase = " ".join(question.split()[-2:])
             assert lite.phrase_count(ROOT, phrase) == server.phrase_count(ROOT, phrase)
-            assert lite.passages_with(ROOT, phrase, 9) == server.passages_with(ROOT, phrase, 9)
+            assert lite.find_phrase(ROOT, phrase, 9) == server.find_phrase(ROOT, phrase, 9)
 
 
 # -- the second wall --------------------------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ def test_a_query_that_forgets_the_audience_finds_only_what_its_reader_may_read(
             (inside, {"open.md", "letter.md"}),
             (Principal("'; DROP TABLE passages; --", frozenset({"*", '"'})), {"open.md"}),
         ):
-            documents = {document_id(f"test:///{name}") for name in names}
+            documents = {build_document_id(f"test:///{name}") for name in names}
             for table, column in zip(GUARDED, ("id", "document", "document", "document"), strict=True):
                 rows = store.database.rows_for(principal, f"SELECT {column} FROM {table}")
                 assert {row[0] for row in rows} == documents, (principal.name, table)

@@ -74,8 +74,8 @@ def everything(corpus: Corpus, principal: Principal) -> dict[str, Any]:
     """What each road yields. Ids are asked for by someone who has seen them all."""
     store = corpus.store
     passages = store.keyword_search(ROOT, "canary", 9)
-    derived = store.keyword_search_derived(ROOT, "canaryderived", 9)
-    triples = store.keyword_search_triples(ROOT, "canarytriple", 9)
+    derived = store.search_derived_keywords(ROOT, "canaryderived", 9)
+    triples = store.search_triple_keywords(ROOT, "canarytriple", 9)
     secret = store.document(ROOT, "secret.md")
     vector = corpus.embedder.embed_queries(["canary combination"])[0]
     names = [document.name for document in store.documents(principal)]
@@ -86,16 +86,16 @@ def everything(corpus: Corpus, principal: Principal) -> dict[str, Any]:
         "derived": list(store.derived(principal, [id_ for id_, _ in derived])),
         "triples": list(store.triples(principal, [id_ for id_, _ in triples])),
         "keyword": store.keyword_search(principal, "canary combination", 9),
-        "keyword derived": store.keyword_search_derived(principal, "canaryderived", 9),
-        "keyword triples": store.keyword_search_triples(principal, "canarytriple", 9),
-        "semantic": corpus.semantic_search(principal, "passage", vector, 9),
-        "semantic derived": corpus.semantic_search(principal, "derived", vector, 9),
-        "semantic triples": corpus.semantic_search(principal, "triple", vector, 9),
+        "keyword derived": store.search_derived_keywords(principal, "canaryderived", 9),
+        "keyword triples": store.search_triple_keywords(principal, "canarytriple", 9),
+        "semantic": corpus.search_semantic(principal, "passage", vector, 9),
+        "semantic derived": corpus.search_semantic(principal, "derived", vector, 9),
+        "semantic triples": corpus.search_semantic(principal, "triple", vector, 9),
         "phrase": store.phrase_count(principal, "canary combination"),
-        "phrase passages": store.passages_with(principal, "canary combination", 9),
+        "phrase passages": store.find_phrase(principal, "canary combination", 9),
         "frequency": store.phrase_count(principal, "canary"),
-        "count": store.passage_count(principal),
-        "audiences": store.audience_sets(principal),
+        "count": store.count_passages(principal),
+        "audiences": store.list_audiences(principal),
     }
 
 
@@ -109,10 +109,10 @@ def test_the_outsider_meets_the_canary_on_no_road(guarded: Corpus) -> None:
     assert (met["phrase"], met["frequency"], met["count"]) == (0, 0, len(public))
     assert met["audiences"] == [EVERYONE]
     assert {id_ for id_, _ in met["semantic"]} == public
-    secret_derived = {id_ for id_, _ in store.keyword_search_derived(ROOT, "canaryderived", 9)}
-    secret_derived -= {id_ for id_, _ in store.keyword_search_derived(OUTSIDER, "canaryderived", 9)}
-    secret_triples = {id_ for id_, _ in store.keyword_search_triples(ROOT, "canarytriple", 9)}
-    secret_triples -= {id_ for id_, _ in store.keyword_search_triples(OUTSIDER, "canarytriple", 9)}
+    secret_derived = {id_ for id_, _ in store.search_derived_keywords(ROOT, "canaryderived", 9)}
+    secret_derived -= {id_ for id_, _ in store.search_derived_keywords(OUTSIDER, "canaryderived", 9)}
+    secret_triples = {id_ for id_, _ in store.search_triple_keywords(ROOT, "canarytriple", 9)}
+    secret_triples -= {id_ for id_, _ in store.search_triple_keywords(OUTSIDER, "canarytriple", 9)}
     assert len(secret_derived) == len(secret_triples) == 1
     assert not secret_derived & {*met["derived"], *(id_ for id_, _ in met["semantic derived"])}
     assert not secret_triples & {*met["triples"], *(id_ for id_, _ in met["semantic triples"])}
@@ -154,7 +154,7 @@ def test_a_superseded_revision_explains_citations_but_never_answers(corpus: Corp
     assert corpus.store.passages(ROOT, [cited.id]) == {}
     assert corpus.store.phrase_count(ROOT, "forty zebras") == 0
     vector = corpus.embedder.embed_queries([cited.with_header])[0]
-    assert cited.id not in dict(corpus.semantic_search(ROOT, "passage", vector, 9))
+    assert cited.id not in dict(corpus.search_semantic(ROOT, "passage", vector, 9))
     gone = corpus.store.revision(ROOT, old.revision_id)
     assert (gone.state, gone.superseded_by) == ("superseded", new.revision_id)
     assert corpus.store.markdown(ROOT, old.revision_id)[cited.start : cited.end] == cited.text

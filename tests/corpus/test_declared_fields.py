@@ -2,7 +2,7 @@
 
 import pytest
 
-from argot.corpus.ingestion.first_page import first_page_date
+from argot.corpus.ingestion.first_page import read_first_page_date
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers import read_document
 from argot.corpus.readers.dates import date_of
@@ -103,4 +103,4 @@ def test_no_warning_where_another_date_is_understood() -> None:
 )
 def test_the_first_page_says_when_it_was_revised(line: str) -> None:
     cut = read_in_child(f"# Head\n\n{line}\n\nText.\n".encode(), "a.md", LIMITS, 1200)
-    assert first_page_date(cut) == "2024-12-31"
+    assert read_first_page_date(cut) == "2024-12-31"

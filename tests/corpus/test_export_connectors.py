@@ -17,7 +17,7 @@ from argot.corpus.connectors.source_store import SourceRecord, SourceStore
 from argot.corpus.connectors.synchronisation import Synchronisation
 from argot.corpus.corpus import Corpus
 from argot.corpus.readers import ReadLimits, read_document
-from argot.corpus.store.source_metadata import SourceMetadata, stored_metadata
+from argot.corpus.store.source_metadata import SourceMetadata, read_metadata
 from argot.settings import Settings
 from argot.types import Document, Principal
 
@@ -67,7 +67,7 @@ def text(corpus: Corpus) -> str:
 
 
 def said(corpus: Corpus, title: str) -> SourceMetadata:
-    return stored_metadata(corpus.store.database.connection(), documents(corpus)[title].id)
+    return read_metadata(corpus.store.database.connection(), documents(corpus)[title].id)
 
 
 @pytest.mark.parametrize("form", [html_export, xml_export])

@@ -15,7 +15,7 @@ import pytest
 
 from argot.corpus.ingestion import archive_process
 from argot.corpus.ingestion.archive_formats import ArchiveLimits
-from argot.corpus.ingestion.archive_members import members_of
+from argot.corpus.ingestion.archive_members import list_members
 from argot.corpus.ingestion.archive_process import UnpackedArchive
 from argot.corpus.ingestion.source import Source
 from argot.files import NotAFile
@@ -26,7 +26,7 @@ TEXT = b"# Valves\n\nThe valve opens at 12 bar.\n"
 
 def members(data: bytes, name: str = "a.tar") -> dict[str, Source]:
     """The files in an archive by name; what is wrong with it stands under its own."""
-    return {one.name: one for one in members_of(Source(f"upload://{name}", name, lambda: data, len(data)))}
+    return {one.name: one for one in list_members(Source(f"upload://{name}", name, lambda: data, len(data)))}
 
 
 def reason(source: Source) -> str:

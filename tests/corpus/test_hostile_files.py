@@ -26,7 +26,7 @@ from reportlab.lib import pdfencrypt
 from reportlab.pdfgen.canvas import Canvas
 
 from argot.corpus.corpus import Corpus, IngestEvent, Source
-from argot.corpus.ingestion.sources import sources_in
+from argot.corpus.ingestion.sources import list_sources
 from argot.corpus.readers import SUFFIXES, ReadLimits
 from argot.corpus.readers.ocr import is_installed
 from argot.corpus.readers.reader_process import _HOSTS, read_in_child
@@ -227,9 +227,9 @@ def test_archives_in_archives_and_bombs_in_them_are_named_and_not_unpacked(corpu
     found = {}
     for name in ("outer", "bomb", "liar"):
         found |= {
-            one.uri.rpartition("/")[2] + name: one for one in add(corpus, *sources_in([tmp_path / f"{name}.zip"]))
+            one.uri.rpartition("/")[2] + name: one for one in add(corpus, *list_sources([tmp_path / f"{name}.zip"]))
         }
-    (of_tar,) = add(corpus, *sources_in([tmp_path / "bomb.tar.gz"]))
+    (of_tar,) = add(corpus, *list_sources([tmp_path / "bomb.tar.gz"]))
     assert found["nested.zipouter"].kind == found["nested.tar.gzouter"].kind == "skipped"
     assert "archive in an archive" in found["nested.zipouter"].detail
     assert found["a.txtouter"].kind == "added"
@@ -408,7 +408,7 @@ def test_names_in_archives_lead_nowhere(kind: str, corpus: Corpus, tmp_path: Pat
                 special.type, special.linkname = link, "/etc/passwd"
                 archive.addfile(special)
     before = {one for one in tmp_path.rglob("*") if tmp_path / "kb" not in one.parents}
-    events = add(corpus, *sources_in([path]))
+    events = add(corpus, *list_sources([path]))
     special = [one for one in events if one.detail in ("a link", "a device or a pipe")]
     assert len(events) - len(special) == len(NAMES)
     assert {(one.kind, len(special)) for one in special} == ({("skipped", 4)} if kind == "tar" else set())
@@ -426,7 +426,7 @@ def test_names_in_archives_lead_nowhere(kind: str, corpus: Corpus, tmp_path: Pat
 def test_a_nul_in_the_name_of_a_member_hides_no_kind_of_file(corpus: Corpus, tmp_path: Path) -> None:
     data = zipped({"evilX.exe.md": b"# Evil\n\nText.\n"}).replace(b"evilX", b"evil\x00")
     (tmp_path / "in.zip").write_bytes(data)
-    (event,) = add(corpus, *sources_in([tmp_path / "in.zip"]))
+    (event,) = add(corpus, *list_sources([tmp_path / "in.zip"]))
     # zipfile ends a name at the NUL: what is left has no suffix and is read as the text that it is.
     assert event.name == "evil" and event.kind in ("added", "failed")
 

@@ -11,8 +11,8 @@ from typing import Any
 import killing
 import pytest
 
-from argot.corpus.corpus import Corpus, IngestEvent, Source, sources_in
-from argot.corpus.embedding.embedder import embedder_for
+from argot.corpus.corpus import Corpus, IngestEvent, Source, list_sources
+from argot.corpus.embedding.embedder import load_embedder
 from argot.corpus.ingestion import document_group
 from argot.corpus.store import blobs
 from argot.errors import DamagedStore, ModelUnavailable, NotFound
@@ -143,8 +143,8 @@ def test_changed_readers_move_everything_without_reading_again(corpus: Corpus) -
     assert (document.audience, document.tags) == (INSIDE, ("x",))
     vector = corpus.embedder.embed_queries(["zebra words"])[0]
     for kind in ("passage", "derived", "triple"):
-        assert corpus.semantic_search(EVE, kind, vector, 5) == []
-        assert len(corpus.semantic_search(ROOT, kind, vector, 5)) == 1
+        assert corpus.search_semantic(EVE, kind, vector, 5) == []
+        assert len(corpus.search_semantic(ROOT, kind, vector, 5)) == 1
     assert corpus.store.keyword_search(EVE, "zebra", 5) == []
     assert corpus.check() == []
     reopened = dump(corpus)
@@ -188,21 +188,21 @@ def test_files_in_folders(tmp_path: Path) -> None:
     for name in ("b.md", "a.txt", ".hidden.md", "sub/c.MD", "sub/.git/d.md", "tool.exe", "sub/z.md"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)
-    found = list(sources_in([tmp_path]))
+    found = list(list_sources([tmp_path]))
     assert [one.name for one in found] == ["a.txt", "b.md", "tool.exe", "c.MD", "z.md"]
     assert [one.name for one in found if one.skip] == ["tool.exe"]
     assert found[0].uri == (tmp_path / "a.txt").as_uri()
     assert found[0].load() == b"a.txt"
-    based = list(sources_in([tmp_path], "https://wiki.example/docs/"))
+    based = list(list_sources([tmp_path], "https://wiki.example/docs/"))
     assert based[3].uri == "https://wiki.example/docs/sub/c.MD"
-    (named,) = sources_in([tmp_path / "tool.exe"])
+    (named,) = list_sources([tmp_path / "tool.exe"])
     assert not named.skip, "a file that is named itself is tried, and refused by name"
 
 
 def test_a_folder_that_cannot_be_opened_fails_by_name(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "a.md").write_text("one")
-    walk = sources_in([tmp_path])
+    walk = list_sources([tmp_path])
     assert next(walk).name == "a.md"
     (tmp_path / "sub").rmdir()
     (found,) = walk
@@ -218,14 +218,14 @@ def test_what_a_deriver_makes_is_stored_once_and_searchable(corpus: Corpus) -> N
     deriver = Deriver()
     add(corpus, source("a.md", "# A\n\none\n"), source("b.md", "# B\n\ntwo\n"), deriver=deriver)
     assert len(deriver.loops) == 1, "a client kept by a deriver lives in one event loop"
-    found = corpus.store.keyword_search_triples(ROOT, "edit image", 9)
+    found = corpus.store.search_triple_keywords(ROOT, "edit image", 9)
     assert len(found) == 2
     triples = corpus.store.triples(ROOT, [id_ for id_, _ in found])
     passages = corpus.store.passages(ROOT, [triple.passage_id for triple in triples.values()])
     assert {document.name for _, document in passages.values()} == {"a.md", "b.md"}
-    derived = corpus.store.derived(ROOT, [id_ for id_, _ in corpus.store.keyword_search_derived(ROOT, "about", 9)])
+    derived = corpus.store.derived(ROOT, [id_ for id_, _ in corpus.store.search_derived_keywords(ROOT, "about", 9)])
     assert [text.kind for text in derived.values()] == ["summary", "summary"]
-    assert corpus.store.keyword_search_derived(ROOT, "another document", 9) == []
+    assert corpus.store.search_derived_keywords(ROOT, "another document", 9) == []
 
 
 def test_another_deriver_replaces_what_the_first_made(corpus: Corpus) -> None:
@@ -236,7 +236,7 @@ def test_another_deriver_replaces_what_the_first_made(corpus: Corpus) -> None:
     assert kinds(corpus, text) == ["unchanged"]
     assert kinds(corpus, text, deriver=Deriver("two")) == ["updated"]
     (triple,) = corpus.store.triples(
-        ROOT, [id_ for id_, _ in corpus.store.keyword_search_triples(ROOT, "edit", 9)]
+        ROOT, [id_ for id_, _ in corpus.store.search_triple_keywords(ROOT, "edit", 9)]
     ).values()
     assert triple.target == "image two"
     assert corpus.check() == []
@@ -248,7 +248,7 @@ def test_documents_go_in_while_the_language_model_is_down(corpus: Corpus) -> Non
     assert event.kind == "added"
     assert "without derived texts" in event.detail
     assert kinds(corpus, text, deriver=Deriver()) == ["updated"]
-    assert len(corpus.store.keyword_search_triples(ROOT, "edit", 9)) == 1
+    assert len(corpus.store.search_triple_keywords(ROOT, "edit", 9)) == 1
 
 
 async def test_adding_works_where_an_event_loop_runs(corpus: Corpus) -> None:
@@ -297,10 +297,10 @@ def work(home: Path, folder: Path) -> None:
     killing.stepping(blobs.Path, "replace")
     document_group.GROUP_DOCUMENTS = 2
     corpus = Corpus.open(home, SETTINGS)
-    list(corpus.add(sources_in([folder / "second"], "test:///"), deriver=FirstWords(), audience=INSIDE))
+    list(corpus.add(list_sources([folder / "second"], "test:///"), deriver=FirstWords(), audience=INSIDE))
     with suppress(NotFound):
         corpus.remove(ROOT, "removed.md")
-    list(corpus.add(sources_in([folder / "third"], "test:///"), audience=EVERYONE))
+    list(corpus.add(list_sources([folder / "third"], "test:///"), audience=EVERYONE))
     corpus.close()
 
 
@@ -318,7 +318,7 @@ def worked(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for name, text in texts.items():
             (folder / part / name).write_text(f"# {name}\n\n{text}\n" if name != "copy.md" else "# new.md\n\nnew\n")
     corpus = Corpus.open(folder / "kb", SETTINGS)
-    list(corpus.add(sources_in([folder / "first"], "test:///"), audience=INSIDE))
+    list(corpus.add(list_sources([folder / "first"], "test:///"), audience=INSIDE))
     corpus.close()
     return folder
 
@@ -368,7 +368,7 @@ def test_reindex_gives_what_was_there(corpus: Corpus) -> None:
     assert [path.name for path in (corpus.home / "vectors").glob("g*")] == [corpus.vectors.generation]
     assert corpus.check() == []
     vector = corpus.embedder.embed_queries(["one zebra"])[0]
-    assert len(corpus.semantic_search(ROOT, "passage", vector, 9)) == 3
+    assert len(corpus.search_semantic(ROOT, "passage", vector, 9)) == 3
 
 
 def test_an_interrupted_reindex_changes_nothing(corpus: Corpus) -> None:
@@ -394,7 +394,7 @@ def test_vectors_of_another_embedder_are_refused_until_rebuilt(corpus: Corpus) -
         fingerprint = "other"
 
         def __getattr__(self, name: str) -> Any:
-            return getattr(embedder_for(SETTINGS), name)
+            return getattr(load_embedder(SETTINGS), name)
 
     add(corpus, source("a.md", "# A\n\none zebra\n"))
     corpus.close()
@@ -404,7 +404,7 @@ def test_vectors_of_another_embedder_are_refused_until_rebuilt(corpus: Corpus) -
     mended = Corpus.open(corpus.home, SETTINGS, embedder=other, mending=True)
     assert ["another embedding model" in problem.message for problem in mended.check()] == [True]
     with pytest.raises(DamagedStore, match="another embedding model"):
-        mended.semantic_search(ROOT, "passage", mended.embedder.embed_queries(["zebra"]), 1)
+        mended.search_semantic(ROOT, "passage", mended.embedder.embed_queries(["zebra"]), 1)
     mended.reindex()
     assert mended.check() == []
     mended.close()

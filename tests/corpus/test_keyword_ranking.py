@@ -9,11 +9,11 @@ import pytest
 from corpus_engines import ENGINES, corpus_store
 from random_documents import ROOT, WORDS, write
 
-from argot.corpus.document_ids import document_id
+from argot.corpus.document_ids import build_document_id
 from argot.corpus.keyword import block_ranking
-from argot.corpus.keyword.fts5_index import INDEXES, SEARCHED
-from argot.corpus.keyword.index_terms import match_expression, question_phrases
-from argot.corpus.keyword.keyword_index import keyword_index_of
+from argot.corpus.keyword.fts5_index import INDEXES, SEARCHED_COLUMNS
+from argot.corpus.keyword.index_terms import match_expression, parse_question
+from argot.corpus.keyword.keyword_index import choose_keyword_index
 from argot.corpus.store import row_writes
 from argot.corpus.store.document_store import CorpusStore
 from argot.types import Principal
@@ -27,15 +27,15 @@ def changed_at_random(store: CorpusStore, dice: random.Random) -> None:
     """Documents come, are replaced and go, over the border of a block of rows."""
     write(store, dice, "first")
     with store.database.writing() as connection:
-        keyword_index_of(connection).delete_rows(connection, "passage", document_id("first"))
+        choose_keyword_index(connection).delete_rows(connection, "passage", build_document_id("first"))
         connection.execute("UPDATE passages SET n = n + 4000")
-        keyword_index_of(connection).insert_rows(connection, "passage", document_id("first"))
+        choose_keyword_index(connection).insert_rows(connection, "passage", build_document_id("first"))
         if not hasattr(connection, "total_changes"):  # PostgreSQL goes on after the last number it gave
             connection.execute("ALTER TABLE passages ALTER COLUMN n RESTART WITH 4050")
     for name in dice.choices("abcdefghijklmnop", k=30):
         if dice.random() < 0.2:
             with store.database.writing() as connection:
-                row_writes.remove_rows(connection, document_id(name))
+                row_writes.remove_rows(connection, build_document_id(name))
         else:
             write(store, dice, name)
 
@@ -46,7 +46,7 @@ def by_fts5(store: CorpusStore, query: str, audiences: Sequence[int]) -> list[tu
         f"SELECT r.id, -{words.rank} AS score FROM passage_words JOIN passages AS r ON r.n = passage_words.rowid "
         "WHERE passage_words MATCH ? AND r.audience IN (SELECT value FROM json_each(?)) "
         "ORDER BY score DESC, r.n LIMIT 20",
-        (match_expression(question_phrases(query), columns=SEARCHED["passage"]), json.dumps(audiences)),
+        (match_expression(parse_question(query), columns=SEARCHED_COLUMNS["passage"]), json.dumps(audiences)),
     )
     return list(map(tuple, rows))
 
@@ -64,18 +64,18 @@ def test_scores_are_those_of_fts5_to_the_last_bit(tmp_path: Path, seed: int) -> 
             wanted = by_fts5(store, query, numbers)
             assert store.keyword_search(principal, query, 20) == wanted
     with store.database.writing() as writer:
-        assert keyword_index_of(writer).faults(writer) == []
+        assert choose_keyword_index(writer).faults(writer) == []
     store.close()
 
 
 def test_rows_that_cannot_be_among_the_first_are_spared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every word counts as a common one, so that after each one looks which rows still matter."""
-    monkeypatch.setattr(block_ranking, "COMMON_ROWS", 0)
-    monkeypatch.setattr(block_ranking, "COMPARED", 1)
+    monkeypatch.setattr(block_ranking, "MIN_COMMON_ROWS", 0)
+    monkeypatch.setattr(block_ranking, "CHUNK_ROWS", 1)
     spared = []
-    summed = block_ranking._Ranking.summed
+    summed = block_ranking._Ranking.sum_scores
     monkeypatch.setattr(
-        block_ranking._Ranking, "summed", lambda self, order: spared.append(self._spared) or summed(self, order)
+        block_ranking._Ranking, "sum_scores", lambda self, order: spared.append(self._spared) or summed(self, order)
     )
     dice, store = random.Random(9), CorpusStore.open(tmp_path / "corpus.db")
     changed_at_random(store, dice)
@@ -83,7 +83,7 @@ def test_rows_that_cannot_be_among_the_first_are_spared(tmp_path: Path, monkeypa
     queries = [" ".join(dice.choices(WORDS, k=dice.randint(1, 6))) for _ in range(60)]
     found = [(store.keyword_search(ROOT, one, 2), store.keyword_search(ROOT, one, 2, documents)) for one in queries]
     assert sum(spared) > 20
-    monkeypatch.setattr(block_ranking, "COMMON_ROWS", 1_000_000)
+    monkeypatch.setattr(block_ranking, "MIN_COMMON_ROWS", 1_000_000)
     again = CorpusStore.open(tmp_path / "corpus.db")  # one that remembers nothing
     assert found == [
         (again.keyword_search(ROOT, one, 2), again.keyword_search(ROOT, one, 2, documents)) for one in queries
@@ -106,13 +106,13 @@ def test_both_engines_find_the_same_after_any_changes(tmp_path: Path, request: p
                     store.keyword_search(principal, query, 20),
                     store.keyword_search(principal, query, 20, one),
                     store.phrase_count(principal, query),
-                    store.passages_with(principal, query, 20),
+                    store.find_phrase(principal, query, 20),
                 )
                 for query in queries
                 for principal in READERS
             ]
             with store.database.writing() as writer:
-                assert keyword_index_of(writer).faults(writer) == []
+                assert choose_keyword_index(writer).faults(writer) == []
     assert found["sqlite"] == found["postgresql"]
 
 
@@ -147,7 +147,7 @@ def test_a_store_of_an_earlier_version_gets_its_blocks_when_it_is_opened(tmp_pat
     assert opened.keyword_search(ROOT, "valve tank", 5) == wanted
     assert wanted
     with opened.database.writing() as connection:
-        assert keyword_index_of(connection).faults(connection) == []
+        assert choose_keyword_index(connection).faults(connection) == []
     opened.close()
 
 
@@ -168,8 +168,8 @@ def test_damaged_blocks_are_noticed(tmp_path: Path, damage: str) -> None:
     store.database.connection().execute("PRAGMA foreign_keys = OFF")
     with store.database.writing() as connection:
         connection.execute(damage)
-        assert keyword_index_of(connection).faults(connection) == ["passage_words"]
+        assert choose_keyword_index(connection).faults(connection) == ["passage_words"]
         connection.execute("UPDATE passages SET audience = 1")
-        keyword_index_of(connection).rebuild(connection)
-        assert keyword_index_of(connection).faults(connection) == []
+        choose_keyword_index(connection).rebuild(connection)
+        assert choose_keyword_index(connection).faults(connection) == []
     store.close()

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from argot.corpus.document_ids import content_hash, document_id, passage_id, revision_id
-from argot.corpus.keyword.index_terms import exact_identifiers, question_phrases
-from argot.corpus.keyword.keyword_index import keyword_index_of
+from argot.corpus.document_ids import build_document_id, build_passage_id, build_revision_id, hash_content
+from argot.corpus.keyword.index_terms import find_identifiers, parse_question
+from argot.corpus.keyword.keyword_index import choose_keyword_index
 from argot.corpus.store import row_writes
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.store.row_writes import NewRevision
@@ -36,11 +36,11 @@ TEXTS = {
 
 
 def store_text(store: CorpusStore, name: str, text: str, audience: Audience = frozenset(), title: str = "") -> str:
-    document = document_id(name)
-    revision = revision_id(document, content_hash(text.encode()))
-    passage = Passage(passage_id(revision, 0, len(text)), document, revision, 0, 0, len(text), text, title)
+    document = build_document_id(name)
+    revision = build_revision_id(document, hash_content(text.encode()))
+    passage = Passage(build_passage_id(revision, 0, len(text)), document, revision, 0, 0, len(text), text, title)
     row = Document(
-        document, name, title or name, "text/plain", revision, content_hash(text.encode()), "", audience=audience
+        document, name, title or name, "text/plain", revision, hash_content(text.encode()), "", audience=audience
     )
     with store.database.writing() as connection:
         row_writes.put_revision(connection, NewRevision(row, text, [passage]))
@@ -119,7 +119,7 @@ def test_a_question_of_stop_words_and_one_word_is_that_word(filled: tuple[Corpus
     ],
 )
 def test_identifiers_are_what_only_its_exact_form_names(text: str, names: list[str]) -> None:
-    assert list(exact_identifiers(text)) == names
+    assert list(find_identifiers(text)) == names
 
 
 @pytest.mark.parametrize("query", ["", "   ", "😀😀", '"', "'", "\x00", "()*^:{}", "-", "\ud800"])
@@ -130,7 +130,7 @@ def test_a_query_without_words_finds_nothing(filled: tuple[CorpusStore, dict[str
 def test_a_query_of_one_megabyte_is_bounded(filled: tuple[CorpusStore, dict[str, str]]) -> None:
     assert "map" in found(filled, "table " + "word-salad C++ " * 70_000)
     assert found(filled, "+" * 1_000_000) == []
-    assert len(question_phrases(" ".join(f"word{n}" for n in range(100_000)))) == 128
+    assert len(parse_question(" ".join(f"word{n}" for n in range(100_000)))) == 128
 
 
 @hypothesis_settings(max_examples=200, deadline=None)
@@ -138,7 +138,7 @@ def test_a_query_of_one_megabyte_is_bounded(filled: tuple[CorpusStore, dict[str,
 def test_any_text_is_a_safe_query(filled: tuple[CorpusStore, dict[str, str]], query: str) -> None:
     store, _ = filled
     assert all(score > 0 for _, score in store.keyword_search(EVE, query, 5))
-    assert store.phrase_count(EVE, query) == len(store.passages_with(EVE, query, 50))
+    assert store.phrase_count(EVE, query) == len(store.find_phrase(EVE, query, 50))
 
 
 def test_a_phrase_counts_passages_that_hold_it(filled: tuple[CorpusStore, dict[str, str]]) -> None:
@@ -146,10 +146,10 @@ def test_a_phrase_counts_passages_that_hold_it(filled: tuple[CorpusStore, dict[s
     assert store.phrase_count(EVE, "logical to physical page") == 1
     assert store.phrase_count(EVE, "physical to logical") == 0
     assert store.phrase_count(EVE, "C++") == 1
-    assert [names[id_] for id_ in store.passages_with(EVE, "indexed query", 5)] == ["running"]
+    assert [names[id_] for id_ in store.find_phrase(EVE, "indexed query", 5)] == ["running"]
     assert store.phrase_count(EVE, "writing") == 0
     assert store.phrase_count(EVE, "written") == 2
-    assert store.passage_count(EVE) == len(TEXTS)
+    assert store.count_passages(EVE) == len(TEXTS)
 
 
 def test_a_title_counts_more_than_a_mention(store: CorpusStore) -> None:
@@ -164,8 +164,8 @@ def test_unreadable_documents_cannot_crowd_out_results(store: CorpusStore) -> No
     mine = store_text(store, "mine", "A zebra stood among the horses, far away from everything else on that long day.")
     assert [id_ for id_, _ in store.keyword_search(EVE, "zebra", 1)] == [mine]
     assert store.phrase_count(EVE, "zebra") == 1
-    assert store.passages_with(EVE, "zebra", 5) == [mine]
-    assert store.passage_count(EVE) == 1
+    assert store.find_phrase(EVE, "zebra", 5) == [mine]
+    assert store.count_passages(EVE) == 1
     assert len(store.keyword_search(INSIDER, "zebra", 100)) == 61
     assert store.phrase_count(INSIDER, "zebra") == 61
 
@@ -177,8 +177,8 @@ def test_the_index_follows_changes_and_removals(store: CorpusStore) -> None:
     assert store.keyword_search(EVE, "alpha C++", 5) == []
     assert len(store.keyword_search(EVE, "gamma", 5)) == 1
     with store.database.writing() as connection:
-        row_writes.remove_rows(connection, document_id("b"))
-        assert keyword_index_of(connection).faults(connection) == []
+        row_writes.remove_rows(connection, build_document_id("b"))
+        assert choose_keyword_index(connection).faults(connection) == []
     assert store.keyword_search(EVE, "beta", 5) == []
 
 
@@ -186,8 +186,8 @@ def test_a_damaged_index_is_noticed_and_rebuilt(store: CorpusStore) -> None:
     store_text(store, "a", "alpha")
     with store.database.writing() as connection:
         connection.execute("UPDATE passages SET text = 'omega'")
-        (fault,) = keyword_index_of(connection).faults(connection)
+        (fault,) = choose_keyword_index(connection).faults(connection)
         assert fault.startswith("passage_")
-        keyword_index_of(connection).rebuild(connection)
-        assert keyword_index_of(connection).faults(connection) == []
+        choose_keyword_index(connection).rebuild(connection)
+        assert choose_keyword_index(connection).faults(connection) == []
     assert len(store.keyword_search(EVE, "omega", 5)) == 1

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from argot.corpus.connectors.export_files import ExportFiles
-from argot.corpus.ingestion.sources import sources_in
+from argot.corpus.ingestion.sources import list_sources
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers import read_document
-from argot.document_names import leftover_kind
+from argot.document_names import find_leftover_kind
 from argot.errors import UnreadableDocument
 
 LEFTOVERS = [
@@ -32,17 +32,17 @@ def test_a_leftover_that_is_given_by_name_is_refused_as_what_it_is(name: str) ->
 
 @pytest.mark.parametrize("name", ["plan.docx", "~plan.md", "$plan.md", "thumbs.md", "desktop.txt", "c#.md", "a~b.md"])
 def test_documents_are_no_leftovers(name: str) -> None:
-    assert not leftover_kind(name)
+    assert not find_leftover_kind(name)
 
 
 def test_leftovers_are_passed_over_in_folders_archives_and_exports(tmp_path: Path) -> None:
     for name in [*LEFTOVERS, "plan.md"]:
         (tmp_path / name).write_text("Words.")
-    assert [one.name for one in sources_in([tmp_path])] == ["plan.md"]
+    assert [one.name for one in list_sources([tmp_path])] == ["plan.md"]
     export = ExportFiles(tmp_path)
     assert list(export.files) == ["plan.md"]
     archive = tmp_path / "all.zip"
     with zipfile.ZipFile(archive, "w") as opened:
         for name in [*LEFTOVERS, "plan.md"]:
             opened.writestr(f"below/{name}", "Words.")
-    assert [one.name for one in sources_in([archive])] == ["plan.md"]
+    assert [one.name for one in list_sources([archive])] == ["plan.md"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from argot.corpus.ingestion.sources import sources_in
+from argot.corpus.ingestion.sources import list_sources
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers import read_document
 from argot.errors import UnreadableDocument
@@ -379,7 +379,7 @@ def test_files_without_a_suffix_are_read_by_what_they_hold(tmp_path: Path) -> No
     (tmp_path / "README").write_text("# Valves\n\nThey open at 12 bar.\n")
     (tmp_path / "program").write_bytes(b"\x7fELF" + bytes(range(256)) * 20)
     (tmp_path / "notes.xyz").write_text("words")
-    found = {source.name: source.skip for source in sources_in([tmp_path])}
+    found = {source.name: source.skip for source in list_sources([tmp_path])}
     assert found == {
         "README": "",
         "program": "unknown kind of file (no suffix, and no text)",

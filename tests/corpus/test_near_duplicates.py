@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from argot.corpus.corpus import Corpus, Source
-from argot.corpus.minhash import likeness, sketch_of
-from argot.corpus.store.near_duplicates import near_duplicates
-from argot.corpus.store.revision_reads import same_document
+from argot.corpus.minhash import build_sketch, likeness
+from argot.corpus.store.near_duplicates import find_near_duplicates
+from argot.corpus.store.revision_reads import find_same_document
 from argot.settings import Settings
 from argot.types import EVERYONE, Principal
 
@@ -34,33 +34,33 @@ def add(corpus: Corpus, name: str, text: str, **how: object) -> str:
 
 
 def test_an_estimate_of_how_much_wording_two_texts_share() -> None:
-    assert likeness(sketch_of(POLICY), sketch_of(POLICY.upper())) == 1
-    assert likeness(sketch_of(POLICY), sketch_of(EDITED)) > 0.9
+    assert likeness(build_sketch(POLICY), build_sketch(POLICY.upper())) == 1
+    assert likeness(build_sketch(POLICY), build_sketch(EDITED)) > 0.9
     half = " ".join(WORDS[:600] + [f"new{n}" for n in range(300)])
-    assert 0.35 < likeness(sketch_of(POLICY), sketch_of(half)) < 0.65  # 600 of 1,200 shingles
-    assert likeness(sketch_of(POLICY), sketch_of(OTHER)) < 0.05
-    assert sketch_of("# A title\n\nAnd a line.\n") == b""
+    assert 0.35 < likeness(build_sketch(POLICY), build_sketch(half)) < 0.65  # 600 of 1,200 shingles
+    assert likeness(build_sketch(POLICY), build_sketch(OTHER)) < 0.05
+    assert build_sketch("# A title\n\nAnd a line.\n") == b""
 
 
 def test_a_near_duplicate_is_named_when_it_comes_in_and_found_later(corpus: Corpus) -> None:
     assert add(corpus, "travel.md", POLICY) == ""
     assert add(corpus, "leave.md", OTHER) == ""
     assert add(corpus, "travel-copy.md", EDITED).startswith("travel.md (9")
-    (pair,) = near_duplicates(corpus.store, ROOT)
+    (pair,) = find_near_duplicates(corpus.store, ROOT)
     assert {pair.document.name, pair.other.name} == {"travel.md", "travel-copy.md"}
     of = corpus.store.document(ROOT, "travel-copy.md")
-    assert [one.other.name for one in near_duplicates(corpus.store, ROOT, of)] == ["travel.md"]
+    assert [one.other.name for one in find_near_duplicates(corpus.store, ROOT, of)] == ["travel.md"]
     assert add(corpus, "travel-copy.md", OTHER + " and more") != ""  # now like another one
-    assert near_duplicates(corpus.store, ROOT, corpus.store.document(ROOT, "travel.md")) == []
+    assert find_near_duplicates(corpus.store, ROOT, corpus.store.document(ROOT, "travel.md")) == []
     corpus.remove(ROOT, "travel-copy.md")
-    assert near_duplicates(corpus.store, ROOT) == []
+    assert find_near_duplicates(corpus.store, ROOT) == []
 
 
 def test_nobody_learns_of_a_near_duplicate_that_they_may_not_read(corpus: Corpus) -> None:
     add(corpus, "secret.md", POLICY, audience=frozenset({"vault"}))
     assert add(corpus, "mine.md", EDITED, by=EVE) == ""
-    assert near_duplicates(corpus.store, EVE) == []
-    assert len(near_duplicates(corpus.store, ROOT)) == 1
+    assert find_near_duplicates(corpus.store, EVE) == []
+    assert len(find_near_duplicates(corpus.store, ROOT)) == 1
 
 
 def test_looking_for_twins_takes_no_longer_among_many_documents(corpus: Corpus) -> None:
@@ -78,8 +78,8 @@ def test_looking_for_twins_takes_no_longer_among_many_documents(corpus: Corpus) 
         return taken
 
     def both() -> tuple[int, int]:
-        return steps(lambda: same_document(connection, "x", EVERYONE)), steps(
-            lambda: near_duplicates(corpus.store, ROOT, corpus.store.document(ROOT, "travel.md"))
+        return steps(lambda: find_same_document(connection, "x", EVERYONE)), steps(
+            lambda: find_near_duplicates(corpus.store, ROOT, corpus.store.document(ROOT, "travel.md"))
         ) - steps(lambda: corpus.store.document(ROOT, "travel.md"))
 
     connection = corpus.store.database.connection()

@@ -12,7 +12,7 @@ from reportlab.lib.pagesizes import A4, landscape
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from argot.corpus.chunking.passages import cuts_of
+from argot.corpus.chunking.passages import cut_document
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers import ocr, read_document
 from argot.corpus.readers.ocr import described_ocr, is_installed
@@ -127,7 +127,7 @@ def test_only_pages_without_text_of_their_own_are_recognised() -> None:
     assert [(mark.number, mark.kind) for mark in parsed.pages] == [(1, "page"), (2, "scanned page")]
     assert "This page has text of its own" in parsed.markdown
     assert "12.5 bar" in parsed.markdown
-    cuts = cuts_of(parsed, max_chars=1200, limits=LIMITS, name="mixed.pdf")
+    cuts = cut_document(parsed, max_chars=1200, limits=LIMITS, name="mixed.pdf")
     assert {cut.page: cut.page_kind for cut in cuts} == {1: "page", 2: "scanned page"}
 
 

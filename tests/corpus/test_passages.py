@@ -8,8 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from argot.corpus.chunking.passages import MAX_BOXES, cut_passages
-from argot.corpus.chunking.surroundings import text_after, text_before
-from argot.corpus.document_ids import content_hash, document_id, passage_id, revision_id
+from argot.corpus.chunking.surroundings import cut_text_after, cut_text_before
+from argot.corpus.document_ids import build_document_id, build_passage_id, build_revision_id, hash_content
 from argot.types import Box, BoxMark, PageMark, ParsedDocument, Passage
 
 SENTENCES = " ".join(f"Sentence number {n} says that the valve holds {n} bar." for n in range(60))
@@ -217,18 +217,18 @@ def test_boxes_are_those_over_the_span_and_bounded() -> None:
 
 def test_what_stands_around_a_passage_is_cut_at_word_or_sentence_ends() -> None:
     passages = cut(f"{SENTENCES}\n")
-    assert text_before(SENTENCES, passages[0].start, 80) == ""
-    assert text_after(SENTENCES, passages[-1].end, 80) == ""
+    assert cut_text_before(SENTENCES, passages[0].start, 80) == ""
+    assert cut_text_after(SENTENCES, passages[-1].end, 80) == ""
     for left, right in pairwise(passages):
-        before, after = text_before(SENTENCES, right.start, 80), text_after(SENTENCES, left.end, 80)
+        before, after = cut_text_before(SENTENCES, right.start, 80), cut_text_after(SENTENCES, left.end, 80)
         assert left.text.rstrip().endswith(before)
         assert right.text.lstrip().startswith(after)
         assert 0 < len(before) <= 80 and 0 < len(after) <= 80
         assert before.startswith("Sentence")
         assert after.endswith("bar.")
-    assert text_before("word " * 100, 500, 80) == ("word " * 16).strip()
-    assert text_after("word " * 100, 0, 80) == ("word " * 16).strip()
-    assert (len(text_before("x" * 500, 500, 80)), len(text_after("x" * 500, 0, 80))) == (80, 80)
+    assert cut_text_before("word " * 100, 500, 80) == ("word " * 16).strip()
+    assert cut_text_after("word " * 100, 0, 80) == ("word " * 16).strip()
+    assert (len(cut_text_before("x" * 500, 500, 80)), len(cut_text_after("x" * 500, 0, 80))) == (80, 80)
 
 
 def test_title_is_not_repeated_in_the_header() -> None:
@@ -244,10 +244,10 @@ def test_ids_are_deterministic_and_depend_on_all_parts() -> None:
     markdown = f"# A\n\n{SENTENCES}\n"
     assert [passage.id for passage in cut(markdown)] == [passage.id for passage in cut(markdown)]
     assert len({passage.id for passage in cut(markdown)}) == len(cut(markdown))
-    assert document_id("file:///a") == document_id("file:///a") != document_id("file:///b")
-    assert revision_id("d1", content_hash(b"x")) != revision_id("d1", content_hash(b"y"))
-    assert passage_id("r1", 1, 23) != passage_id("r1", 12, 3)
-    made = (document_id("u"), revision_id("d", "h"), passage_id("r", 0, 1))
+    assert build_document_id("file:///a") == build_document_id("file:///a") != build_document_id("file:///b")
+    assert build_revision_id("d1", hash_content(b"x")) != build_revision_id("d1", hash_content(b"y"))
+    assert build_passage_id("r1", 1, 23) != build_passage_id("r1", 12, 3)
+    made = (build_document_id("u"), build_revision_id("d", "h"), build_passage_id("r", 0, 1))
     assert [name[0] for name in made] == ["d", "r", "p"]
     assert all(len(name) == 17 and int(name[1:], 16) >= 0 for name in made)
 

@@ -10,7 +10,7 @@ from reportlab.lib.styles import getSampleStyleSheet
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import PageBreak, Paragraph, SimpleDocTemplate
 
-from argot.corpus.ingestion.first_page import first_page_date, first_page_fields
+from argot.corpus.ingestion.first_page import read_first_page_date, read_first_page_fields
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers import read_document
 from argot.corpus.readers.reader_process import read_in_child
@@ -46,9 +46,9 @@ def test_labels_under_each_other_stay_lines_and_are_found() -> None:
     data = pdf(paragraphs(("Title", "Safety Manual"), *(("Normal", one) for one in labels), ("Normal", TEXT)))
     cut = read_in_child(data, "manual.pdf", LIMITS, 1200)
     assert "\n\n".join([*labels, TEXT.strip()]) in cut.markdown
-    found = {one.name: one.value for one in first_page_fields(cut, ())}
+    found = {one.name: one.value for one in read_first_page_fields(cut, ())}
     assert found == {"status": "Superseded", "superseded_by": "Safety Manual 2026", "owner": "Safety Office"}
-    assert first_page_date(cut) == "2023-05-05"
+    assert read_first_page_date(cut) == "2023-05-05"
 
 
 def test_a_paragraph_with_a_colon_at_a_line_end_stays_one() -> None:

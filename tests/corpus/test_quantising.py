@@ -9,9 +9,9 @@ import pytest
 
 from argot.corpus.corpus import Corpus, Source
 from argot.corpus.index import document_search
-from argot.corpus.index.quantised_vectors import add_quantised, forget_quantised, nearest_quantised
+from argot.corpus.index.quantised_vectors import add_quantised, find_nearest_quantised, forget_quantised
 from argot.corpus.index.vector_index import IndexClosed
-from argot.corpus.vector_ids import vector_id
+from argot.corpus.vector_ids import build_vector_id
 from argot.settings import Settings
 from argot.types import EVERYONE, Audience, Principal
 
@@ -59,7 +59,7 @@ def _forget(corpus: Corpus, documents: int) -> None:
 
 def _found(corpus: Corpus, principal: Principal = ROOT) -> list[tuple[str, float]]:
     within = frozenset(document.id for document in corpus.store.documents(ROOT))
-    return corpus.semantic_search(principal, "passage", corpus.embedder.embed_queries([QUESTION])[0], 50, within)
+    return corpus.search_semantic(principal, "passage", corpus.embedder.embed_queries([QUESTION])[0], 50, within)
 
 
 def test_what_an_earlier_argot_left_without_gets_them(corpus: Corpus) -> None:
@@ -143,7 +143,7 @@ def test_a_generation_that_another_service_replaced_is_not_searched(corpus: Corp
     query = corpus.embedder.embed_queries([QUESTION])
     within = [document.id for document in corpus.store.documents(ROOT)]
     with pytest.raises(IndexClosed):
-        document_search.nearest_within(corpus.store.database, index, "passage", query, [EVERYONE], 5, within)
+        document_search.find_nearest_within(corpus.store.database, index, "passage", query, [EVERYONE], 5, within)
 
 
 def test_whoever_closes_does_not_wait_for_another_writer(corpus: Corpus) -> None:
@@ -160,12 +160,12 @@ def test_what_is_derived_piece_by_piece_is_written_once(corpus: Corpus) -> None:
     parts = "SELECT part, vectors FROM quantised_vectors WHERE document = ? AND kind = 'derived' ORDER BY part"
     with corpus.store.database.writing() as connection:
         for n, row in enumerate(rows):
-            add_quantised(connection, generation, document.id, {"derived": {vector_id(f"x{n}", 0): row}})
+            add_quantised(connection, generation, document.id, {"derived": {build_vector_id(f"x{n}", 0): row}})
         assert [tuple(row) for row in connection.execute(parts, (document.id,))] == [
             (0, ""), (1, "x0:0"), (2, "x1:0"), (3, "x2:0")
         ]  # fmt: skip
         forget_quantised(connection, generation, document.id, "derived", {"x1"})
-        found, unknown = nearest_quantised(connection, generation, "derived", rows, [EVERYONE], 1, [document.id])
+        found, unknown = find_nearest_quantised(connection, generation, "derived", rows, [EVERYONE], 1, [document.id])
     assert not unknown and [ranked[0][0] for ranked in (found[0], found[2])] == ["x0", "x2"]
     assert found[1][0][1] == 0
 

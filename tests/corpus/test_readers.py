@@ -17,7 +17,7 @@ from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import SimpleDocTemplate, Table, TableStyle
 
-from argot.corpus.chunking.passages import cut_passages, passages_of
+from argot.corpus.chunking.passages import build_passages, cut_passages
 from argot.corpus.readers import SUFFIXES, ReadLimits, read_document
 from argot.corpus.readers.reader_process import read_in_child
 from argot.corpus.readers.reader_protocol import CutDocument
@@ -960,7 +960,7 @@ def test_isolated_reading_gives_the_same(suffix: str) -> None:
         assert getattr(isolated, name) == getattr(here, name)
     names = {"document_id": "d", "revision_id": "r"}
     cut = cut_passages(here, **names, max_chars=MAX_CHARS)
-    assert passages_of(isolated.title, isolated.markdown, isolated.cuts, **names) == cut != []
+    assert build_passages(isolated.title, isolated.markdown, isolated.cuts, **names) == cut != []
 
 
 def test_isolated_refusals_travel_back() -> None:

@@ -40,7 +40,7 @@ def corpus(store: str, chroma: str, tmp_path: Path) -> Iterator[Corpus]:
 
 def found(corpus: Corpus) -> list[str]:
     vector = corpus.embedder.embed_queries(["Which pump is checked?"])[0]
-    ids = [id_ for id_, _ in corpus.semantic_search(ROOT, "passage", vector, 9)]
+    ids = [id_ for id_, _ in corpus.search_semantic(ROOT, "passage", vector, 9)]
     return sorted(passage.text.split()[-3] for passage, _ in corpus.store.passages(ROOT, ids).values())
 
 
@@ -95,7 +95,7 @@ def test_what_a_killed_process_had_under_way_is_undone_by_the_next(
 def test_closing_does_not_wait_for_another_writer(
     corpus: Corpus, store: str, chroma: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compaction, "LEAST_GONE", 0)
+    monkeypatch.setattr(compaction, "MIN_GONE_VECTORS", 0)
     adder = Adder(store, chroma, tmp_path / "there", "c.md")
     with shared_corpus(store, chroma, tmp_path / "third") as beside:
         beside.vectors.gone = 100

@@ -16,7 +16,7 @@ from tiny_base import TinyBase
 from argot.corpus.corpus import Corpus
 from argot.corpus.index.embedded_index import EmbeddedIndex
 from argot.corpus.index.generations import check_pages
-from argot.corpus.index.soundness import sketches, vector_faults
+from argot.corpus.index.soundness import find_vector_faults, sketch_vectors
 from argot.corpus.index.vector_graphs import check_graphs
 from argot.errors import DamagedStore
 from argot.types import EVERYONE, Principal
@@ -71,7 +71,9 @@ def test_what_chroma_makes_of_a_vector_changes_no_sketch() -> None:
     vectors = np.random.default_rng(1).normal(size=(200, 384)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     again = vectors / np.sqrt((vectors.astype(np.float64) ** 2).sum(1, keepdims=True)).astype(np.float32)
-    assert np.allclose(np.frombuffer(sketches(vectors), "<f4"), np.frombuffer(sketches(again), "<f4"), atol=1e-5)
+    assert np.allclose(
+        np.frombuffer(sketch_vectors(vectors), "<f4"), np.frombuffer(sketch_vectors(again), "<f4"), atol=1e-5
+    )
 
 
 @pytest.fixture(scope="module")
@@ -83,15 +85,15 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, byt
     index = EmbeddedIndex(root, "g000001", "f")
     index.upsert(index.collection_name("passage", EVERYONE), {f"p{n}:0": row for n, row in enumerate(rows)})
     index.close()
-    return root, {f"p{n}:0": sketches(row[np.newaxis]) for n, row in enumerate(rows)}
+    return root, {f"p{n}:0": sketch_vectors(row[np.newaxis]) for n, row in enumerate(rows)}
 
 
 def faults(root: Path, written: dict[str, bytes], monkeypatch: pytest.MonkeyPatch) -> list[str]:
     index = EmbeddedIndex(root, "g000001", "f")
     expected = {index.collection_name("passage", EVERYONE): written}
-    monkeypatch.setattr("argot.corpus.index.soundness.expected_vectors", lambda *_: expected)
+    monkeypatch.setattr("argot.corpus.index.soundness.read_expected_vectors", lambda *_: expected)
     try:
-        return list(vector_faults(sqlite3.connect(":memory:"), index))
+        return list(find_vector_faults(sqlite3.connect(":memory:"), index))
     finally:
         index.close()
 
@@ -135,15 +137,15 @@ def test_flipped_bits_never_end_the_process_and_never_stay_unnoticed_where_they_
 def test_a_rebuild_in_the_same_process_gets_over_damage_under_an_open_index(tiny_kb: TinyBase) -> None:
     corpus = tiny_kb.corpus
     query = corpus.embedder.embed_queries(["tariff"])
-    before = corpus.semantic_search(EVERYTHING, "passage", query, 3)
+    before = corpus.search_semantic(EVERYTHING, "passage", query, 3)
     database = next(tiny_kb.folder.rglob("chroma.sqlite3"))
     database.write_bytes(b"\xff" * database.stat().st_size)
     with pytest.raises(DamagedStore, match="argot reindex"):
-        corpus.semantic_search(EVERYTHING, "passage", query, 3)
+        corpus.search_semantic(EVERYTHING, "passage", query, 3)
     assert "argot reindex" in corpus.check()[0].message
     corpus.reindex()
     assert corpus.check() == []
-    assert [id_ for id_, _ in corpus.semantic_search(EVERYTHING, "passage", query, 3)] == [id_ for id_, _ in before]
+    assert [id_ for id_, _ in corpus.search_semantic(EVERYTHING, "passage", query, 3)] == [id_ for id_, _ in before]
 
 
 def test_a_service_that_meets_damage_names_the_remedy_and_goes_on(tiny_home: Path, tmp_path: Path) -> None:

@@ -186,8 +186,8 @@ def test_by_schedule_a_failed_file_is_tried_ever_later_unless_it_changed(
     write(folder / "b.pdf", "%PDF-1.7 cut off")
     uri = (folder / "b.pdf").as_uri()
     reads: list[str] = []
-    load = ingest_job.Adding._load
-    monkeypatch.setattr(ingest_job.Adding, "_load", lambda self, one: reads.append(one.name) or load(self, one))
+    load = ingest_job.IngestJob._load
+    monkeypatch.setattr(ingest_job.IngestJob, "_load", lambda self, one: reads.append(one.name) or load(self, one))
     for _ in range(2):
         sync(corpus, folder)  # asked for by a person: tried each time
     assert reads == ["b.pdf", "b.pdf"]

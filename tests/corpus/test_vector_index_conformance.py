@@ -11,7 +11,7 @@ from argot.corpus.index.chroma_server import ChromaServer, ServerAddress
 from argot.corpus.index.embedded_index import FolderGenerations
 from argot.corpus.index.server_index import ServerGenerations
 from argot.corpus.index.vector_index import Generations, IndexClosed, VectorIndex
-from argot.corpus.vector_ids import item_of
+from argot.corpus.vector_ids import parse_item
 from argot.errors import DamagedStore, VectorsUnavailable
 from argot.protocols import Vectors
 from argot.types import EVERYONE
@@ -120,7 +120,7 @@ def test_search_is_nearly_exact(index: VectorIndex) -> None:
 
 @pytest.mark.parametrize("share", [0.5, 0.02], ids=["half of all", "a small part"])
 def test_a_search_among_many_is_nearly_exact(index: VectorIndex, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("argot.corpus.index.chroma_index.FEW_IDS", 50)
+    monkeypatch.setattr("argot.corpus.index.chroma_index.MAX_FILTERED_IDS", 50)
     vectors = random_vectors(6000)
     index.upsert(index.collection_name("passage", EVERYONE), vectors)
     only = list(vectors)[: int(share * len(vectors))]
@@ -139,13 +139,13 @@ def test_a_search_among_few_is_exact(index: VectorIndex) -> None:
     vectors |= {id_.replace(":0", ":1"): vectors[f"p{n + 50}:0"] for n, id_ in enumerate(list(vectors)[:40])}
     # Chroma keeps directions only: lengths must not count here either.
     index.upsert(index.collection_name("passage", EVERYONE), {id_: 3 * row for id_, row in vectors.items()})
-    few = [id_ for id_ in vectors if int(item_of(id_)[1:]) < 40]
+    few = [id_ for id_ in vectors if int(parse_item(id_)[1:]) < 40]
     queries = np.stack([vectors[f"p{n}:0"] for n in range(0, 4000, 400)])
     found = index.searches("passage", queries, [EVERYONE], 10, {EVERYONE: [*few, "gone:0"]})
     for query, ranked in zip(queries, found, strict=True):
         best: dict[str, float] = {}
         for id_ in few:
-            best[item_of(id_)] = max(float(vectors[id_] @ query), best.get(item_of(id_), -1.0))
+            best[parse_item(id_)] = max(float(vectors[id_] @ query), best.get(parse_item(id_), -1.0))
         exact = sorted(best.items(), key=lambda pair: -pair[1])[:10]
         assert [item for item, _ in ranked] == [item for item, _ in exact]
         assert [similarity for _, similarity in ranked] == pytest.approx([value for _, value in exact], abs=1e-5)

@@ -17,9 +17,9 @@ from argot.corpus.index import chroma_index
 from argot.corpus.index.embedded_index import EmbeddedIndex, FolderGenerations
 from argot.corpus.index.generations import (
     check_pages,
-    errors_named,
+    convert_errors,
     make_current,
-    next_generation,
+    name_next_generation,
     remove_generations,
 )
 from argot.corpus.index.vector_graphs import check_graphs
@@ -75,11 +75,11 @@ def test_names_of_readers_are_nowhere_in_the_folder(tmp_path: Path, index: Embed
 
 def test_generations(tmp_path: Path) -> None:
     assert FolderGenerations(tmp_path).current() is None
-    assert next_generation(tmp_path) == "g000001"
+    assert name_next_generation(tmp_path) == "g000001"
     EmbeddedIndex(tmp_path, "g000001", "f").close()
     make_current(tmp_path, "g000001")
     assert FolderGenerations(tmp_path).current() == "g000001"
-    assert next_generation(tmp_path) == "g000002"
+    assert name_next_generation(tmp_path) == "g000002"
     (tmp_path / "g000002").mkdir()
     remove_generations(tmp_path, but="g000001")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["CURRENT", "g000001"]
@@ -201,9 +201,9 @@ def test_what_the_system_refuses_is_no_damage(tmp_path: Path) -> None:
         ("(code: 8) attempt to write a readonly database", "read and write"),
         ("(code: 5) busy", "Wait"),
     ):
-        with pytest.raises(StoreUnavailable, match=remedy), errors_named(tmp_path):
+        with pytest.raises(StoreUnavailable, match=remedy), convert_errors(tmp_path):
             raise InternalError(f"error returned from database: {code}")
-    with pytest.raises(KeyboardInterrupt), errors_named(tmp_path):
+    with pytest.raises(KeyboardInterrupt), convert_errors(tmp_path):
         raise KeyboardInterrupt
 
 
@@ -234,7 +234,7 @@ def test_a_collection_that_has_grown_is_searched_more_broadly(
     large_index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = Path(shutil.copytree(large_index, tmp_path / "vectors"))
-    assert [chroma_index.breadth_for(count) for count in (0, 15_000, 15_001, 500_000, 9_000_000)] == [
+    assert [chroma_index.choose_breadth(count) for count in (0, 15_000, 15_001, 500_000, 9_000_000)] == [
         *(200, 200, 400, 3_200, 3_200)
     ]
     monkeypatch.setattr(chroma_index, "VECTORS_OF_BREADTH", 2)

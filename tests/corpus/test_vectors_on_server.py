@@ -37,7 +37,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChromaRun]:
 
 @pytest.fixture
 def corpus(server: ChromaRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Corpus]:
-    monkeypatch.setattr(live_vectors, "AGAIN_SECONDS", 0.1)
+    monkeypatch.setattr(live_vectors, "RETRY_SECONDS", 0.1)
     monkeypatch.setattr(ingest_job, "PAUSE_SECONDS", 0.2)
     with opened(tmp_path / "kb", server.url) as corpus:
         add(corpus, "a.md", "b.md", "c.md")
@@ -63,7 +63,7 @@ def source(name: str) -> Source:
 
 def found(corpus: Corpus, principal: Principal = ROOT) -> list[tuple[str, float]]:
     vector = corpus.embedder.embed_queries(["Which pump is checked?"])[0]
-    return corpus.semantic_search(principal, "passage", vector, 9)
+    return corpus.search_semantic(principal, "passage", vector, 9)
 
 
 def kinds(events: list[IngestEvent]) -> list[str]:
@@ -130,7 +130,7 @@ def test_without_the_server_it_opens_and_searches_by_words(
     server: ChromaRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = tmp_path / "kb"
-    monkeypatch.setattr(live_vectors, "AGAIN_SECONDS", 2 * LONG_SECONDS)
+    monkeypatch.setattr(live_vectors, "RETRY_SECONDS", 2 * LONG_SECONDS)
     with opened(home, server.url) as corpus:
         add(corpus, "a.md")
     with opened(home, NOWHERE) as corpus:
@@ -158,7 +158,7 @@ def test_documents_wait_for_the_server(corpus: Corpus, server: ChromaRun) -> Non
 def test_documents_fail_when_it_stays_away_and_nothing_is_half_there(
     corpus: Corpus, server: ChromaRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(ingest_job.WAITED_SECONDS, "documents", 0)
+    monkeypatch.setitem(ingest_job.WRITE_WAIT_SECONDS, "documents", 0)
     server.stop()
     try:
         assert kinds(add(corpus, "d.md"))[-1] == "failed"
@@ -196,14 +196,14 @@ def test_what_is_removed_while_the_server_goes_is_gone_when_it_is_back(
     corpus.remove(ROOT, "a.md")
     assert len(corpus.store.documents(ROOT)) == 2
     server.start()
-    time.sleep(live_vectors.AGAIN_SECONDS)
+    time.sleep(live_vectors.RETRY_SECONDS)
     assert (len(found(corpus)), corpus.check()) == (2, [])
 
 
 def test_a_search_does_not_wait_long_for_a_slow_server(
     server: ChromaRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live_vectors, "AGAIN_SECONDS", 2 * LONG_SECONDS)
+    monkeypatch.setattr(live_vectors, "RETRY_SECONDS", 2 * LONG_SECONDS)
     with opened(tmp_path / "kb", server.url, seconds=60) as corpus:
         add(corpus, "a.md")
     with opened(tmp_path / "kb", server.url, seconds=1) as corpus:

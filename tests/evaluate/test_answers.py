@@ -17,7 +17,7 @@ from argot.evaluate.known_answers import KnownAnswers
 from argot.evaluate.sample_suite import ways_that_differ
 from argot.evaluate.temporary_base import TemporaryBase
 from argot.profile import Profile
-from argot.profile_files import profile_from
+from argot.profile_files import load_profile
 from argot.results import AskResult
 from argot.service.operations import evaluation
 from argot.service.operations.evaluation_bases import measured_base
@@ -183,7 +183,7 @@ def drive_questions(tmp_path_factory: pytest.TempPathFactory) -> AnswerSet:
 
 
 def measured(questions: AnswerSet, side: evaluation.AnswerSide) -> dict[str, Any]:
-    profiles = [profile_from("default")]
+    profiles = [load_profile("default")]
     report, _ = evaluation.answers(questions, None, None, profiles, side, Settings(), lambda *_: None)
     return report
 
@@ -243,7 +243,7 @@ def test_what_a_lying_model_says_is_not_shown_as_supported(drive_questions: Answ
 
 
 def test_two_profiles_are_compared_question_by_question(drive_questions: AnswerSet) -> None:
-    profiles = [profile_from("default"), profile_from("default", ["search_keyword=off"])]
+    profiles = [load_profile("default"), load_profile("default", ["search_keyword=off"])]
     report, tables = evaluation.answers(
         drive_questions, None, None, profiles, "extractive", Settings(), lambda *_: None
     )
@@ -278,7 +278,7 @@ def test_a_base_that_is_not_there_is_made_kept_and_measured_again_without_change
     home = tmp_path / "new" / "kb"
 
     def measured_in() -> Any:
-        profiles = [profile_from("default", home=home)]
+        profiles = [load_profile("default", home=home)]
         return evaluation.answers(drive_questions, None, home, profiles, "extractive", Settings(), lambda *_: None)[0]
 
     first = measured_in()

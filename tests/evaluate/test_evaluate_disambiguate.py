@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from argot.corpus.embedding.embedder import embedder_for
+from argot.corpus.embedding.embedder import load_embedder
 from argot.errors import InvalidInput
 from argot.evaluate.disambiguation_data import AcronymSentence, load_dictionary, load_sentences, load_text
 from argot.evaluate.disambiguation_matching import matched
@@ -173,7 +173,7 @@ def test_what_differs_by_case_alone_in_the_dictionary_stays_apart() -> None:
 
 def test_unlabelled_entries_are_text_and_not_measured() -> None:
     data = [*sentences(), AcronymSentence("x", "The", "PUC", "hearing on tariffs .")]
-    report = evaluate_disambiguate("some", data, DICTIONARY, UNLABELLED, embedder_for(Settings()), nothing)
+    report = evaluate_disambiguate("some", data, DICTIONARY, UNLABELLED, load_embedder(Settings()), nothing)
     assert report.parts["all"][EVERYTHING].sentences == len(LABELLED)
     assert report.as_json()["label_not_in_dictionary"] == 0
 
@@ -265,7 +265,7 @@ def test_calibration_error_is_the_gap_between_said_and_true() -> None:
 
 
 def test_unlabelled_text_tells_the_senses() -> None:
-    report = evaluate_disambiguate("tiny", sentences(), DICTIONARY, UNLABELLED, embedder_for(Settings()), nothing)
+    report = evaluate_disambiguate("tiny", sentences(), DICTIONARY, UNLABELLED, load_embedder(Settings()), nothing)
     assert set(report.parts["all"]) == {NEAREST, EACH_FOR_ITSELF, EVERYTHING}
     assert report.parts["all"][EVERYTHING].accuracy == 1
     assert sum(report.parts[half][EVERYTHING].sentences for half in HALVES if half in report.parts) == len(LABELLED)
@@ -277,7 +277,7 @@ def test_labels_and_the_order_of_the_dictionary_tell_nothing() -> None:
         AcronymSentence(one.id, one.before, one.acronym, one.after, DICTIONARY["PUC"][0]) for one in sentences()
     ]
     turned = {acronym: list(reversed(expansions)) for acronym, expansions in DICTIONARY.items()}
-    embedder = embedder_for(Settings())
+    embedder = load_embedder(Settings())
     found = []
     for data, dictionary in ((sentences(), DICTIONARY), (mislabelled, turned)):
         texts = read_texts(data, dictionary, UNLABELLED, embedder, nothing)
@@ -289,7 +289,7 @@ def test_labels_and_the_order_of_the_dictionary_tell_nothing() -> None:
 
 def test_probabilities_add_up_and_a_single_sense_is_certain() -> None:
     data = [*sentences(), AcronymSentence("x", "The", "DRAM", "is fast .", DICTIONARY["DRAM"][0])]
-    texts = read_texts(data, DICTIONARY, UNLABELLED, embedder_for(Settings()), nothing)
+    texts = read_texts(data, DICTIONARY, UNLABELLED, load_embedder(Settings()), nothing)
     for group in groups_of(texts, DICTIONARY):
         chances = choose_together(group)
         assert chances.sum(axis=1) == pytest.approx(1)
@@ -298,7 +298,7 @@ def test_probabilities_add_up_and_a_single_sense_is_certain() -> None:
 
 def test_acronyms_that_the_dictionary_lacks_are_wrong_and_break_nothing() -> None:
     data = [AcronymSentence("1", "", "XYZ", "", "x y z"), *sentences()]
-    report = evaluate_disambiguate("tiny", data, DICTIONARY, [], embedder_for(Settings()), nothing)
+    report = evaluate_disambiguate("tiny", data, DICTIONARY, [], load_embedder(Settings()), nothing)
     assert report.parts["all"][EVERYTHING].accuracy <= 4 / 5
     json.dumps(report.as_json())
 
@@ -306,7 +306,7 @@ def test_acronyms_that_the_dictionary_lacks_are_wrong_and_break_nothing() -> Non
 def test_one_odd_sentence_alone_breaks_nothing() -> None:
     data = [AcronymSentence("1", "", "PUC", "", DICTIONARY["PUC"][0])]
     report = evaluate_disambiguate(
-        "odd", data, {"PUC": ["", "%$ 🙂", *DICTIONARY["PUC"]]}, [], embedder_for(Settings()), nothing
+        "odd", data, {"PUC": ["", "%$ 🙂", *DICTIONARY["PUC"]]}, [], load_embedder(Settings()), nothing
     )
     assert report.parts["all"][EVERYTHING].sentences == 1
 

@@ -75,10 +75,10 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def base(folder: Path, tmp_path: Path) -> Iterator[TemporaryBase]:
-    from argot.corpus.corpus import sources_in
+    from argot.corpus.corpus import list_sources
 
     with TemporaryBase(tmp_path / "kb", Settings()) as made:
-        made.add(sources_in([folder / "documents"]), quiet)
+        made.add(list_sources([folder / "documents"]), quiet)
         made.import_glossary(GLOSSARY, "glossary.csv")
         yield made
 

@@ -11,7 +11,7 @@ from argot.evaluate.measures import measure
 from argot.evaluate.strategy_suite import Searched, Strategy, _report, _Retrieved, derived_kinds_held, strategies
 from argot.evaluate.strategy_tables import strategy_tables
 from argot.evaluate.temporary_base import EVALUATOR, TemporaryBase
-from argot.profile import Profile, changed_profile
+from argot.profile import Profile, change_profile
 from argot.profile_files import SavedProfiles
 from argot.service.operations.strategy_choice import StrategyQuestions, choose_strategy, strategy_questions
 from argot.service.storage.home_folder import write_marker
@@ -40,7 +40,7 @@ def test_every_strategy_is_tried_once_and_is_a_profile() -> None:
     tried = list(strategies(("summary", "question")))
     assert len({one.name for one in tried}) == len(tried) == 7 * (1 + 3 * 5)
     for one in tried:
-        profile = changed_profile(Profile(), one.switches)
+        profile = change_profile(Profile(), one.switches)
         assert Strategy.of(profile, ("summary", "question")) == one
     assert all(not one.kinds for one in strategies(()))
 
@@ -51,11 +51,11 @@ def test_every_strategy_is_tried_once_and_is_a_profile() -> None:
 def test_fusing_kept_lists_finds_what_the_search_finds(tiny_kb: Any, switches: dict[str, Any]) -> None:
     base = TemporaryBase(tiny_kb.folder, tiny_kb.settings)
     try:
-        profile = changed_profile(Profile(), switches)
+        profile = change_profile(Profile(), switches)
         strategy = Strategy.of(profile, derived_kinds_held(base.corpus))
         kept = _Retrieved(Searched(base.corpus, EVALUATOR, Profile()), QUESTIONS, quiet)
         for id_, question in QUESTIONS.items():
-            found = hybrid_search(base.corpus, EVALUATOR, [WeightedQuery(question)], changed_profile(profile, strategy.switches))  # fmt: skip  # noqa: E501
+            found = hybrid_search(base.corpus, EVALUATOR, [WeightedQuery(question)], change_profile(profile, strategy.switches))  # fmt: skip  # noqa: E501
             assert kept.ranked(strategy, id_, str) == [hit.passage.id for hit in found]
     finally:
         base.glossary.close()
@@ -115,7 +115,7 @@ def test_a_profile_is_saved_only_if_it_is_better(tiny_kb: Any, asked: StrategyQu
     assert report["saved"] == ""
     assert SavedProfiles(tiny_kb.folder).names() == []
     assert tables[-1].rows[0][1].startswith("no: nothing is better")
-    poor = changed_profile(present, {"search_keyword": False, "candidates": 1})
+    poor = change_profile(present, {"search_keyword": False, "candidates": 1})
     assert Strategy.of(poor, ()).name == "semantic"
 
 

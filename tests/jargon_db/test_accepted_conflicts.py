@@ -35,7 +35,7 @@ def test_an_accepted_conflict_leaves_the_list_and_is_told_of_with_who_when_and_w
     (one,) = glossary.conflicts.open(NINA)
     change = glossary.conflicts.accept(NINA, "conflicting_expansion", seen(*pair), "two teams say so")
     assert glossary.conflicts.open(NINA) == []
-    (accepted,) = glossary.conflicts.accepted(NINA)
+    (accepted,) = glossary.conflicts.list_accepted(NINA)
     assert (accepted.warning, accepted.change, accepted.who, accepted.why) == (one, change, "nina", "two teams say so")
     (made,) = glossary.history.changes(ADMIN, 1)
     assert (made.id, made.kind, made.name, made.who, made.at) == (
@@ -50,7 +50,7 @@ def test_it_comes_back_when_one_of_its_senses_says_another_thing(glossary, pair,
     glossary.conflicts.accept(NINA, "conflicting_expansion", seen(*pair))
     glossary.senses.save(NINA, pair[1].id, version=1, **changed)
     assert open_kinds(glossary) == ["conflicting_expansion"]
-    assert glossary.conflicts.accepted(ADMIN) == []
+    assert glossary.conflicts.list_accepted(ADMIN) == []
     now = [glossary.senses.get(ADMIN, one.id) for one in pair]
     glossary.conflicts.accept(NINA, "conflicting_expansion", seen(*now))
     assert open_kinds(glossary) == []
@@ -91,7 +91,7 @@ def test_approving_a_second_meaning_with_a_reason_lets_both_stand(glossary):
     assert open_kinds(glossary) == ["conflicting_expansion"]
     approved = glossary.senses.approve(NINA, second.id, 1, "both are used")
     assert open_kinds(glossary) == []
-    (accepted,) = glossary.conflicts.accepted(ADMIN)
+    (accepted,) = glossary.conflicts.list_accepted(ADMIN)
     assert (accepted.who, accepted.why, accepted.warning.senses) == ("nina", "both are used", (first.id, second.id))
     glossary.senses.save(NINA, second.id, version=approved.version, description="since revision 3")
     assert open_kinds(glossary) == ["conflicting_expansion"]
@@ -116,7 +116,7 @@ def test_letting_stand_blocks_no_roll_back_of_what_was_before(glossary):
     glossary.conflicts.accept(NINA, "conflicting_expansion", seen(*pair))
     glossary.history.roll_back(NINA, report.change)
     assert glossary.senses.find(ADMIN) == []
-    assert glossary.conflicts.open(ADMIN) == glossary.conflicts.accepted(ADMIN) == []
+    assert glossary.conflicts.open(ADMIN) == glossary.conflicts.list_accepted(ADMIN) == []
 
 
 def test_a_decision_is_about_one_kind_of_conflict(glossary):
@@ -158,7 +158,7 @@ def test_what_the_admin_accepted_is_accepted_for_who_may_read_a_part_of_it(gloss
     hidden = glossary.senses.add("PUC", "NAND", "hidden", audience=frozenset({"fab"}))
     glossary.conflicts.accept(ADMIN, "conflicting_expansion", seen(*pair, hidden))
     assert glossary.conflicts.open(NINA) == []
-    (accepted,) = glossary.conflicts.accepted(NINA)
+    (accepted,) = glossary.conflicts.list_accepted(NINA)
     assert accepted.warning.senses == tuple(one.id for one in pair)
     assert "hidden" not in str(accepted)
 

@@ -29,7 +29,7 @@ def glossary(tmp_path):
 
 
 def accepted(glossary, principal):
-    found = glossary.conflicts.accepted(principal)
+    found = glossary.conflicts.list_accepted(principal)
     return [(one.change, one.who, one.why, one.kind, one.warning.senses) for one in found]
 
 

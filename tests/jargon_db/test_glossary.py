@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from argot.errors import DamagedStore, InvalidInput, NotFound, StoreUnavailable
 from argot.jargon_db import Glossary
-from argot.jargon_db.lookup.normalise import normalise, variants
-from argot.jargon_db.store.statements import statement
+from argot.jargon_db.lookup.normalise import list_variants, normalise
+from argot.jargon_db.store.statements import load_statement
 from argot.types import Principal
 
 EVERYBODY = Principal("admin", sees_all=True)
@@ -90,7 +90,7 @@ def test_look_up_agrees_with_a_dictionary(glossaries, terms, asked):
         oracle.setdefault(normalise(term), set()).add(sense.term)
     found = glossary.lookup.senses(EVERYBODY, [*terms, *asked])
     for term in (*terms, *asked):
-        key = next((form for form in variants(term) if form in oracle), None)
+        key = next((form for form in list_variants(term) if form in oracle), None)
         got = {sense.term for sense in found[term]}
         assert got <= oracle.get(key, set())
         assert bool(got) == (key is not None)
@@ -108,7 +108,7 @@ def test_however_many_terms_are_looked_up_in_one_statement(glossaries, glossary)
     with glossaries.statements(glossary) as statements:
         glossary.lookup.senses(EVERYBODY, [f"T{number}" for number in range(2_000)] + ["PUC"])
     assert len(statements) == 1
-    assert ":keys" in statement("look_up")
+    assert ":keys" in load_statement("look_up")
 
 
 # -- audiences ------------------------------------------------------------------------------------------------------

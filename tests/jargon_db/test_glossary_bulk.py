@@ -56,7 +56,7 @@ TWICE = [[SenseInput("PUC", "NAND", "one")], [SenseInput("PUC", "NAND", "one", t
 @settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
 @given(files=FILES, batch=st.sampled_from([1, 2, 1000]))
 def test_an_import_stores_what_one_sense_after_the_other_would(glossaries, monkeypatch, files, batch):
-    monkeypatch.setattr(bulk_writer, "_BATCH", batch)
+    monkeypatch.setattr(bulk_writer, "_WRITE_BATCH", batch)
     at_once, singly = glossaries.empty("a"), glossaries.empty("b")
     for file in files:
         report = at_once.files.import_senses(file, "file")

@@ -9,9 +9,9 @@ from glossary_engines import Glossaries, GlossaryServer
 from argot.databases import POSTGRESQL
 from argot.errors import Conflict, StoreUnavailable
 from argot.jargon_db import SenseInput
-from argot.jargon_db.store.nul_texts import escaped, unescaped
+from argot.jargon_db.store.nul_texts import escape, unescape
 from argot.jargon_db.store.postgres_connections import PostgresConnections
-from argot.jargon_db.store.search_index import word_query
+from argot.jargon_db.store.search_index import build_word_query
 from argot.types import Principal
 
 ADMIN = Principal("admin", sees_all=True)
@@ -30,8 +30,8 @@ def glossary(glossaries):
 
 @pytest.mark.parametrize("text", ["", "plain", "a\0b", "\0", "\ufdd0", "\ufdd00", "\ufdd01\0", "\0\ufdd0\ufdd00\0"])
 def test_a_nul_comes_back_as_it_was_given(text):
-    assert unescaped(escaped(text)) == text
-    assert "\0" not in escaped(text)
+    assert unescape(escape(text)) == text
+    assert "\0" not in escape(text)
 
 
 @pytest.mark.parametrize("text", ["a\0b", "\ufdd0", "\ufdd00", "\0\ufdd01"])
@@ -84,7 +84,7 @@ def test_a_part_that_fails_is_undone_alone(glossaries, glossary):
         with glossary._connections.writing() as inner:
             inner.execute("INSERT INTO mined (source, reader) VALUES (?, ?)", ("c", 1))
         assert glossaries.rows(glossary, "mined") == 0  # readers see what is done
-    assert glossary.mining.unmined(["a", "b", "c"]) == ["b"]
+    assert glossary.mining.list_unmined(["a", "b", "c"]) == ["b"]
 
 
 def test_numbers_go_on_where_rows_were_copied_with_theirs(glossary):
@@ -119,7 +119,7 @@ def test_a_copy_holds_all_and_leaves_the_glossary_alone(glossary, tmp_path):
     glossary.misses.record("XQZ", "oscar", "XQZ?", "t1")
     glossary.proposals.add("mined", "NEW", "new thing", score=0.5)
     glossary.usage.record([1])
-    copy = glossary.copied(tmp_path / "copy.db")
+    copy = glossary.copy(tmp_path / "copy.db")
     for part in (
         lambda one: one.senses.find(ADMIN), lambda one: one.history.entries(ADMIN, limit=None),
         lambda one: one.proposals.find(ADMIN), lambda one: one.misses.open(ADMIN), lambda one: one.usage.by_week(ADMIN),
@@ -135,7 +135,7 @@ def test_a_copy_holds_all_and_leaves_the_glossary_alone(glossary, tmp_path):
 
 
 def test_words_are_quoted_in_the_language_of_searches():
-    assert word_query(POSTGRESQL, ["a'b", "c\\d", "x:*|!"], 2) == "'a''b':*AB & 'c\\\\d':*AB & 'x:*|!':*AB"
+    assert build_word_query(POSTGRESQL, ["a'b", "c\\d", "x:*|!"], 2) == "'a''b':*AB & 'c\\\\d':*AB & 'x:*|!':*AB"
 
 
 def test_both_engines_find_the_same_in_the_same_order(tmp_path: Path, glossary_server: GlossaryServer):

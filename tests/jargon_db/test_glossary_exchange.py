@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from argot.errors import InvalidGlossary, InvalidInput, NotAllowed
 from argot.jargon_db import Glossary, ReadOptions
-from argot.jargon_db.formats.format_registry import FORMATS, format_of, format_to_write, read_file
+from argot.jargon_db.formats.format_registry import FORMATS, choose_written_format, detect_format, read_file
 from argot.types import Principal
 
 EVERYBODY = Principal("admin", sees_all=True)
@@ -81,16 +81,16 @@ def test_a_file_holds_everything_and_comes_back_as_it_was(full, tmp_path, format
 def test_what_one_exports_is_found_out_by_name_and_by_content(full, format):
     file = full.files.export_file(EVERYBODY, format).encode()
     suffix = next(one.suffixes[0] for one in FORMATS if one.name == format)
-    assert format_of(f"TERMS{suffix.upper()}", file) == format_of("standard input", file) == format
-    assert format_of("terms.txt", file) == format
+    assert detect_format(f"TERMS{suffix.upper()}", file) == detect_format("standard input", file) == format
+    assert detect_format("terms.txt", file) == format
 
 
 def test_the_suffix_json_may_hold_json_ld(full):
-    assert format_of("terms.json", full.files.export_file(EVERYBODY, "jsonld").encode()) == "jsonld"
+    assert detect_format("terms.json", full.files.export_file(EVERYBODY, "jsonld").encode()) == "jsonld"
 
 
 def test_csv_is_what_is_left():
-    assert format_of("-", b"term,expansion\nA,alpha\n") == format_of("terms.csv", b"{}") == "csv"
+    assert detect_format("-", b"term,expansion\nA,alpha\n") == detect_format("terms.csv", b"{}") == "csv"
 
 
 @pytest.mark.parametrize("format", [one.name for one in FORMATS])
@@ -433,7 +433,7 @@ def test_an_unknown_format_is_named_with_the_known_ones(glossary):
 @pytest.mark.parametrize("name", ["x.foo", "terms.xlsx", "a.csv.bak", "X.PDF"])
 def test_a_file_whose_name_ends_otherwise_is_refused_with_the_known_endings(glossary, name):
     for taken in (
-        lambda: format_to_write(name),
+        lambda: choose_written_format(name),
         lambda: glossary.files.import_file(None, b"term,expansion\nA,alpha\n", name),
         lambda: glossary.files.preview(EVERYBODY, b"term,expansion\nA,alpha\n", name),
     ):
@@ -444,17 +444,17 @@ def test_a_file_whose_name_ends_otherwise_is_refused_with_the_known_endings(glos
 
 def test_a_name_that_says_no_kind_of_file_leaves_it_to_the_content():
     for name in ("terms", "terms 1.2", "Dr. Who's terms", "-", "standard input", "v2.0.1"):
-        assert format_of(name, b'{"senses": []}') == "json"
-        assert format_to_write(name) == "csv"
+        assert detect_format(name, b'{"senses": []}') == "json"
+        assert choose_written_format(name) == "csv"
 
 
 def test_what_is_written_is_what_its_name_says():
-    assert [format_to_write(name) for name in ("x.CSV", "x.json", "x.ttl", "x.xml", "x.jsonld")] == [
+    assert [choose_written_format(name) for name in ("x.CSV", "x.json", "x.ttl", "x.xml", "x.jsonld")] == [
         "csv", "json", "turtle", "rdfxml", "jsonld",
     ]  # fmt: skip
     for name in ("x.tsv", "x.nt"):  # read, but what would be written is another form of it
         with pytest.raises(InvalidInput, match=r"\.csv.*\.ttl"):
-            format_to_write(name)
+            choose_written_format(name)
 
 
 BOMB = "".join(f'<!ENTITY x{i} "{f"&x{i - 1};" * 10 if i else "lol"}">' for i in range(10))

@@ -19,7 +19,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
 from argot.jargon_db import Glossary, SenseInput
 from argot.jargon_db.store.schema import MIGRATIONS, NAMES
-from argot.jargon_db.store.snapshots import snapshot_of_sense
+from argot.jargon_db.store.snapshots import record_sense
 from argot.service.identity import people
 from argot.sqlite import open_database
 from argot.types import MANAGERS, Principal
@@ -385,7 +385,7 @@ def test_what_was_there_before_history_enters_it_as_a_baseline(path):
     (sense,) = glossary.search.find(OSCAR, "periph")
     assert sense.aliases == ("P.U.C.",)
     assert [(entry.kind, entry.after) for entry in glossary.history.entries(OSCAR, sense_id=1)] == [
-        ("baseline", snapshot_of_sense(sense))
+        ("baseline", record_sense(sense))
     ]
     glossary.close()
 
@@ -712,9 +712,9 @@ def test_a_miss_is_defined_by_an_approved_term_or_alias_and_its_askers_are_told_
     glossary.senses.approve(NINA, draft.id, 1)
     assert glossary.misses.open(ADMIN) == []
     assert {miss.term for miss in glossary.misses.find(ADMIN, status="defined")} == {"XQZ", "XQZs"}
-    assert glossary.misses.askers_of("XQZ") == [("oscar", "t1", "one?"), ("olga", "t2", "many?")]
+    assert glossary.misses.list_askers("XQZ") == [("oscar", "t1", "one?"), ("olga", "t2", "many?")]
     glossary.misses.mark_told("XQZ", "t1")
-    assert glossary.misses.askers_of("xqz") == [("olga", "t2", "many?")]
+    assert glossary.misses.list_askers("xqz") == [("olga", "t2", "many?")]
 
 
 def test_use_and_misses_are_counted_by_iso_week_in_utc(glossary):
@@ -803,7 +803,7 @@ class Governed(RuleBasedStateMachine):
             rows, row = (contexts, entry.context) if entry.sense_id is None else (senses, entry.sense_id)
             assert rows.get(row) == entry.before
             rows[row] = entry.after
-        stored = {sense.id: snapshot_of_sense(sense) for sense in self.glossary.senses.find(ADMIN)}
+        stored = {sense.id: record_sense(sense) for sense in self.glossary.senses.find(ADMIN)}
         assert {row: kept for row, kept in senses.items() if kept} == stored
         assert {name for name, kept in contexts.items() if kept} == {
             one.name for one in self.glossary.contexts.all(ADMIN)

@@ -12,8 +12,8 @@ ANN, EVE = Principal("ann"), Principal("eve", groups=frozenset({"hr"}))
 
 @pytest.fixture
 def glossary(glossaries, monkeypatch):
-    monkeypatch.setattr(views, "LARGE", 3)
-    monkeypatch.setattr(views, "MOST_CHANGED", 0)  # every change is as large as an import
+    monkeypatch.setattr(views, "LARGE_GLOSSARY_SENSES", 3)
+    monkeypatch.setattr(views, "MAX_PATCHED_CHANGES", 0)  # every change is as large as an import
     opened = glossaries.open()
     for term in ("PUC", "WLB", "TFL"):
         opened.senses.add(term, "general", f"the meaning of {term}")
@@ -90,7 +90,7 @@ ROOT = Principal("root", sees_all=True)
 @pytest.fixture
 def kept(glossary, held, monkeypatch):
     """A large glossary of few changes, of which no new view is ever made; its first is there."""
-    monkeypatch.setattr(views, "MOST_CHANGED", 100)
+    monkeypatch.setattr(views, "MAX_PATCHED_CHANGES", 100)
     assert found(glossary, ANN) == ["PUC"]
     return glossary
 
@@ -168,7 +168,7 @@ def test_a_large_glossary_is_made_ready_before_the_first_question(glossary, monk
 
 
 def test_a_small_glossary_is_made_ready_when_it_is_needed(glossary, monkeypatch):
-    monkeypatch.setattr(views, "LARGE", 1000)
+    monkeypatch.setattr(views, "LARGE_GLOSSARY_SENSES", 1000)
     glossary.warm()
     glossary._views.finish()
     assert glossary._views._views == {}

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from argot.errors import StoreUnavailable
-from argot.jargon_db import normalise, variants
+from argot.jargon_db import list_variants, normalise
 from argot.types import Principal
 
 EVERYBODY = Principal("admin", sees_all=True)
@@ -32,11 +32,13 @@ def oracle(rows, term):
     for number, (spelling, _, aliases) in enumerate(rows):
         for name in (spelling, *aliases):
             by_key.setdefault(normalise(name), set()).add(number)
-    return next((sorted(by_key[key]) for key in variants(term) if key in by_key), [])
+    return next((sorted(by_key[key]) for key in list_variants(term) if key in by_key), [])
 
 
 @settings(
-    deadline=None, max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    deadline=None,
+    max_examples=120,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(rows=ROWS, asked=st.lists(TERM, min_size=1, max_size=5))
 @example(rows=[("a\x00b", "x", []), ("%", "x", ["_"])], asked=["ab", "%", "_", "a\x00b"])

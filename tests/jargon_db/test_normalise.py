@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argot.jargon_db.lookup.normalise import normalise, variants
+from argot.jargon_db.lookup.normalise import list_variants, normalise
 
 
 @pytest.mark.parametrize(
@@ -58,11 +58,11 @@ def test_a_key_is_its_own_key_and_can_be_stored(text):
     [("PUCs", "puc"), ("PUC's", "puc"), ("dies", "die"), ("batches", "batch"), ("policies", "policy"), ("OKR", "okrs")],
 )
 def test_variants_reach_the_other_number(typed, key):
-    forms = variants(typed)
+    forms = list_variants(typed)
     assert forms[0] == normalise(typed)
     assert key in forms
 
 
 @pytest.mark.parametrize("word", ["bus", "class", "C++", "is", "basis"])
 def test_no_singular_is_made_of_what_is_no_plural(word):
-    assert all(len(form) >= len(normalise(word)) for form in variants(word))
+    assert all(len(form) >= len(normalise(word)) for form in list_variants(word))

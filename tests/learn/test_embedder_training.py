@@ -11,7 +11,7 @@ import pytest
 from tiny_reader import tiny_embedder, tiny_model
 from tiny_training import tiny_pairs, tiny_passages
 
-from argot.corpus.embedding.embedder import embedder_for
+from argot.corpus.embedding.embedder import load_embedder
 from argot.learn.batches import Drawing, batches
 from argot.learn.pool_search import FoundPassages
 from argot.learn.run_data import data_of
@@ -55,7 +55,7 @@ def test_an_embedder_is_tuned_measured_and_taken(tmp_path: Path, model: Path) ->
         assert change["interval95"][0] <= change["difference"] <= change["interval95"][1] and change["clusters"] == 10
     assert [one.name for one in run.model.rglob("*.bin")] == []
     # as it is, by the setting
-    embedder = embedder_for(Settings(embedder=str(run.model), cache=tmp_path / "cache", threads=1))
+    embedder = load_embedder(Settings(embedder=str(run.model), cache=tmp_path / "cache", threads=1))
     assert embedder.embed_queries(["how long ?"]).shape == (1, 16)
     # and as what another training starts from
     following = made(tmp_path / "runs", run.id, epochs=1)

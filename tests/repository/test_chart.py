@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from repository import ROOT
 
 from argot import __version__
-from argot.settings import Settings, valid_names
+from argot.settings import Settings, list_valid_names
 
 CHART = ROOT / "deploy" / "helm" / "argot"
 VALUES: dict[str, Any] = yaml.safe_load((CHART / "values.yaml").read_text("utf-8"))
@@ -59,9 +59,9 @@ def test_the_settings_are_those_there_are() -> None:
     secret = {name for name, field in Settings.model_fields.items() if field.annotation is SecretStr}
     fixed = {"home", "cache", "host", "port"}
     assert {f"ARGOT_{name.upper()}" for name in fixed} <= set(containerfile.environment())
-    assert set(SCHEMA["properties"]["settings"]["propertyNames"]["enum"]) == set(valid_names()) - secret - fixed
+    assert set(SCHEMA["properties"]["settings"]["propertyNames"]["enum"]) == set(list_valid_names()) - secret - fixed
     commented = re.findall(r'^  # (\w+): "', (CHART / "values.yaml").read_text("utf-8"), re.MULTILINE)
-    assert commented and set(commented) <= set(valid_names())
+    assert commented and set(commented) <= set(list_valid_names())
 
 
 def test_the_templates_use_every_value_and_no_other() -> None:

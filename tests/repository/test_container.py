@@ -15,7 +15,7 @@ import yaml
 from pydantic import SecretStr
 from repository import ROOT
 
-from argot.settings import ENV_PREFIX, Settings, valid_names
+from argot.settings import ENV_PREFIX, Settings, list_valid_names
 
 FOLDER = containerfile.PATH.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -72,7 +72,7 @@ def test_nobody_in_it_is_root() -> None:
 
 def test_it_runs_the_service_on_the_port_it_exposes() -> None:
     environment = containerfile.environment()
-    assert settings_among(environment) <= set(valid_names())
+    assert settings_among(environment) <= set(list_valid_names())
     assert containerfile.said("EXPOSE") == environment["ARGOT_PORT"] == str(Settings.model_fields["port"].default)
     program, command = containerfile.words("CMD")
     assert program in PROJECT["project"]["scripts"] and command == "serve"
@@ -173,7 +173,7 @@ def test_a_first_start_makes_what_is_missing_and_nothing_else(
 
 
 def test_compose_names_settings_that_there_are() -> None:
-    assert settings_among(SERVICE["environment"]) <= set(valid_names())
+    assert settings_among(SERVICE["environment"]) <= set(list_valid_names())
     assert settings_among(SERVICE["environment"]) & secret_settings() == set()
     targets = [secret["target"] for secret in SERVICE["secrets"]]
     assert {target.removeprefix("argot_") for target in targets} <= secret_settings()

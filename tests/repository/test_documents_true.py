@@ -15,7 +15,7 @@ from repository import ROOT
 
 from argot.profile import PROFILES, Profile
 from argot.service.observability.metrics import STATUSES, SURFACES, Metrics
-from argot.settings import Settings, valid_names
+from argot.settings import Settings, list_valid_names
 from argot.ui.api import openapi
 from argot.ui.api.api_routes import api_routes
 from argot.ui.cli.main import app
@@ -186,8 +186,8 @@ def test_every_setting_is_documented_and_none_that_is_not_there() -> None:
     pages = "\n".join(text(page) for page in PAGES if page.name != "CHANGELOG.md")
     beside = "\n".join(text(path) for path in (ROOT / "deploy").rglob("*") if path.is_file())
     named = {name.lower() for name in re.findall(r"ARGOT_([A-Z][A-Z_]*[A-Z])", pages + beside)}
-    assert named - set(valid_names()) == set()
-    assert {name for name in valid_names() if name not in named and f"`{name}`" not in pages} == set()
+    assert named - set(list_valid_names()) == set()
+    assert {name for name in list_valid_names() if name not in named and f"`{name}`" not in pages} == set()
 
 
 def test_every_setting_says_what_it_means() -> None:

@@ -14,7 +14,7 @@ import pytest
 from serving import PATIENCE, Served, run
 
 from argot.corpus.corpus import Source
-from argot.corpus.ingestion.derivation_states import MOST_TRIES, DerivationStates
+from argot.corpus.ingestion.derivation_states import MAX_TRIES, DerivationStates
 from argot.errors import ModelUnavailable, NotAllowed, NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.operations import background_derivation
@@ -65,7 +65,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[datetime]:
 async def states(kb: KnowledgeBase) -> dict[str, tuple[str, int, str]]:
     """By the names of documents: what is noted of them."""
     store = (await kb.load()).store
-    noted = DerivationStates(store.database).noted()
+    noted = DerivationStates(store.database).read_states()
     names = {one.id: one.name for one in store.documents(ROOT)}
     return {names[id_]: (one.state, one.tries, one.detail) for id_, one in noted.items()}
 
@@ -84,7 +84,7 @@ async def put(kb: KnowledgeBase, name: str, text: str, **more: Any) -> None:
 
 async def test_everything_is_derived_once(kb: KnowledgeBase, model: Any, clock: list[datetime]) -> None:
     await derive_due(kb)
-    total = (await kb.load()).store.passage_count(ROOT)
+    total = (await kb.load()).store.count_passages(ROOT)
     assert set((await states(kb)).values()) == {("derived", 0, "")} and len(await states(kb)) == DOCUMENTS
     assert len(model.asked()) == total == await count(kb)
     ((day, calls, tokens),) = await rows(kb, "SELECT * FROM derivation_spending")
@@ -163,7 +163,7 @@ async def test_it_waits_for_what_somebody_asked_to_be_derived(kb: KnowledgeBase,
     async for _ in events:
         pass
     await running
-    assert len(model.asked()) == (await kb.load()).store.passage_count(ROOT)
+    assert len(model.asked()) == (await kb.load()).store.count_passages(ROOT)
     assert len(await states(kb)) == DOCUMENTS
 
 
@@ -178,7 +178,7 @@ async def test_what_failed_is_told_and_tried_again_later_and_not_for_ever(
     before = len(model.asked())
     await derive_due(kb)
     assert len(model.asked()) == before
-    for tries in range(2, MOST_TRIES + 1):
+    for tries in range(2, MAX_TRIES + 1):
         clock[0] += timedelta(hours=2 ** (tries - 2))
         await derive_due(kb)
         assert (await states(kb))["tariff-filing.md"][:2] == ("failed", tries)

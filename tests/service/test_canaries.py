@@ -284,14 +284,14 @@ async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
 async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
     store, query = kb.corpus.store, f"{canary.holiday} holiday calibrate valve"
     found = [id_ for id_, _ in store.keyword_search(principal, query, 50)]
-    found += store.passages_with(principal, f"{canary.holiday} holiday", 50)
+    found += store.find_phrase(principal, f"{canary.holiday} holiday", 50)
     return [passage.text for passage, _ in store.passages(ADMIN, found).values()]
 
 
 @road("found by meaning")
 async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
     vector = kb.corpus.embedder.embed_queries([f"{canary.holiday} holiday"])[0]
-    found = [id_ for id_, _ in kb.corpus.semantic_search(principal, "passage", vector, 50)]
+    found = [id_ for id_, _ in kb.corpus.search_semantic(principal, "passage", vector, 50)]
     return [passage.text for passage, _ in kb.corpus.store.passages(ADMIN, found).values()]
 
 
@@ -299,8 +299,8 @@ async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
 async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
     store, query = kb.corpus.store, f"calibrate the {canary.holiday} valve"
     vector = kb.corpus.embedder.embed_queries([query])[0]
-    found = [id_ for id_, _ in store.keyword_search_derived(principal, query, 50)]
-    found += [id_ for id_, _ in kb.corpus.semantic_search(principal, "derived", vector, 50)]
+    found = [id_ for id_, _ in store.search_derived_keywords(principal, query, 50)]
+    found += [id_ for id_, _ in kb.corpus.search_semantic(principal, "derived", vector, 50)]
     read = store.derived(principal, ids(kb, canary)["derived"])
     return [one.text for one in (*store.derived(ADMIN, found).values(), *read.values())]
 
@@ -309,8 +309,8 @@ async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
 async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
     store, query = kb.corpus.store, f"calibrate {canary.holiday} valve"
     vector = kb.corpus.embedder.embed_queries([query])[0]
-    found = [id_ for id_, _ in store.keyword_search_triples(principal, query, 50)]
-    found += [id_ for id_, _ in kb.corpus.semantic_search(principal, "triple", vector, 50)]
+    found = [id_ for id_, _ in store.search_triple_keywords(principal, query, 50)]
+    found += [id_ for id_, _ in kb.corpus.search_semantic(principal, "triple", vector, 50)]
     read = store.triples(principal, ids(kb, canary)["triples"])
     return [one.text for one in (*store.triples(ADMIN, found).values(), *read.values())]
 

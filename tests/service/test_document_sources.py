@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from argot.clock import utc_now, utc_text
+from argot.clock import format_utc, utc_now
 from argot.corpus.connectors import connector_choice
 from argot.corpus.connectors.source_store import SourceRecord
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
@@ -221,7 +221,7 @@ async def test_the_service_syncs_what_is_due(kb: KnowledgeBase, folder: Path, tm
 )
 def test_failures_are_tried_again_ever_later(every: int, failures: int, waits: int) -> None:
     tried = utc_now()
-    record = SourceRecord("x", "folder", "/x", {}, every=every, failures=failures, tried_at=utc_text(tried))
+    record = SourceRecord("x", "folder", "/x", {}, every=every, failures=failures, tried_at=format_utc(tried))
     assert not is_sync_due(record, tried + timedelta(seconds=waits - 1))
     assert is_sync_due(record, tried + timedelta(seconds=waits + 1))
     assert not is_sync_due(replace(record, every=0), tried + timedelta(days=9))

@@ -13,7 +13,7 @@ import pytest
 from killing import killed, shares, steps_of
 from repository import ROOT as REPOSITORY
 
-from argot.corpus.chunking.headings import headings_in
+from argot.corpus.chunking.headings import find_headings
 from argot.corpus.corpus import Corpus
 from argot.corpus.store import dustbin
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
@@ -263,7 +263,7 @@ async def test_a_restoration_that_is_killed_can_be_done_again(kb: KnowledgeBase,
         corpus = Corpus.open(cut, Settings(threads=1))
         assert corpus.check() == []
         live = any(one.name == "gangway.md" for one in corpus.store.documents(MIA))
-        assert live or dustbin.removed_documents(corpus.store, MIA)
+        assert live or dustbin.list_removed(corpus.store, MIA)
         corpus.close()
 
 
@@ -289,8 +289,8 @@ async def test_what_was_read_is_shown_in_parts_under_its_headings(kb: KnowledgeB
 
 def test_headings_are_found_outside_of_code() -> None:
     text = "# A\n\n```\n# no\n~~~\n```\nB\n===\n\n### **C** #\n- x\n---\n| a |\n---\n#tag\n\nD\n---\n\n## \n"
-    assert [(one.depth, one.text) for one in headings_in(text)] == [(0, "A"), (0, "B"), (1, "C"), (1, "D")]
-    assert [text[one.start] for one in headings_in(text)] == ["#", "B", "#", "D"]
+    assert [(one.depth, one.text) for one in find_headings(text)] == [(0, "A"), (0, "B"), (1, "C"), (1, "D")]
+    assert [text[one.start] for one in find_headings(text)] == ["#", "B", "#", "D"]
 
 
 async def test_the_pages_of_a_pdf_are_shown_with_the_places_of_their_passages(kb: KnowledgeBase) -> None:

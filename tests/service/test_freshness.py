@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from argot.corpus.ingestion.first_page import first_page_date, first_page_fields
+from argot.corpus.ingestion.first_page import read_first_page_date, read_first_page_fields
 from argot.corpus.readers.reader_protocol import CutDocument
 from argot.results import AskResult
 from argot.service.knowledge_base import KnowledgeBase
@@ -46,15 +46,15 @@ def cut(markdown: str) -> CutDocument:
 
 def test_a_first_page_tells_status_owner_successor_and_the_fields_that_are_named() -> None:
     page = "# Pump\n\n**Region:** EU\n- Stage: Draft 2\n\n| Test | T-14 |\n|---|---|\n| Purpose | Cooling |\n"
-    found = first_page_fields(cut(page), ["region", "stage", "test", "purpose", "colour"])
+    found = read_first_page_fields(cut(page), ["region", "stage", "test", "purpose", "colour"])
     values = [("region", "EU"), ("stage", "Draft 2"), ("test", "T-14"), ("purpose", "Cooling")]
     assert found == [DocumentField(*pair) for pair in values]
-    assert first_page_fields(cut(page), []) == []
-    said = first_page_fields(cut(f"{OLD.decode()}"), [])
+    assert read_first_page_fields(cut(page), []) == []
+    said = read_first_page_fields(cut(f"{OLD.decode()}"), [])
     assert {one.name: one.value for one in said} == {"status": "Draft", "superseded_by": "Gangway Rules 2025"}
-    assert first_page_date(cut(OLD.decode())) == "2023-03-01"
+    assert read_first_page_date(cut(OLD.decode())) == "2023-03-01"
     sentence = "# Plan\n\nThis policy has been superseded by the Deck Manual.\n"
-    assert first_page_fields(cut(sentence), []) == [DocumentField("superseded_by", "the Deck Manual")]
+    assert read_first_page_fields(cut(sentence), []) == [DocumentField("superseded_by", "the Deck Manual")]
 
 
 @pytest.mark.parametrize(
@@ -70,15 +70,15 @@ def test_a_first_page_tells_status_owner_successor_and_the_fields_that_are_named
     ],
 )
 def test_what_only_looks_like_a_status_is_none(page: str) -> None:
-    assert first_page_fields(cut(page), []) == []
+    assert read_first_page_fields(cut(page), []) == []
 
 
 @pytest.mark.parametrize("status", ["DRAFT", "Draft 2", "Proposed", "Superseded by Leave 2026", "Approved (board)"])
 def test_a_short_value_is_a_status(status: str) -> None:
     said = [DocumentField("status", status)]
-    assert first_page_fields(cut(f"# Leave\n\nStatus: {status}\n\nLeave is 20 days.\n"), []) == said
+    assert read_first_page_fields(cut(f"# Leave\n\nStatus: {status}\n\nLeave is 20 days.\n"), []) == said
     row = f"# Leave\n\nThis text says how many days of leave there are.\n\n| Status | {status} |\n|---|---|\n"
-    assert first_page_fields(cut(row), []) == said
+    assert read_first_page_fields(cut(row), []) == said
 
 
 @pytest.fixture

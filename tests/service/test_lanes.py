@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from argot.corpus.embedding.embedding_process import _Turns
+from argot.corpus.embedding.embedding_process import _FairLock
 from argot.corpus.read_limits import Lane
 from argot.errors import InvalidInput, NotFound, TooManyQuestions
 from argot.protocols import Embedder, Vectors
@@ -142,7 +142,7 @@ async def test_readers_changed_while_a_file_is_embedded_stay_changed(kb: Knowled
 
 
 def _texts(kb: KnowledgeBase, who: Principal, vectors: Vectors) -> list[str]:
-    found = kb.corpus.semantic_search(who, "passage", vectors, 50)
+    found = kb.corpus.search_semantic(who, "passage", vectors, 50)
     return [one.text for one, _ in kb.document_store.passages(who, [id_ for id_, _ in found]).values()]
 
 
@@ -202,7 +202,7 @@ async def test_what_was_sent_into_a_conversation_that_is_gone_is_gone_too(kb: Kn
 
 
 def test_lanes_take_turns_and_within_one_who_waits_longest_goes_first() -> None:
-    turns, order = _Turns(), []
+    turns, order = _FairLock(), []
     at_the_door = threading.Semaphore(0)
 
     def take(lane: Lane, name: str) -> None:

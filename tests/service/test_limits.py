@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from argot.errors import InvalidInput, Later, ServiceStopping, TooManyQuestions
+from argot.errors import InvalidInput, RetryLater, ServiceStopping, TooManyQuestions
 from argot.service.admission_control import Gate, Limits
 from argot.service.identity.people import local_principal
 from argot.service.knowledge_base import KnowledgeBase
@@ -261,4 +261,4 @@ def test_over_http_it_is_429_or_503_with_the_time_to_wait() -> None:
     for path, status, wait in (("/too-many", 429, "20"), ("/stopping", 503, "30")):
         answer = client.get(path)
         assert (answer.status_code, answer.headers["retry-after"]) == (status, wait)
-    assert issubclass(TooManyQuestions, Later)
+    assert issubclass(TooManyQuestions, RetryLater)

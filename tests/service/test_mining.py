@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from argot.jargon_db.mining import Miner, Text, definitions_in, definitions_of, forms_of
+from argot.jargon_db.mining import MinedText, Miner, find_definitions, find_definitions_of, find_forms
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.catalogue import dispatch, result
 from argot.settings import Settings
@@ -23,7 +23,7 @@ ADMIN = Principal("admin", sees_all=True)
 
 
 def pairs(text: str) -> list[tuple[str, str]]:
-    return [(pair.short.of(text), pair.long.of(text)) for pair in forms_of(text).pairs]
+    return [(pair.short.of(text), pair.long.of(text)) for pair in find_forms(text).pairs]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_nothing_is_paired_by_chance(text: str) -> None:
 
 def test_short_forms_by_shape_leave_names_units_and_numerals_alone() -> None:
     text = "GitHub hosts SINR at 5 GHz in World War II BY the V-NIR and LTE-A teams, IoT, VGGNet, DNNs and D2D."
-    assert [span.of(text) for span in forms_of(text).short] == [
+    assert [span.of(text) for span in find_forms(text).short] == [
         "SINR", "V-NIR", "LTE-A", "IoT", "VGGNet", "DNNs", "D2D",
     ]  # fmt: skip
 
@@ -87,7 +87,7 @@ def test_spans_stay_true_under_markup() -> None:
     text = (
         "See [the guide](https://example.org/a_(b)) for the **flash translation layer** (FTL).\n\n```\nABC (a b c)\n```"
     )
-    (pair,) = forms_of(text).pairs
+    (pair,) = find_forms(text).pairs
     assert text[pair.short.start : pair.short.end] == "FTL"
     assert text[pair.long.start : pair.long.end] == "flash translation layer"
 
@@ -97,7 +97,7 @@ def test_spans_stay_true_under_markup() -> None:
 )
 def test_a_hostile_text_comes_to_an_end(piece: str) -> None:
     text = piece * (200_000 // len(piece))
-    assert all(one.end <= len(text) for one in definitions_in(text))
+    assert all(one.end <= len(text) for one in find_definitions(text))
 
 
 TABLE = """# Abbreviations
@@ -112,7 +112,7 @@ TABLE = """# Abbreviations
 
 
 def test_a_table_of_terms_is_read_by_its_columns() -> None:
-    found = {one.term: (one.expansion, one.description, one.kind) for one in definitions_in(TABLE)}
+    found = {one.term: (one.expansion, one.description, one.kind) for one in find_definitions(TABLE)}
     assert found["WL"] == ("word line", "", "table")
     assert found["cold spare"] == ("never-written reserve block", "", "table")
     assert found["PUC"] == ("peripheral under cell", "peripheral under cell. Sits below the array.", "table")
@@ -121,40 +121,42 @@ def test_a_table_of_terms_is_read_by_its_columns() -> None:
 
 def test_a_table_of_other_things_defines_nothing() -> None:
     table = "| Step | Machine | Time |\n|---|---|---|\n| Back grinding | G-12 | 35 min |\n| Dicing | D-2 | 9 min |\n"
-    assert definitions_in(table) == []
+    assert find_definitions(table) == []
 
 
 def test_lists_of_terms() -> None:
     text = "**FTL**: flash translation layer, a map of pages.\n\n- WL: word line\n- Note: read this first\n\n"
     text += "AMU\n: Activity Monitor Unit"
-    found = {one.term: one.expansion for one in definitions_in(text)}
+    found = {one.term: one.expansion for one in find_definitions(text)}
     assert found == {"FTL": "flash translation layer", "WL": "word line", "AMU": "Activity Monitor Unit"}
-    under_glossary = definitions_in("**golden die**: correlation reference die", heading="Handbook > Glossary")
+    under_glossary = find_definitions("**golden die**: correlation reference die", heading="Handbook > Glossary")
     assert [(one.term, one.expansion) for one in under_glossary] == [("golden die", "correlation reference die")]
-    assert definitions_in("**golden die**: correlation reference die", heading="Handbook > Steps") == []
+    assert find_definitions("**golden die**: correlation reference die", heading="Handbook > Steps") == []
 
 
 def test_what_passages_say_of_one_term_comes_best_first() -> None:
     passages = [
-        Text("p1", "The FTL is a layer that maps logical to physical pages."),
-        Text("p2", "The FTL was slow. An old flash translation layer is the reason."),
-        Text("p3", "Ask the flash translation layer (FTL) team. Unrelated sentence."),
-        Text("p4", "Nothing here."),
+        MinedText("p1", "The FTL is a layer that maps logical to physical pages."),
+        MinedText("p2", "The FTL was slow. An old flash translation layer is the reason."),
+        MinedText("p3", "Ask the flash translation layer (FTL) team. Unrelated sentence."),
+        MinedText("p4", "Nothing here."),
     ]
-    found = definitions_of("FTL", passages)
+    found = find_definitions_of("FTL", passages)
     assert [(one.passage_id, one.kind) for one in found] == [("p3", "brackets"), ("p1", "sentence")]
     assert found[0].expansion == "flash translation layer"
     assert found[0].quote == "Ask the flash translation layer (FTL) team."
     assert found[1].quote == "The FTL is a layer that maps logical to physical pages."
-    assert definitions_of("cold spare", [Text("p", "A cold spare is a block that was never written to.")])[0].quote
+    assert find_definitions_of("cold spare", [MinedText("p", "A cold spare is a block that was never written to.")])[
+        0
+    ].quote
 
 
 def test_mining_counts_passages_and_merges_plurals_and_fragments() -> None:
     miner = Miner()
-    miner.read(Text("p1", "All word lines (WLs) are raised."))
-    miner.read(Text("p2", "The word line (WL) is raised."))
-    miner.read(Text("p3", "WL, a selected word line, is raised. A wafer lot (WL) moves."))
-    mined = {(one.term, one.expansion): one for one in miner.mined()}
+    miner.read(MinedText("p1", "All word lines (WLs) are raised."))
+    miner.read(MinedText("p2", "The word line (WL) is raised."))
+    miner.read(MinedText("p3", "WL, a selected word line, is raised. A wafer lot (WL) moves."))
+    mined = {(one.term, one.expansion): one for one in miner.collect()}
     assert mined["WL", "word line"].count == 2
     assert {passage for passage, _ in mined["WL", "word line"].evidence} == {"p1", "p2"}
     assert mined["WL", "wafer lot"].count == 1

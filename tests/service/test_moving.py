@@ -61,7 +61,7 @@ async def home(tiny_home: Path, tmp_path: Path) -> Path:
         kb.glossary.senses.add("NUL", "Tools", "a text with \0 in it and \ufdd0")
         old = kb.glossary.senses.find(LOCAL, query="TFL")[0]
         kb.glossary.senses.retire(LOCAL, old.id, old.version)
-        kb.profiles.save("lab-notes", kb.profiles.named("strict"))
+        kb.profiles.save("lab-notes", kb.profiles.find("strict"))
         await kb.chores_done()
     return folder
 

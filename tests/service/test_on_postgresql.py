@@ -122,7 +122,7 @@ async def test_one_process_owns_it_where_the_vectors_lie_in_its_folder(tmp_path:
     assert not (first.home / "profiles").exists()
     shutil.rmtree(first.home / "store_vectors")
     async with KnowledgeBase.open(second.home, second) as kb:
-        assert kb.profiles.names() == ["lab-notes"] and kb.profiles.named("lab-notes").passages == 1
+        assert kb.profiles.names() == ["lab-notes"] and kb.profiles.find("lab-notes").passages == 1
         assert [one.tags for one in kb.document_store.documents(LOCAL)] == [("again",)]
 
 

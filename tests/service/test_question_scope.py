@@ -70,19 +70,19 @@ async def test_the_indexes_are_asked_for_no_more_than_the_scope_holds(kb: Knowle
     inside = corpus.store.documents_within(MIA, QuestionScope(fields=(DocumentField("region", "EU"),)))
     vector = corpus.embedder.embed_queries([ASKED])[0]
     # The best one is found although others are nearer: nothing is cut before it is narrowed.
-    by_meaning = corpus.semantic_search(MIA, "passage", corpus.embedder.embed_queries(["drive"])[0], 1, inside)
+    by_meaning = corpus.search_semantic(MIA, "passage", corpus.embedder.embed_queries(["drive"])[0], 1, inside)
     by_words = corpus.store.keyword_search(MIA, "leave days", 1, inside)
-    for found in (by_meaning, by_words, corpus.semantic_search(MIA, "passage", vector, 1, inside)):
+    for found in (by_meaning, by_words, corpus.search_semantic(MIA, "passage", vector, 1, inside)):
         ((passage, _),) = found
         assert corpus.store.passages(MIA, [passage])[passage][1].name == "leave-eu.md"
-    assert corpus.semantic_search(MIA, "passage", vector, 5, frozenset()) == []
+    assert corpus.search_semantic(MIA, "passage", vector, 5, frozenset()) == []
     assert corpus.store.keyword_search(MIA, "leave days", 5, frozenset()) == []
 
 
 async def test_vectors_deleted_meanwhile_do_not_stop_a_search_within_a_scope(kb: KnowledgeBase) -> None:
     corpus = await kb.load()
     vector = corpus.embedder.embed_queries([ASKED])
-    (audience,) = corpus.store.audience_sets(ANN)
+    (audience,) = corpus.store.list_audiences(ANN)
     held = corpus.vectors.ids(corpus.vectors.collection_name("passage", audience))
     only = {audience: [*held[:2], "gone:0"]}
     assert len(corpus.vectors.searches("passage", vector, [audience], 5, only)[0]) == 2

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from argot.corpus.corpus import sources_in
+from argot.corpus.corpus import list_sources
 from argot.service.answering import reading_ahead
 from argot.service.answering.reading_ahead import read_ahead
 from argot.service.identity.people import local_principal
@@ -80,7 +80,7 @@ async def test_what_comes_later_is_read_too(
         before = list(read)
         (tmp_path / "late.md").write_text("# Late\n\nThe gate closes at nine.", "utf-8")
         corpus = await kb.load()
-        await kb.blocking(lambda: list(corpus.add(sources_in([tmp_path / "late.md"]))))
+        await kb.blocking(lambda: list(corpus.add(list_sources([tmp_path / "late.md"]))))
         await all_read(kb, read)
         later = read[len(before) :]
     assert [text for text in later if "closes at nine" in text] and not set(later) & set(before)

@@ -13,7 +13,7 @@ import pytest
 
 from argot.errors import ArgotError, DamagedStore, InvalidInput, StoreUnavailable
 from argot.jargon_db.glossary import Glossary
-from argot.remedies import damaged_store, reindex_command, store_error
+from argot.remedies import build_damage_error, explain_store_error, reindex_command
 from argot.service.identity.people import People
 from argot.service.storage import home_folder as layout
 from argot.service.storage.damage import check_database
@@ -24,7 +24,7 @@ def error_of(path: Path, *statements: str) -> ArgotError:
     with pytest.raises(sqlite3.DatabaseError) as raised, closing(sqlite3.connect(path)) as connection:
         for statement in statements:
             connection.execute(statement)
-    return store_error(path, raised.value)
+    return explain_store_error(path, raised.value)
 
 
 def test_a_full_disk_is_no_damage(tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_a_foreign_file_is_damage(tmp_path: Path) -> None:
 def test_commands_can_be_typed_whatever_the_path(tmp_path: Path) -> None:
     home = tmp_path / "it's ours; $(rm -rf x)"
     assert shlex.split(reindex_command(home))[-1] == str(home)
-    message = str(damaged_store(home / "corpus.db", "two\nlines"))
+    message = str(build_damage_error(home / "corpus.db", "two\nlines"))
     assert "two lines" in message
     assert shlex.split(message.partition("without one, with: ")[2])[2] == str(home / "vectors")
 

@@ -11,9 +11,9 @@ from serving import run
 
 from argot.corpus.corpus import Corpus
 from argot.corpus.ingestion import derivation
-from argot.corpus.ingestion.derivation import Made, Recipe
+from argot.corpus.ingestion.derivation import DerivedBatch, Recipe
 from argot.errors import InvalidInput
-from argot.profile import PROFILES, SEARCHES, changed_profile
+from argot.profile import PROFILES, SEARCHES, change_profile
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import catalogue
 from argot.settings import Settings
@@ -26,7 +26,7 @@ GIZMO = "Which gizmo refurbishes an exhausted pendrive overnight?"
 def derive(corpus: Corpus, name: str, kind: Any, *texts: str) -> None:
     of = corpus.store.passages_of(ROOT, corpus.store.document(ROOT, name).id)[0]
     recipe = Recipe(kind, "p", "m")
-    made = Made(recipe, [of], [DerivedText("", kind, text, (of.id,), "p", "m") for text in texts])
+    made = DerivedBatch(recipe, [of], [DerivedText("", kind, text, (of.id,), "p", "m") for text in texts])
     with corpus.changing() as parts:
         assert derivation.keep(parts, [made]) == 1
 
@@ -62,10 +62,10 @@ async def test_each_choice_searches_its_texts_and_no_others(kb: KnowledgeBase) -
 def test_choices_are_switches_that_can_be() -> None:
     assert set(SEARCHES) == set(get_args(SearchChoice))
     for choice, switches in SEARCHES.items():
-        profile = changed_profile(PROFILES["default"], switches)
+        profile = change_profile(PROFILES["default"], switches)
         assert profile.search_passages == (choice not in ("S", "Q", "SQ"))
         assert profile.search_derived == (choice != "passages")
-    assert changed_profile(PROFILES["default"], SEARCHES["U"]).derived_kinds == ("summary", "question")
+    assert change_profile(PROFILES["default"], SEARCHES["U"]).derived_kinds == ("summary", "question")
 
 
 async def test_what_is_not_there_cannot_be_searched(kb: KnowledgeBase) -> None:

@@ -2,7 +2,7 @@
 
 import random
 
-from argot.corpus.document_ids import content_hash, document_id, passage_id, revision_id
+from argot.corpus.document_ids import build_document_id, build_passage_id, build_revision_id, hash_content
 from argot.corpus.store import row_writes
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.store.row_writes import NewRevision
@@ -16,15 +16,23 @@ WORDS = _LIST.split()
 
 def write(store: CorpusStore, dice: random.Random, name: str) -> None:
     """A document of some passages, with other words each time."""
-    document = document_id(name)
+    document = build_document_id(name)
     texts = [" ".join(dice.choices(WORDS, k=dice.randint(1, 12))) for _ in range(dice.randint(1, 30))]
-    content = content_hash("".join(texts).encode())
-    revision = revision_id(document, content)
+    content = hash_content("".join(texts).encode())
+    revision = build_revision_id(document, content)
     title = " ".join(dice.choices(WORDS, k=2))
     audience = frozenset({"inside"}) if dice.random() < 0.4 else frozenset[str]()
     passages = [
         Passage(
-            passage_id(revision, n, n + 1), document, revision, n, n, n + 1, text, title, tuple(dice.choices(WORDS))
+            build_passage_id(revision, n, n + 1),
+            document,
+            revision,
+            n,
+            n,
+            n + 1,
+            text,
+            title,
+            tuple(dice.choices(WORDS)),
         )
         for n, text in enumerate(texts)
     ]

@@ -116,9 +116,9 @@ def open_base(folder: Path) -> TinyBase:
 @cache
 def _embedder() -> Any:
     """One for all tests: loading it takes longer than most of them."""
-    from argot.corpus.embedding.embedder import embedder_for
+    from argot.corpus.embedding.embedder import load_embedder
 
-    return embedder_for(Settings())
+    return load_embedder(Settings())
 
 
 def close_base(base: TinyBase) -> None:

@@ -22,7 +22,7 @@ from serving import PATIENCE
 
 from argot.corpus.corpus import Corpus
 from argot.corpus.ingestion import derivation as deriving
-from argot.corpus.ingestion.derivation import Made, Recipe
+from argot.corpus.ingestion.derivation import DerivedBatch, Recipe
 from argot.errors import Conflict, InvalidInput, InvalidSettings, ModelUnavailable, NotAllowed, NotFound
 from argot.profile import Profile
 from argot.service.knowledge_base import KnowledgeBase
@@ -72,16 +72,16 @@ def passages(corpus: Corpus, name: str = "handbook.md") -> list[Passage]:
     return corpus.store.passages_of(ROOT, corpus.store.document(ROOT, name).id)
 
 
-def asked(recipe: Recipe, of: Passage, *texts: str) -> Made:
+def asked(recipe: Recipe, of: Passage, *texts: str) -> DerivedBatch:
     made = [DerivedText("", "question", text, (of.id,), recipe.prompt, recipe.model) for text in texts]
-    return Made(recipe, [of], made)
+    return DerivedBatch(recipe, [of], made)
 
 
-def named(recipe: Recipe, of: Passage, *triples: tuple[str, str, str]) -> Made:
-    return Made(recipe, [of], (), [Triple("", *parts, of.id) for parts in triples])
+def named(recipe: Recipe, of: Passage, *triples: tuple[str, str, str]) -> DerivedBatch:
+    return DerivedBatch(recipe, [of], (), [Triple("", *parts, of.id) for parts in triples])
 
 
-def keep(corpus: Corpus, *made: Made) -> int:
+def keep(corpus: Corpus, *made: DerivedBatch) -> int:
     with corpus.changing() as parts:
         return deriving.keep(parts, made)
 
@@ -92,7 +92,7 @@ def rows(corpus: Corpus, table: str) -> list[tuple[Any, ...]]:
 
 def to_do(corpus: Corpus, *recipes: Recipe, renew: bool = False, name: str = "handbook.md") -> list[tuple[str, str]]:
     document = corpus.store.document(ROOT, name).id
-    tasks = deriving.to_do(corpus.store.database.connection(), document, recipes, renew=renew)
+    tasks = deriving.list_tasks(corpus.store.database.connection(), document, recipes, renew=renew)
     return [(passage, task.recipe.kind) for task in tasks for passage in task.passages]
 
 
@@ -127,7 +127,7 @@ def test_only_derived_texts_of_the_wanted_kinds_are_searched(corpus: Corpus) -> 
     summary = Recipe("summary", "p", "m")
     text = DerivedText("", "summary", "A gizmo repairs things.", (first.id,), "p", "m")
     # Many questions before the one summary: a kind is found also where others fill the list.
-    keep(corpus, asked(QUESTION, last, *(f"{wanted} {n}" for n in range(60))), Made(summary, [first], [text]))
+    keep(corpus, asked(QUESTION, last, *(f"{wanted} {n}" for n in range(60))), DerivedBatch(summary, [first], [text]))
 
     def best(**switches: Any) -> list[str]:
         profile = Profile(search_passages=False, **switches)
@@ -146,10 +146,10 @@ def test_a_text_of_a_section_leads_to_all_its_passages_and_is_one_task(corpus: C
     recipe = Recipe("expert_summary", "e@2", "m")
     # One passage has its own already, as before sections: all of the section are made anew, in its place.
     old = DerivedText("", "expert_summary", "An old word.", (of[3].id,), "e@1", "m")
-    keep(corpus, Made(Recipe("expert_summary", "e@1", "m"), [of[3]], [old]))
+    keep(corpus, DerivedBatch(Recipe("expert_summary", "e@1", "m"), [of[3]], [old]))
     assert to_do(corpus, recipe) == [(one.id, "expert_summary") for one in of]
     whole = DerivedText("", "expert_summary", "A gizmo refurbishes pendrives.", tuple(one.id for one in of), "e@2", "m")
-    assert keep(corpus, Made(recipe, of, [whole])) == 1
+    assert keep(corpus, DerivedBatch(recipe, of, [whole])) == 1
     assert texts(corpus) == ["A gizmo refurbishes pendrives."] and to_do(corpus, recipe) == []
     profile = Profile(search_passages=False, derived_kinds=("expert_summary",))
     hits = hybrid_search(corpus, ROOT, [WeightedQuery("Which gizmo refurbishes pendrives?")], profile)
@@ -198,7 +198,7 @@ def test_another_prompt_or_model_replaces_only_when_asked(corpus: Corpus) -> Non
     keep(corpus, asked(NEWER, first, "New one?"))
     assert texts(corpus) == ["New one?"]
     assert to_do(corpus, NEWER, renew=True) == to_do(corpus, NEWER)
-    assert [(one.recipe, one.passages, one.texts) for one in deriving.stock(corpus.store.database.connection())
+    assert [(one.recipe, one.passages, one.texts) for one in deriving.read_stock(corpus.store.database.connection())
             if one.recipe.kind == "question"] == [(NEWER, 1, 1)]  # fmt: skip
     assert corpus.check() == []
 
@@ -229,14 +229,14 @@ def test_taking_out_takes_one_kind_with_its_vectors_and_its_record(corpus: Corpu
     vectors = corpus.vectors.counts()
     keep(corpus, asked(QUESTION, first, "One?", "Two?"), asked(QUESTION, second, "Three?"))
     summary = DerivedText("", "summary", "All of it.", (first.id,), SUMMARY.prompt, SUMMARY.model)
-    keep(corpus, Made(SUMMARY, [first], [summary]))
+    keep(corpus, DerivedBatch(SUMMARY, [first], [summary]))
     with corpus.changing() as parts:
         assert deriving.take_out(parts, first.document_id, "question") == 2
         assert deriving.take_out(parts, first.document_id, "question") == 0
     assert texts(corpus) == ["All of it.", "Three?"]
     assert (first.id, "question") in to_do(corpus, QUESTION)
     assert (first.id, "summary") not in to_do(corpus, SUMMARY)
-    assert corpus.store.keyword_search_derived(ROOT, "One Two", 9) == []
+    assert corpus.store.search_derived_keywords(ROOT, "One Two", 9) == []
     assert sum(corpus.vectors.counts().values()) == sum(vectors.values()) + 2
     assert corpus.check() == []
 
@@ -245,12 +245,12 @@ def test_the_summary_before_is_that_of_the_nearest_earlier_passage(corpus: Corpu
     of = passages(corpus)
 
     def before(n: int) -> str:
-        return deriving.previous_summary(corpus.store.database.connection(), of[n])
+        return deriving.read_previous_summary(corpus.store.database.connection(), of[n])
 
     assert before(3) == ""
     for n in (0, 1, 3):
         text = DerivedText("", "summary", f"summary {n}", (of[n].id,), SUMMARY.prompt, SUMMARY.model)
-        keep(corpus, Made(SUMMARY, [of[n]], [text]))
+        keep(corpus, DerivedBatch(SUMMARY, [of[n]], [text]))
     assert [before(n) for n in range(4)] == ["", "summary 0", "summary 1", "summary 1"]
 
 
@@ -265,10 +265,10 @@ def test_changing_relabelling_and_removing_a_document_takes_its_derived_texts_al
     with corpus.changing() as parts:
         relabel(parts, document, frozenset({"vault"}), ())
     vector = corpus.embedder.embed_queries(["Which gizmo refurbishes it?"])[0]
-    assert corpus.store.keyword_search_derived(ASKER, "gizmo", 9) == []
-    assert corpus.semantic_search(ASKER, "derived", vector, 9) == []
+    assert corpus.store.search_derived_keywords(ASKER, "gizmo", 9) == []
+    assert corpus.search_semantic(ASKER, "derived", vector, 9) == []
     insider = Principal("ina", frozenset({"vault"}))
-    assert len(corpus.semantic_search(insider, "derived", vector, 9)) == 1
+    assert len(corpus.search_semantic(insider, "derived", vector, 9)) == 1
     assert corpus.check() == []
 
     from argot.corpus.corpus import Source
@@ -332,7 +332,7 @@ def work(home: Path) -> None:
     document = corpus.store.document(ROOT, "handbook.md").id
     newer, triple = Recipe("question", "q@2", "m"), Recipe("triple", "t@1", "m")
     for recipe in (newer, triple):
-        for task in deriving.to_do(corpus.store.database.connection(), document, [recipe], renew=True):
+        for task in deriving.list_tasks(corpus.store.database.connection(), document, [recipe], renew=True):
             ((of, _),) = corpus.store.passages(ROOT, task.passages).values()
             question, parts = asked(newer, of, f"What is {of.ordinal}?"), ("panel", "trim", f"drive {of.ordinal}")
             keep(corpus, question if recipe is newer else named(triple, of, parts))
@@ -367,7 +367,7 @@ def derived_home(long_home: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     corpus = Corpus.open(home, Settings(threads=1))
     for of in passages(corpus)[:3]:
         summary = DerivedText("", "summary", f"Summary {of.ordinal}.", (of.id,), SUMMARY.prompt, SUMMARY.model)
-        keep(corpus, asked(QUESTION, of, f"What was {of.ordinal}?"), Made(SUMMARY, [of], [summary]))
+        keep(corpus, asked(QUESTION, of, f"What was {of.ordinal}?"), DerivedBatch(SUMMARY, [of], [summary]))
     corpus.close()
     return home
 
@@ -424,7 +424,7 @@ async def count(kb: KnowledgeBase) -> int:
 
 async def test_everything_missing_is_made_and_nothing_twice(kb: KnowledgeBase, scripted_model: Any) -> None:
     result = await derive(kb, "question", "description")
-    total = (await kb.load()).store.passage_count(ROOT)
+    total = (await kb.load()).store.count_passages(ROOT)
     assert (result["made"], result["total"], result["failed"]) == (2 * total, 2 * total, 0)
     assert result["texts"] == total == result["calls"] == len(scripted_model.asked())
     assert result["model"] == "scripted" and result["completion_tokens"] > 0
@@ -463,7 +463,7 @@ async def test_four_passages_are_in_hand_at_once(kb: KnowledgeBase, scripted_mod
 async def test_a_server_that_goes_away_ends_the_run_and_the_next_goes_on(
     kb: KnowledgeBase, scripted_model: Any
 ) -> None:
-    total = (await kb.load()).store.passage_count(ROOT)
+    total = (await kb.load()).store.count_passages(ROOT)
     events = catalogue.dispatch(kb, ROOT, "derive", {"kinds": ["question"]})
     with pytest.raises(ModelUnavailable, match=rf"ARGOT_MODEL_URL.* of {total} are made and stored; the same command"):
         async for event in events:
@@ -509,7 +509,7 @@ async def test_a_run_that_is_stopped_keeps_what_it_told(kb: KnowledgeBase, scrip
     assert (await kb.load()).check() == []
     assert not kb.writing.locked()
     scripted_model.speed = 0.0
-    total = (await kb.load()).store.passage_count(ROOT)
+    total = (await kb.load()).store.count_passages(ROOT)
     rest = await derive(kb, "question")
     assert (rest["problems"], rest["made"]) == ([], total - made)
 
@@ -610,9 +610,9 @@ async def test_a_canary_in_a_derived_text_is_met_by_its_readers_alone(kb: Knowle
         vector = corpus.embedder.embed_queries(["When does the quillfeather hatch?"])[0]
         store = corpus.store
         roads = [
-            store.keyword_search_derived(who, "quillfeather", 9),
-            store.keyword_search_triples(who, "quillfeather", 9),
-            [one for one in corpus.semantic_search(who, "derived", vector, 9) if one[1] > 0.5],
+            store.search_derived_keywords(who, "quillfeather", 9),
+            store.search_triple_keywords(who, "quillfeather", 9),
+            [one for one in corpus.search_semantic(who, "derived", vector, 9) if one[1] > 0.5],
             list(store.derived(who, [row[1] for row in rows(corpus, "derived")])),
             [one for one in found(corpus, "quillfeather", who) if one == of.id],
         ]
@@ -697,7 +697,7 @@ def test_a_killed_command_loses_no_more_than_what_it_had_in_hand(
     result = json.loads(out)
     assert code == 0
     corpus = Corpus.open(tmp_path / "kb", Settings(threads=1))
-    total = corpus.store.passage_count(ROOT)
+    total = corpus.store.count_passages(ROOT)
     assert len(texts(corpus)) == total
     assert corpus.check() == []
     corpus.close()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tiny_reader import tiny_cross_encoder, tiny_model
 
-from argot.corpus.embedding.exported_models import exported_model
+from argot.corpus.embedding.exported_models import export_once
 from argot.errors import InvalidSettings
 from argot.learn.reader.export import write_reader
 from argot.profile import Profile
@@ -113,7 +113,7 @@ def test_reader_is_made_when_it_first_reads(tmp_path: Path, caplog: pytest.LogCa
 
 
 def test_two_processes_make_one_reader(tmp_path: Path) -> None:
-    exported, _ = exported_model(READER_SOURCE_MODEL, Settings().cache)
+    exported, _ = export_once(READER_SOURCE_MODEL, Settings().cache)
     with ThreadPoolExecutor() as both:
         for done in [both.submit(export_reader, exported, tmp_path / "made", "model") for _ in range(2)]:
             done.result()
@@ -134,7 +134,7 @@ def test_reader_without_a_training_reads_as_its_encoder(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_made_names_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scorer_choice, "exported_model", lambda *_: (tmp_path / "nothing", None))
+    monkeypatch.setattr(scorer_choice, "export_once", lambda *_: (tmp_path / "nothing", None))
     with pytest.raises(InvalidSettings, match=r"reader cannot be made .*'reranker' = 'lexical'"):
         choose_scorer(Settings(threads=2, cache=tmp_path)).score("?", ["nothing"])
 

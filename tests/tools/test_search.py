@@ -80,7 +80,7 @@ def test_nobody_finds_what_they_may_not_read(tiny_kb: Any) -> None:
 def test_the_store_has_the_last_word(tiny_kb: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """An index that names a passage it should not is not believed."""
     secret = hybrid_search(tiny_kb.corpus, INSIDER, VAULT, Profile())[0].passage.id
-    monkeypatch.setattr(type(tiny_kb.corpus), "semantic_search", lambda *_: [(secret, 0.99), ("p0", 0.98)])
+    monkeypatch.setattr(type(tiny_kb.corpus), "search_semantic", lambda *_: [(secret, 0.99), ("p0", 0.98)])
     found = hybrid_search(tiny_kb.corpus, ANN, VAULT, Profile())
     assert secret not in {hit.passage.id for hit in found}
 

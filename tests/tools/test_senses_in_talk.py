@@ -124,8 +124,8 @@ def test_a_term_that_no_passage_uses_bare_is_not_searched_for_by_meaning(
 ) -> None:
     """With every change of a document it is all worked out anew, and such searches are most of that."""
     searched: list[str] = []
-    searches = exporting.corpus.semantic_searches
-    monkeypatch.setattr(exporting.corpus, "semantic_searches", lambda *of: searched.append(of[1]) or searches(*of))
+    searches = exporting.corpus.search_semantic_many
+    monkeypatch.setattr(exporting.corpus, "search_semantic_many", lambda *of: searched.append(of[1]) or searches(*of))
     senses = [replace(CODE, term="QZX"), replace(CLASSIFICATION, term="QZX")]
     assert find_usages(exporting.corpus, ANN, "QZX", senses, None) == {}
     assert searched == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argot.document_status import is_telling
+from argot.document_status import is_notable
 from argot.tools.answering.succession import list_named_successors
 from argot.types import Document
 
@@ -25,5 +25,5 @@ def describe_validity(document: Document) -> list[str]:
     """Return why a document is not simply in force, as in ["draft"] or ["superseded by Travel policy 2025"]; empty if
     it is.
     """
-    said = [value[:1].lower() + value[1:_MAX_VALUE_CHARS] for value in document.values("status") if is_telling(value)]
+    said = [value[:1].lower() + value[1:_MAX_VALUE_CHARS] for value in document.values("status") if is_notable(value)]
     return said + [f"superseded by {value[:_MAX_VALUE_CHARS]}" for value in list_named_successors(document)]

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from argot.jargon_db.lookup.normalise import variants
-from argot.jargon_db.mining import Defined, DefinitionKind, definitions_in
+from argot.jargon_db.lookup.normalise import list_variants
+from argot.jargon_db.mining import DefinitionKind, FoundDefinition, find_definitions
 from argot.tools.answering.quoting import Unit, find_needed, read_units, split_cells
 from argot.tools.reading.abbreviation_shapes import ALL_CAPITALS
 from argot.tools.reading.definition_questions import find_asked_meanings
@@ -49,7 +49,7 @@ def find_spelling_out(term: str, passage: Passage) -> list[int]:
 
 def is_about(term: str, passage: Passage) -> bool:
     """Return whether the term heads a passage, or begins a sentence, item or row that says what it is."""
-    names = set(variants(term))
+    names = set(list_variants(term))
     if any(_is_name(heading, names) for heading in passage.heading_path):
         return True
     text = passage.with_columns
@@ -58,13 +58,13 @@ def is_about(term: str, passage: Passage) -> bool:
     )
 
 
-def _find_definitions(term: str, text: str, heading: str) -> Iterator[Defined]:
-    names = set(variants(term))
-    return (one for one in definitions_in(text, heading) if names & set(variants(one.term)))
+def _find_definitions(term: str, text: str, heading: str) -> Iterator[FoundDefinition]:
+    names = set(list_variants(term))
+    return (one for one in find_definitions(text, heading) if names & set(list_variants(one.term)))
 
 
 def _is_name(text: str, names: set[str]) -> bool:
-    return bool(names & set(variants(_LEAD.sub("", text).strip(" ?.!:"))))
+    return bool(names & set(list_variants(_LEAD.sub("", text).strip(" ?.!:"))))
 
 
 def _is_definition(unit: Unit, names: set[str]) -> bool:

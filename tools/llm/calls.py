@@ -12,7 +12,7 @@ from typing import Any
 
 from argot.errors import ModelUnavailable
 from argot.prompts.loader import Prompt
-from argot.protocols import TAKEN_BACK
+from argot.protocols import RETRACTION
 from argot.results import ModelCall
 from argot.tools.llm.completion import Messages, ModelCompletion
 from argot.tools.llm.endpoint import Endpoint
@@ -142,7 +142,7 @@ class Call:
                 return
             reply = ""
             async for piece in pieces:
-                reply = "" if piece is TAKEN_BACK else reply + piece
+                reply = "" if piece is RETRACTION else reply + piece
                 # Told by words alone, a model may go on after its JSON. The brace spares a parse for every other piece.
                 if has_blank_tail(reply) or (self._completion.by_words and "}" in piece and is_whole(reply)):
                     break

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from argot.protocols import TAKEN_BACK
+from argot.protocols import RETRACTION
 from argot.tools.llm.chunks import Chunk, read_chunk
 from argot.tools.llm.faults import WrongAnswer
 from argot.tools.llm.limits import BodyTooLarge, Clock
@@ -104,7 +104,7 @@ class ModelCompletion:
 
     def _mark_received(self, piece: str) -> str:
         # What was taken back was not received: the call may be made once more.
-        self.received = piece is not TAKEN_BACK
+        self.received = piece is not RETRACTION
         return piece
 
     async def _read_next(self, stream: ServerSentEvents, clock: Clock) -> Chunk | None:

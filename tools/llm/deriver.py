@@ -19,8 +19,8 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, takewhile
 from typing import Any
 
-from argot.corpus.ingestion.derivation import DERIVABLE, Made, Recipe, sections
-from argot.corpus.store.derived_ids import stamped_derived, stamped_triples
+from argot.corpus.ingestion.derivation import DERIVABLE_KINDS, DerivedBatch, Recipe, cut_sections
+from argot.corpus.store.derived_ids import stamp_derived, stamp_triples
 from argot.errors import ModelUnavailable
 from argot.prompts.loader import prompt
 from argot.results import ModelCall
@@ -86,11 +86,11 @@ class ModelDeriver:
 
     server: ModelServer
     model: str
-    kinds: Collection[DerivableKind] = DERIVABLE
+    kinds: Collection[DerivableKind] = DERIVABLE_KINDS
     spent: Usage = field(default_factory=Usage)
 
     @classmethod
-    async def open(cls, server: ModelServer, kinds: Collection[DerivableKind] = DERIVABLE) -> ModelDeriver:
+    async def open(cls, server: ModelServer, kinds: Collection[DerivableKind] = DERIVABLE_KINDS) -> ModelDeriver:
         """Return a deriver by the model the server serves.
 
         Raises:
@@ -105,7 +105,9 @@ class ModelDeriver:
 
     @property
     def name(self) -> str:
-        return " ".join([*(self.recipe(kind).prompt for kind in DERIVABLE if kind in self.kinds), "by", self.model])
+        return " ".join(
+            [*(self.recipe(kind).prompt for kind in DERIVABLE_KINDS if kind in self.kinds), "by", self.model]
+        )
 
     def recipe(self, kind: DerivableKind) -> Recipe:
         return Recipe(kind, name_prompts(kind), self.model)
@@ -130,7 +132,7 @@ class ModelDeriver:
             ModelUnavailable: the server fails at one of them.
         """
         texts: list[DerivedText] = []
-        for kind in DERIVABLE:
+        for kind in DERIVABLE_KINDS:
             if kind == "triple" or kind not in self.kinds:
                 continue
             if kind == "summary":
@@ -142,9 +144,9 @@ class ModelDeriver:
             texts += [text for one in made for text in one.texts]
         return texts
 
-    async def _make_summaries(self, passages: Sequence[Passage]) -> list[Made]:
+    async def _make_summaries(self, passages: Sequence[Passage]) -> list[DerivedBatch]:
         # One after the other: the prompt of each holds the summary before it.
-        made: list[Made] = []
+        made: list[DerivedBatch] = []
         document, previous = "", ""
         for passage in passages:
             previous = previous if passage.document_id == document else ""
@@ -155,7 +157,7 @@ class ModelDeriver:
 
     # -- one task -----------------------------------------------------------------------------------------------------
 
-    async def make(self, kind: DerivableKind, passages: Sequence[Passage], previous: str = "") -> Made:
+    async def make(self, kind: DerivableKind, passages: Sequence[Passage], previous: str = "") -> DerivedBatch:
         """Make everything that one recipe gives for these passages; nothing, without a call, if it is not meant for
         them.
 
@@ -184,7 +186,7 @@ class ModelDeriver:
             DerivedText("", "summary" if kind == "triple" else kind, text, speaks_for, recipe.prompt, recipe.model)
             for text in texts
         ]
-        return Made(recipe, passages, stamped_derived(derived, passages), stamped_triples(triples, passages))
+        return DerivedBatch(recipe, passages, stamp_derived(derived, passages), stamp_triples(triples, passages))
 
     def _build_inputs(self, kind: DerivableKind, passage: Passage) -> dict[str, str]:
         """Return the prompt's inputs beside the passage."""
@@ -302,7 +304,7 @@ _MAKERS: dict[DerivableKind, Callable[[_DerivationTask, str], Awaitable[_Result]
 def _split_sections(kind: DerivableKind, passages: Sequence[Passage]) -> Iterator[list[Passage]]:
     for _, group in groupby(passages, lambda passage: passage.document_id):
         of_document = list(group)
-        for part in sections(kind, [len(passage.text) for passage in of_document]):
+        for part in cut_sections(kind, [len(passage.text) for passage in of_document]):
             yield [of_document[n] for n in part]
 
 
@@ -350,16 +352,16 @@ def _find_tables(text: str) -> list[str]:
     return tables
 
 
-def _bind_call(make: Callable[..., Awaitable[Made]], *given: Any) -> Callable[[], Awaitable[Made]]:
+def _bind_call(make: Callable[..., Awaitable[DerivedBatch]], *given: Any) -> Callable[[], Awaitable[DerivedBatch]]:
     # Not a coroutine: one that never gets its turn, after a failure, would warn that nobody awaited it.
     return lambda: make(*given)
 
 
-async def _gather_bounded(calls: Sequence[Callable[[], Awaitable[Made]]]) -> list[Made]:
+async def _gather_bounded(calls: Sequence[Callable[[], Awaitable[DerivedBatch]]]) -> list[DerivedBatch]:
     """Return the results in order, `MAX_PARALLEL_CALLS` at a time; the first failure ends the others."""
     gate = asyncio.Semaphore(MAX_PARALLEL_CALLS)
 
-    async def one(call: Callable[[], Awaitable[Made]]) -> Made:
+    async def one(call: Callable[[], Awaitable[DerivedBatch]]) -> DerivedBatch:
         async with gate:
             return await call()
 

@@ -15,8 +15,8 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from argot.jargon_db.lookup.matcher import TermMatcher
-from argot.jargon_db.lookup.normalise import fold_characters, singulars
-from argot.jargon_db.lookup.ordinary_words import common_words, is_common_word, is_well_known
+from argot.jargon_db.lookup.normalise import fold_characters, guess_singulars
+from argot.jargon_db.lookup.ordinary_words import is_common_word, is_well_known, load_common_words
 from argot.language import UNSPACED
 from argot.tools.reading.abbreviation_shapes import may_be_small
 from argot.tools.reading.inline_definitions import find_explanations
@@ -154,7 +154,7 @@ def _is_misspelt_english(word: str) -> bool:
 @cache
 def _group_common_words() -> dict[str, tuple[str, ...]]:
     by_beginning: dict[str, list[str]] = {}
-    for word in common_words():
+    for word in load_common_words():
         by_beginning.setdefault(word[:1], []).append(word)
     return {letter: tuple(words) for letter, words in by_beginning.items()}
 
@@ -281,7 +281,7 @@ def _count_slips(word: str, other: str, capitals: bool = False) -> int | None:
 
 def _list_forms(word: str) -> set[str]:
     folded = fold_characters(word)
-    return {folded, *singulars(folded)}
+    return {folded, *guess_singulars(folded)}
 
 
 # -- terms of the glossary that the question misspells ---------------------------------------------------------------

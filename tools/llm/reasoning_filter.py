@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from argot.protocols import TAKEN_BACK
+from argot.protocols import RETRACTION
 from argot.tools.answering.citation_marks import is_in_code
 
 # Also with a prefix, "<seed:think>". Marks are compared in any case: "<Thinking>", "<|START_THINKING|>".
@@ -67,7 +67,7 @@ class ReasoningFilter:
         self._wrapped = False
 
     def feed(self, piece: str) -> list[str]:
-        """Return the pieces that can be shown now; `TAKEN_BACK` may be one of them."""
+        """Return the pieces that can be shown now; `RETRACTION` may be one of them."""
         return self._filter_text(self._held + piece, last=False)
 
     def rest(self, *, cut_short: bool = False) -> list[str]:
@@ -143,7 +143,7 @@ class ReasoningFilter:
         return doubted
 
     def _end_thought(self) -> list[str]:
-        taken_back: list[str] = [TAKEN_BACK] if self._state == "speech" and self._said else []
+        taken_back: list[str] = [RETRACTION] if self._state == "speech" and self._said else []
         # It ended without a beginning: all that was said so far was the thought.
         if self._state != "thought":
             self.unannounced, self._said = True, ""

@@ -8,7 +8,7 @@ from typing import Any
 
 from argot.prompts.loader import Prompt
 from argot.prompts.loader import prompt as prompt_named
-from argot.protocols import TAKEN_BACK
+from argot.protocols import RETRACTION
 from argot.results import ModelCall
 from argot.tools.answering.citation_marks import CUT_SHORT
 from argot.tools.llm.calls import Call, Run
@@ -78,7 +78,7 @@ class Model:
         work.
 
         A text that goes round in circles ends where that is noticed, with a word in its `ModelCall`. One that reached
-        its longest length ends in "…": its last sentence may be half of one. `TAKEN_BACK` takes back what came before.
+        its longest length ends in "…": its last sentence may be half of one. `RETRACTION` takes back what came before.
 
         Raises:
             ModelUnavailable: also after pieces were given, where the stream breaks off.
@@ -90,7 +90,7 @@ class Model:
             async for piece in pieces:
                 yield piece
                 # What was taken back may stand in the answer again, which is no repetition.
-                if piece is TAKEN_BACK:
+                if piece is RETRACTION:
                     watch = LoopWatch()
                 if watch.loops(piece):
                     call.stopped = LOOPED_CLAUSE
@@ -108,7 +108,7 @@ class Model:
         said = ""
         async with aclosing(self.text(prompt, **inputs)) as pieces:
             async for piece in pieces:
-                said = "" if piece is TAKEN_BACK else said + piece
+                said = "" if piece is RETRACTION else said + piece
         return said
 
     async def fit(self, prompt: str, data: str, pieces: Sequence[str], **inputs: str) -> str:

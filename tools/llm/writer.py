@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from argot.errors import ModelUnavailable
 from argot.prompts.loader import prompt, wrap_in_fence
-from argot.protocols import TAKEN_BACK, AnswerRequest
+from argot.protocols import RETRACTION, AnswerRequest
 from argot.tools.answering.citation_marks import MarkFilter
 from argot.tools.llm.completion import Messages
 from argot.tools.llm.faults import ContextOverflow
@@ -79,7 +79,7 @@ class ModelWriter:
         reply = _ReplyFilter(shown)
         async with aclosing(self._model.text(PROMPT, passages=passages, **inputs)) as pieces:
             async for piece in pieces:
-                if piece is TAKEN_BACK:
+                if piece is RETRACTION:
                     reply = _ReplyFilter(shown)  # the answer begins anew, and may still be a refusal
                     yield piece
                 elif out := reply.feed(piece):

@@ -6,11 +6,11 @@ import re
 from functools import cache
 
 from argot.jargon_db.lookup.ordinary_words import (
-    english_words,
     is_common_word,
     is_function_word,
     is_ordinary_word,
     is_well_known,
+    load_english_words,
 )
 
 ALL_CAPITALS = re.compile(r"[A-Z]{2,6}")
@@ -113,7 +113,7 @@ def is_unpronounceable(word: str) -> bool:
 @cache
 def _collect_clusters() -> tuple[frozenset[str], frozenset[str]]:
     """Return the consonants with which English words begin and end."""
-    words = [word for word in english_words() if re.search(f"[{_VOWELS}]", word) and word.isalpha()]
+    words = [word for word in load_english_words() if re.search(f"[{_VOWELS}]", word) and word.isalpha()]
     beginnings = frozenset(re.split(f"[{_VOWELS}]", word, maxsplit=1)[0] for word in words)
     ends = frozenset(re.split(f"[{_VOWELS}]", word)[-1] for word in words)
     # Endings added by hand, such as those of "lymph", "burnt" and "bard".
@@ -132,7 +132,7 @@ def _is_slip(word: str) -> bool:
     there is no apostrophe ("isnt", "youre").
     """
     swapped = (word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in range(len(word) - 1))
-    if len(word) > 2 and any(other in english_words() for other in swapped):
+    if len(word) > 2 and any(other in load_english_words() for other in swapped):
         return True
     longer = (word[:i] + letter + word[i:] for i in range(len(word) + 1) for letter in "abcdefghijklmnopqrstuvwxyz")
     shorter = (word[:i] + word[i + 1 :] for i in range(len(word)))

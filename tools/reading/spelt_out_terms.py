@@ -10,8 +10,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from argot.jargon_db.mining.spelling_out import STRICT, letters_of, spelling_score, starts, without_accents
-from argot.jargon_db.mining.tokenizer import Token, blocks_of, tokens_of, without_markup
+from argot.jargon_db.mining.spelling_out import (
+    STRICT_SCORE,
+    can_start,
+    normalize_letters,
+    score_spelling,
+    strip_accents,
+)
+from argot.jargon_db.mining.tokenizer import Token, blank_markup, split_blocks, tokenize
 
 MIN_LETTERS = 3
 """Letters: any two come together by chance."""
@@ -25,18 +31,18 @@ def may_be_spelt_out(term: str) -> bool:
 
 def find_spelt_out(term: str, texts: Sequence[str]) -> str:
     """Return the words that spell the term out, as most of the texts have them; empty if none do."""
-    letters = letters_of(term)
+    letters = normalize_letters(term)
     found = Counter(phrase for text in texts for phrase in set(_find_phrases(letters, text)))
     return max(found, key=lambda phrase: (found[phrase], -len(phrase)), default="")
 
 
 def _find_phrases(letters: str, text: str) -> Iterator[str]:
-    plain = without_markup(text)
-    for start, block in blocks_of(plain):
-        for run in _split_runs(tokens_of(block)):
+    plain = blank_markup(text)
+    for start, block in split_blocks(plain):
+        for run in _split_runs(tokenize(block)):
             for first, last in _match_spelling(letters, run):
                 span = plain[start + run[first].start : start + run[last].end]
-                yield without_accents(" ".join(span.split()))
+                yield strip_accents(" ".join(span.split()))
 
 
 def _split_runs(tokens: Sequence[Token]) -> Iterator[list[Token]]:
@@ -53,11 +59,11 @@ def _split_runs(tokens: Sequence[Token]) -> Iterator[list[Token]]:
 
 def _match_spelling(letters: str, run: Sequence[Token]) -> Iterator[tuple[int, int]]:
     """Yield the first and last word of each run that spells the letters; small words between them may give none."""
-    words = [without_accents(token.text) for token in run]
+    words = [strip_accents(token.text) for token in run]
     for first, word in enumerate(words):
-        if run[first].is_small_word or not starts(letters, word):
+        if run[first].is_small_word or not can_start(letters, word):
             continue
         for last in range(first + MIN_LETTERS - 1, min(len(words), first + 2 * len(letters))):
             said = words[first : last + 1]
-            if not run[last].is_small_word and spelling_score(letters, said) >= STRICT:
+            if not run[last].is_small_word and score_spelling(letters, said) >= STRICT_SCORE:
                 yield first, last

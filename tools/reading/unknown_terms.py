@@ -15,7 +15,7 @@ from functools import cache
 from itertools import chain, pairwise
 
 from argot.corpus.store.document_store import CorpusStore
-from argot.jargon_db.lookup.ordinary_words import is_ordinary_word, well_known
+from argot.jargon_db.lookup.ordinary_words import is_ordinary_word, load_well_known
 from argot.jargon_db.lookup.span_mask import SpanMask
 from argot.tools.reading.abbreviation_shapes import (
     ALL_CAPITALS,
@@ -264,12 +264,12 @@ def _is_well_known(word: str) -> bool:
     """Return whether a word is well known as it is written: `um` is a unit, UM may be jargon. Longer names also in
     capitals.
     """
-    return word in well_known() or word in _list_capital_names()
+    return word in load_well_known() or word in _list_capital_names()
 
 
 @cache
 def _list_capital_names() -> frozenset[str]:
-    return frozenset(word.upper() for word in well_known() if len(word) > 3 and not word.islower())
+    return frozenset(word.upper() for word in load_well_known() if len(word) > 3 and not word.islower())
 
 
 def _is_ordinary_number(text: str, start: int, word: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from argot.corpus.embedding.exported_models import downloaded_model
+from argot.corpus.embedding.exported_models import find_downloaded
 from argot.errors import InvalidSettings
 
 BATCH_PAIRS = 8
@@ -55,7 +55,7 @@ class CrossEncoderScorer:
 def _open_model(name: str) -> Any:
     given = Path(name).expanduser()
     # Looked up here: sentence-transformers would tell of a network that it may not use.
-    folder = given if given.is_dir() else downloaded_model(name)
+    folder = given if given.is_dir() else find_downloaded(name)
     if folder is None:
         raise _describe_missing(name, "there is no such folder, and none of that name was downloaded")
     from sentence_transformers import CrossEncoder

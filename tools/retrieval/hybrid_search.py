@@ -148,7 +148,7 @@ def search_lists(  # noqa: PLR0917
     by_meaning: Callable[[], list[RankedList]] = partial(
         _search_by_meaning, corpus, principal, query, vector, profile, documents
     )
-    if corpus.searched_elsewhere:
+    if corpus.is_shared:
         # Beside each other only here: threads that search in this process wait for one another.
         by_meaning = _threads.submit(copy_context().run, by_meaning).result
     yield from _search_by_words(corpus, principal, query, profile, documents)
@@ -173,7 +173,7 @@ def _search_by_words(
             corpus,
             principal,
             profile,
-            lambda wanted: store.keyword_search_derived(principal, query.text, wanted, documents),
+            lambda wanted: store.search_derived_keywords(principal, query.text, wanted, documents),
         )
         yield RankedList("keyword_derived", weight * profile.weight_derived, _fold_derived(texts), limit, 0.0)
 
@@ -188,14 +188,14 @@ def _search_by_meaning(  # noqa: PLR0917
 ) -> list[RankedList]:
     limit, weight, lists = profile.candidates, query.weight * profile.weight_semantic, []
     if profile.search_passages:
-        found = corpus.semantic_search(principal, "passage", vector, limit, documents)
+        found = corpus.search_semantic(principal, "passage", vector, limit, documents)
         lists.append(RankedList("semantic", weight, found, limit))
     if profile.search_derived and profile.weight_derived > 0:
         texts = _find_kinds(
             corpus,
             principal,
             profile,
-            lambda wanted: corpus.semantic_search(principal, "derived", vector, wanted, documents),
+            lambda wanted: corpus.search_semantic(principal, "derived", vector, wanted, documents),
         )
         lists.append(RankedList("semantic_derived", weight * profile.weight_derived, _fold_derived(texts), limit))
     return lists
@@ -276,11 +276,11 @@ def search_triples(corpus: Corpus, principal: Principal, query: str, profile: Pr
     """Return the triples nearest to the query by meaning and by words, best first (KaPQA 5, step 2)."""
     lists = []
     if profile.search_keyword:
-        found = corpus.store.keyword_search_triples(principal, query, profile.candidates)
+        found = corpus.store.search_triple_keywords(principal, query, profile.candidates)
         lists.append(RankedList("keyword", profile.weight_keyword, found, profile.candidates, 0.0))
     if profile.search_semantic:
         vector = corpus.embedder.embed_queries([query])[0]
-        found = corpus.semantic_search(principal, "triple", vector, profile.candidates)
+        found = corpus.search_semantic(principal, "triple", vector, profile.candidates)
         lists.append(RankedList("semantic", profile.weight_semantic, found, profile.candidates))
     fused = fuse(lists, profile.rrf_k)
     # By id where scores are equal, whatever order the indexes have for them.

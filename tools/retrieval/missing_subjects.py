@@ -84,7 +84,7 @@ class _BestPassages:
     def of(cls, hits: Sequence[Hit], store: CorpusStore, principal: Principal) -> _BestPassages:
         text = "\n".join(f"{hit.document.name} {hit.passage.with_header}" for hit in hits[:BEST_PASSAGES])
         names = [find_identifiers(hit.passage.with_header) for hit in hits[:BEST_PASSAGES]]
-        count = store.passage_count(principal)
+        count = store.count_passages(principal)
         return cls(
             frozenset(map(stem, fold_words(text))).union(*names),
             f" {bare(text)} ",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from argot.corpus.chunking.headings import headings_in
+from argot.corpus.chunking.headings import find_headings
 from argot.corpus.store.document_store import CorpusStore
 from argot.errors import NotFound
 from argot.tools.answering.support import find_statement_stems
@@ -105,7 +105,7 @@ class NumberedSearch:
     def _find_documents(self, references: Sequence[NumberedReference], hits: Sequence[Hit]) -> list[Document]:
         near = list({hit.document.id: hit.document for hit in hits}.values())[:MAX_DOCUMENTS]
         phrases = [phrase for reference in references for phrase in _list_phrases(reference)]
-        ids = [id_ for phrase in phrases for id_ in self.store.passages_with(self.principal, phrase, MAX_DOCUMENTS)]
+        ids = [id_ for phrase in phrases for id_ in self.store.find_phrase(self.principal, phrase, MAX_DOCUMENTS)]
         others = (document for _, document in self.store.passages(self.principal, ids).values())
         return list({document.id: document for document in (*near, *others)}.values())[: 2 * MAX_DOCUMENTS]
 
@@ -219,7 +219,7 @@ def _is_place_known(reference: NumberedReference, sources: Sequence[_Source]) ->
         for source in sources
         for text in (
             source.title,
-            *(heading.text for heading in headings_in(source.markdown)),
+            *(heading.text for heading in find_headings(source.markdown)),
             *_list_introductions(source),
         )
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from argot.corpus.embedding.embedder import onnx_session
+from argot.corpus.embedding.embedder import open_onnx_session
 
 if TYPE_CHECKING:
     import onnxruntime
@@ -44,7 +44,7 @@ class OnnxCrossEncoderScorer:
             if self._loaded is None:
                 tokenizer = Tokenizer.from_file(str(self.folder / "tokenizer.json"))
                 tokenizer.no_padding()
-                self._loaded = onnx_session(self.folder / CROSS_ENCODER_FILE, self._threads), tokenizer
+                self._loaded = open_onnx_session(self.folder / CROSS_ENCODER_FILE, self._threads), tokenizer
             return self._loaded
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:

@@ -6,7 +6,7 @@ import logging
 from functools import lru_cache, partial
 from pathlib import Path
 
-from argot.corpus.embedding.exported_models import exported_model, model_folder, read_card
+from argot.corpus.embedding.exported_models import export_once, find_model_folder, read_card
 from argot.errors import InvalidSettings
 from argot.protocols import Scorer
 from argot.settings import Settings
@@ -109,7 +109,7 @@ def _get_cross_encoder(name: str) -> CrossEncoderScorer:
 
 def locate_reader(cache: Path) -> Path:
     """Return the folder of the reader, made or not yet. Its name changes with what the reader is made of."""
-    card = read_card(model_folder(READER_SOURCE_MODEL), cache)
+    card = read_card(find_model_folder(READER_SOURCE_MODEL), cache)
     return cache / "models" / f"{card.fingerprint}-reader-{EXPORT_VERSION}"
 
 
@@ -123,7 +123,7 @@ def _prepare(folder: Path, cache: Path) -> None:
         return
     # A warning, because somebody waits for it.
     logger.warning("the reader, which puts passages in order, is made ready in %s: once, some seconds", folder)
-    exported, _ = exported_model(READER_SOURCE_MODEL, cache)
+    exported, _ = export_once(READER_SOURCE_MODEL, cache)
     outcome = run_module("argot.tools.retrieval.reader_export", str(exported), str(folder), READER_SOURCE_MODEL)
     if outcome.returncode != 0 or not (folder / CARD_FILE).is_file():
         reason = (outcome.stderr.strip().splitlines() or ["no reason given"])[-1]

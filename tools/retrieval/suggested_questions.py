@@ -56,7 +56,7 @@ def write_question(passage: Passage, document: Document, store: CorpusStore, pri
     """Return a question a model derived from the passage (RAIDD 3.2), else one made of its heading; empty:
     neither fits.
     """
-    derived = [" ".join(text.text.split()) for text in store.questions_of(principal, [passage.id])]
+    derived = [" ".join(text.text.split()) for text in store.list_questions(principal, [passage.id])]
     heading = find_telling_heading(passage, document)
     made = [
         *(text for text in derived if text.endswith("?")),

@@ -13,7 +13,7 @@ import numpy as np
 from cachetools import LRUCache
 from numpy.typing import NDArray
 
-from argot.corpus.embedding.embedder import onnx_session
+from argot.corpus.embedding.embedder import open_onnx_session
 from argot.tools.retrieval.reader_export import CARD_FILE
 
 Floats = NDArray[np.float32]
@@ -94,7 +94,7 @@ class TokenReader:
         from tokenizers import Tokenizer
 
         self.card: dict[str, Any] = json.loads((folder / CARD_FILE).read_text("utf-8"))
-        self._session = onnx_session(folder / "model.onnx", threads)
+        self._session = open_onnx_session(folder / "model.onnx", threads)
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(MAX_TOKENS)

@@ -69,7 +69,7 @@ def find_sense_passages(store: CorpusStore, principal: Principal, sense: Sense) 
     aliases = [alias for alias in sense.aliases if len(alias) >= _MIN_ALIAS_CHARS][:_MAX_ALIASES]
 
     def find() -> tuple[str, ...]:
-        lists = [store.passages_with(principal, phrase, _MAX_PASSAGES) for phrase in (sense.expansion, *aliases)]
+        lists = [store.find_phrase(principal, phrase, _MAX_PASSAGES) for phrase in (sense.expansion, *aliases)]
         lists.append(_find_titled(store, principal, sense.expansion))
         return tuple(dict.fromkeys(passage_id for passages in lists for passage_id in passages))
 
@@ -92,7 +92,8 @@ def measure_meaning_similarities(
     corpus: Corpus, principal: Principal, senses: Sequence[Sense]
 ) -> list[dict[str, float]]:
     """Return, for each sense, the cosines of its meaning with the nearest passages that this principal may read."""
-    found = corpus.semantic_searches(principal, "passage", np.array(embed_meanings(corpus, senses)), _NEAREST_PASSAGES)
+    meanings = np.array(embed_meanings(corpus, senses))
+    found = corpus.search_semantic_many(principal, "passage", meanings, _NEAREST_PASSAGES)
     return [dict(ranked) for ranked in found]
 
 
@@ -119,7 +120,7 @@ class QuestionProximity:
 
     def _search(self) -> None:
         self._vector = self._corpus.embedder.embed_queries([self._rest])[0]
-        semantic = self._corpus.semantic_search(self._principal, "passage", self._vector, _NEAREST_PASSAGES)
+        semantic = self._corpus.search_semantic(self._principal, "passage", self._vector, _NEAREST_PASSAGES)
         keyword = self._corpus.store.keyword_search(self._principal, self._rest, _NEAREST_PASSAGES)
         ranks = [{found: rank for rank, (found, _) in enumerate(ranked)} for ranked in (semantic, keyword)]
         self._near = {
@@ -140,7 +141,7 @@ class QuestionProximity:
     def measure_similarities(self, queries: Sequence[str]) -> list[float]:
         """Return each query's similarity in meaning to its nearest passage; all 0 without any document."""
         vectors = self._corpus.embedder.embed_queries(list(queries))
-        found = self._corpus.semantic_searches(self._principal, "passage", vectors, 1)
+        found = self._corpus.search_semantic_many(self._principal, "passage", vectors, 1)
         return [ranked[0][1] if ranked else 0.0 for ranked in found]
 
     def measure_keyword_shares(

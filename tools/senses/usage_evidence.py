@@ -78,7 +78,7 @@ def _find_passages(corpus: Corpus, principal: Principal, term: str) -> list[Pass
     """Return the passages that hold the term as a word of its own, or its plural."""
     if len(term) > _MAX_TERM_CHARS:
         return []
-    ids = corpus.store.passages_with(principal, term, _MAX_PASSAGES)
+    ids = corpus.store.find_phrase(principal, term, _MAX_PASSAGES)
     passages = corpus.store.passages(principal, ids)
     # A term in capitals is matched as written: "SAP" is not the sap of a tree.
     flags = 0 if any(map(str.isupper, term)) else re.IGNORECASE

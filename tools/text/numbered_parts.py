@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from argot.corpus.chunking.headings import headings_in
+from argot.corpus.chunking.headings import find_headings
 from argot.tools.text.part_labels import KIND_NAMES, KIND_PATTERN, PartLabel, is_label_below, parse_label
 
 LineKind = Literal["heading", "item", "prose"]
@@ -91,7 +91,7 @@ class _Walk:
 
 def find_numbered_parts(markdown: str) -> list[NumberedPart]:
     """Return the numbered parts of a text in their order, those within others too."""
-    headings = {heading.start: (heading.depth, heading.text) for heading in headings_in(markdown)}
+    headings = {heading.start: (heading.depth, heading.text) for heading in find_headings(markdown)}
     walk, fenced, after_blank, last_end = _Walk(), False, True, 0
     for line in _LINE.finditer(markdown):
         after_blank = (

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Send
 
-from argot.disk_space import is_no_room, no_room_error
+from argot.disk_space import build_no_room_error, is_no_room
 from argot.errors import ArgotError, InvalidSettings, TooManyQuestions
 from argot.service.observability.instrumentation import surface
 from argot.ui.web.api_errors import error_body, told_to_programs
@@ -94,7 +94,7 @@ class ApiRoute(APIRoute):
             except HTTPException as error:
                 # A file that is sent lies in the system's folder for temporary files until it is read.
                 if is_no_room(error):
-                    raise no_room_error(tempfile.gettempdir(), "what is sent finds no room there") from error
+                    raise build_no_room_error(tempfile.gettempdir(), "what is sent finds no room there") from error
                 if error.detail == UNREADABLE:
                     raise HTTPException(400, f"{NO_JSON}.{JSON_REMEDY}") from error
                 raise

@@ -336,7 +336,7 @@ def _usage(result: AskResult) -> dict[str, int]:
 
 async def _writes_live(kb: KnowledgeBase, profile: str | None) -> bool:
     """Whether a language model may write, slowly; quotations are there all at once, and are sent with their marks."""
-    chosen = await kb.blocking(kb.profiles.named, profile or kb.settings.profile)
+    chosen = await kb.blocking(kb.profiles.find, profile or kb.settings.profile)
     return bool(kb.settings.model_url) and chosen.use_model
 
 

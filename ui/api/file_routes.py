@@ -16,7 +16,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import document_revisions, documents, uploads
 from argot.service.usecases.glossary_files import (
     FORMATS,
-    format_named,
+    find_format,
     glossary_export_file,
     glossary_import_file,
     glossary_preview,
@@ -145,7 +145,7 @@ def _glossary_files(kb: KnowledgeBase) -> APIRouter:
 
     async def export(request: Request, who: Any, format: str = "csv") -> Response:
         """The senses one may read, as a file that can be imported again."""
-        found = format_named(format)
+        found = find_format(format)
         told = await unless_gone(request, glossary_export_file(kb, who.principal, format=found.name))
         return _attachment(told.encode("utf-8"), f"glossary{found.suffixes[0]}", found.media_type)
 

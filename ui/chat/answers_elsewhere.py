@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import chainlit as cl
 
-from argot.results import STOPPED, AskResult
+from argot.results import STOPPED_MESSAGE, AskResult
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.threads import answered_elsewhere, end_elsewhere
 from argot.ui.chat.brand import NAME
@@ -23,7 +23,7 @@ async def follow_elsewhere(kb: KnowledgeBase, windows: Windows, thread: str, tur
     button of the window at hand stops it.
     """
     # A question under way is stored as stopped until its answer is there.
-    if windows.turns(thread) or not turns or turns[-1].answer != STOPPED:
+    if windows.turns(thread) or not turns or turns[-1].answer != STOPPED_MESSAGE:
         return
     principal = await current_principal(kb)
     if not await answered_elsewhere(kb, principal, thread):

@@ -19,7 +19,7 @@ from chainlit.context import context, init_ws_context, local_steps
 from chainlit.utils import utc_now
 
 from argot.errors import ArgotError
-from argot.results import STOPPED, AskResult
+from argot.results import STOPPED_MESSAGE, AskResult
 from argot.ui.chat.brand import NAME
 from argot.ui.chat.streaming import give_buttons_back
 from argot.ui.web.asker_identity import asker
@@ -180,7 +180,7 @@ class Windows:
 
 def settled(turns: list[AskResult], under_way: list[SharedTurn]) -> list[AskResult]:
     """The turns of a thread. A question under way is stored as stopped until its answer is there: it is left out."""
-    return turns[:-1] if under_way and turns and turns[-1].answer == STOPPED else turns
+    return turns[:-1] if under_way and turns and turns[-1].answer == STOPPED_MESSAGE else turns
 
 
 async def _show(session: Any, turn: SharedTurn) -> None:

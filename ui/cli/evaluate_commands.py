@@ -416,8 +416,8 @@ def reading(
 def _profile(
     name_or_file: str, changes: list[str] | None, settings: Settings, search: SearchChoice | None = None
 ) -> Profile:
-    from argot.profile import SEARCHES, changed_profile, changes_of
-    from argot.profile_files import profile_from
+    from argot.profile import SEARCHES, change_profile, parse_changes
+    from argot.profile_files import load_profile
 
-    profile = profile_from(name_or_file, [], settings.home)
-    return changed_profile(profile, {**(SEARCHES[search] if search else {}), **changes_of(changes or [])})
+    profile = load_profile(name_or_file, [], settings.home)
+    return change_profile(profile, {**(SEARCHES[search] if search else {}), **parse_changes(changes or [])})

@@ -127,9 +127,9 @@ def export(file: File = "-", format_: Format = "", as_user: AsUser = None, home:
 
     JSON holds everything. CSV leaves out audiences, review dates and what is known of contexts.
     """
-    from argot.service.usecases.glossary_files import format_to_write, glossary_export_file
+    from argot.service.usecases.glossary_files import choose_written_format, glossary_export_file
 
-    wanted = format_ or format_to_write(file)
+    wanted = format_ or choose_written_format(file)
     with knowledge_base(home) as client:
         text = client.as_user(as_user).call(glossary_export_file, format=wanted)
     if file == "-":

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from argot.clock import time_left
+from argot.clock import format_time_left
 from argot.ui.cli.command_base import (
     AsUser,
     Home,
@@ -263,7 +263,7 @@ def _told(one: RunProgress | RunShown, losses: Mapping[str, float]) -> str:
         said += f": {one.step:,} of {one.steps:,}"
     if losses and one.doing == "training":
         said += ", " + ", ".join(f"{name} {value:.4f}" for name, value in losses.items())
-    return said + (f", {time_left(one.seconds_left)} left" if one.seconds_left else "")
+    return said + (f", {format_time_left(one.seconds_left)} left" if one.seconds_left else "")
 
 
 @learn.command("resume", epilog=examples("argot learn resume r0001", "argot learn resume r0001 --detach"))

@@ -12,7 +12,7 @@ import typer
 from argot import __version__
 from argot.disk_space import is_no_room
 from argot.errors import ArgotError
-from argot.remedies import remedy_for
+from argot.remedies import find_remedy
 from argot.ui.cli import (
     calibrate_commands,
     derive_commands,
@@ -105,7 +105,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except ArgotError as error:
         _fail(str(error))
     except sqlite3.DatabaseError as error:
-        remedy = remedy_for(error) or "See which one, and how to mend it, with: argot doctor"
+        remedy = find_remedy(error) or "See which one, and how to mend it, with: argot doctor"
         _fail(f"A store cannot be read or written: {error}. {remedy}.")
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""

@@ -87,19 +87,19 @@ def save(  # noqa: PLR0917
     home: Home = None,
 ) -> None:
     """Keep a profile in the knowledge base, for everybody who asks there: in its folder profiles, as NAME.toml."""
-    from argot.profile import changes_of
-    from argot.profile_files import is_file, profile_in_file, profile_toml
+    from argot.profile import parse_changes
+    from argot.profile_files import format_profile, is_file, read_profile_file
     from argot.service.usecases.profiles import profile_save
 
     # A file is read here: the service may run on another machine.
-    toml = profile_toml(profile_in_file(Path(base))) if base and is_file(base) else None
+    toml = format_profile(read_profile_file(Path(base))) if base and is_file(base) else None
     with knowledge_base(home) as client:
         saved = client.as_user(as_user).call(
             profile_save,
             name=name,
             base=None if toml else base,
             toml=toml,
-            switches=changes_of(changes or ()),
+            switches=parse_changes(changes or ()),
             about=about,
             force=force,
         )
@@ -115,6 +115,6 @@ def _changed(one: ProfileSummary) -> str:
 
 
 def _switches(changed: Mapping[str, object]) -> str:
-    from argot.profile import switch_text
+    from argot.profile import format_switch
 
-    return " ".join(f"{switch}={switch_text(value)}" for switch, value in changed.items())
+    return " ".join(f"{switch}={format_switch(value)}" for switch, value in changed.items())

@@ -159,13 +159,13 @@ class _Options(NamedTuple):
             InvalidSettings: there is no such file or switch.
             InvalidInput: a field has no name or no value.
         """
-        from argot.profile import changed_switches, changes_of
-        from argot.profile_files import is_file, profile_in_file
+        from argot.profile import compare_switches, parse_changes
+        from argot.profile_files import is_file, read_profile_file
 
-        name, switches = self.profile, changes_of(self.set or ())
+        name, switches = self.profile, parse_changes(self.set or ())
         if name and is_file(name):
             # A file is read as what it changes of the default.
-            switches = changed_switches(profile_in_file(Path(name))) | switches
+            switches = compare_switches(read_profile_file(Path(name))) | switches
             name = "default"
         return {
             "context": self.context,

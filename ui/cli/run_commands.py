@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from argot.clock import time_left
+from argot.clock import format_time_left
 from argot.ui.cli.command_base import (
     AsUser,
     Home,
@@ -61,7 +61,7 @@ def _status(one: RunShown) -> str:
         return "in force"
     if one.status == "running" and one.steps:
         return f"{one.doing} {one.step}/{one.steps}" + (
-            f", {time_left(one.seconds_left)} left" if one.seconds_left else ""
+            f", {format_time_left(one.seconds_left)} left" if one.seconds_left else ""
         )
     return one.status
 
@@ -107,7 +107,7 @@ def show(run: Run, json_: Json = False, as_user: AsUser = None, home: Home = Non
         )
     if found.seconds:
         memory = f", and {found.peak_megabytes:,.0f} MB of memory at most" if found.peak_megabytes else ""
-        say(f"It took {time_left(found.seconds)}{memory}, since it was begun or last resumed.")
+        say(f"It took {format_time_left(found.seconds)}{memory}, since it was begun or last resumed.")
     if verdict is not None and not one.in_force:
         say(verdict.refused or f"It may be adopted: argot learn adopt {one.id}")
 

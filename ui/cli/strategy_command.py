@@ -85,7 +85,7 @@ def strategy(  # noqa: PLR0917
     profile stays. Measured is what is found before re-ranking. With --data: on the set's validation part, also beside
     a running service. Without --questions, --beir and --data: the sample questions.
     """
-    from argot.profile_files import profile_from
+    from argot.profile_files import load_profile
     from argot.service.operations import evaluation, strategy_choice
 
     settings = settings_for(home)
@@ -97,7 +97,7 @@ def strategy(  # noqa: PLR0917
     asked = strategy_choice.strategy_questions(
         beir, lambda: evaluation.answer_questions(questions, documents, None, home, split, settings)
     )
-    present = profile_from(profile, [], settings.home)
+    present = load_profile(profile, [], settings.home)
     choose = partial(strategy_choice.choose_strategy, asked, home, present, measure, save, settings)
     show_report(choose, as_json=as_json)
 

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 
 from fastapi import Request
 
-from argot.clock import utc_now, utc_text
+from argot.clock import format_utc, utc_now
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.document_listing import DocumentFilter, DocumentsFound, Order, State, document_find
 from argot.service.usecases.unasked_derivation import Progress, derivation_status
@@ -74,7 +74,7 @@ async def documents_listed(kb: KnowledgeBase, request: Request, who: Visitor, wh
     state: State | None = next((one for one in STATES if one == given["state"]), None)
     given |= {"order": order, "state": state or "", "age": given["age"] if given["age"] in AGES else ""}
     start = max(0, number(request.query_params.get("start", "0")))
-    moment = utc_text(utc_now() - timedelta(days=AGES[given["age"]][1]), "seconds") if given["age"] else ""
+    moment = format_utc(utc_now() - timedelta(days=AGES[given["age"]][1]), "seconds") if given["age"] else ""
     age = {"added_before" if given["age"] == "old" else "added_after": moment}
     wanted = DocumentFilter(text=given["q"], tag=given["tag"], audience=given["audience"], state=state, **age)
     found = await document_find(kb, who.principal, wanted=wanted, order=order, start=start, limit=STEP)

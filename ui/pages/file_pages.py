@@ -19,7 +19,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary_files import (
     FORMATS,
     ImportReport,
-    format_named,
+    find_format,
     glossary_export_file,
     glossary_import_file,
     glossary_preview,
@@ -132,7 +132,7 @@ def file_pages(kb: KnowledgeBase) -> APIRouter:
     @router.get("/files/export")
     @needs("manager")
     async def export(who: Who, format: str = "csv") -> Response:
-        found = format_named(format)
+        found = find_format(format)
         told = await glossary_export_file(pages.kb, who.principal, format=found.name)
         name = quote(f"glossary{found.suffixes[0]}", safe="")
         headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}", "Cache-Control": "no-store"}

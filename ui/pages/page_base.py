@@ -14,7 +14,7 @@ from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.responses import Response
 
-from argot.clock import time_left
+from argot.clock import format_time_left
 from argot.errors import Conflict, NotAllowed
 from argot.service.json_values import dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
@@ -155,7 +155,7 @@ def templates() -> Environment:
         sentence=page_filters.sentence,
         file_kind=page_filters.file_kind,
         count=page_filters.count,
-        time_left=time_left,
+        time_left=format_time_left,
         laid_out=page_filters.laid_out_text,
         one_line=one_line,
     )

@@ -13,7 +13,16 @@ from typing import Any
 from urllib.parse import quote
 
 from argot.locations import place
-from argot.results import NEAREST, STOPPED, AskResult, Choice, FoundPassage, Jargon, MissedTerm, Sentence
+from argot.results import (
+    MAX_NEAREST_TERMS,
+    STOPPED_MESSAGE,
+    AskResult,
+    Choice,
+    FoundPassage,
+    Jargon,
+    MissedTerm,
+    Sentence,
+)
 from argot.service.usecases.documents import PassageShown
 from argot.service.usecases.term_corrections import OtherSenses
 from argot.types import Sense
@@ -206,7 +215,7 @@ def _talk(result: AskResult) -> str:
 
 def _abstained(result: AskResult) -> AnswerView:
     # A stopped question has no outcome: passages below it would look like one.
-    nearest = () if result.answer == STOPPED else result.passages[:NEAREST]
+    nearest = () if result.answer == STOPPED_MESSAGE else result.passages[:MAX_NEAREST_TERMS]
     head = plain(first_line(result.answer) or "The documents do not seem to answer this.")
     return AnswerView(_joined([head, _sources(result, nearest), _understood(result), _notes(result)]))
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 from argot.locations import place
-from argot.results import NEAREST, AskResult, FoundPassage, Jargon, Sentence
+from argot.results import MAX_NEAREST_TERMS, AskResult, FoundPassage, Jargon, Sentence
 from argot.ui.rendering.safe_markdown import laid_out, literal, unlinked
 
 UNSUPPORTED = "[?]"
@@ -116,7 +116,7 @@ def _marked(sentence: Sentence) -> str:
 
 def _sources(result: AskResult) -> Sequence[FoundPassage]:
     if result.status == "abstained":
-        return result.passages[:NEAREST]
+        return result.passages[:MAX_NEAREST_TERMS]
     cited = {citation.n for sentence in result.sentences for citation in sentence.citations}
     return sorted((one for one in result.passages if one.n in cited), key=lambda one: one.n)
 

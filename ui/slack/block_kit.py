@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from urllib.parse import quote
 
 from argot.locations import place
-from argot.results import NEAREST, AskResult, Choice, FoundPassage, Sentence
+from argot.results import MAX_NEAREST_TERMS, AskResult, Choice, FoundPassage, Sentence
 from argot.ui.rendering.chat_markdown import ITEM, PASSAGES, choice_label, first_line, respelt, talk_lines
 from argot.ui.rendering.safe_markdown import laid_out, literal
 from argot.ui.slack.job_contents import NewsToTell
@@ -94,7 +94,7 @@ def _body(result: AskResult, context: MessageContext) -> list[Block]:
             return [*parts, *_notes(result), *_writer(result)]
         case "abstained":
             head = plain(first_line(result.answer) or "The documents do not seem to answer this.")
-            nearest = _sources(result, result.passages[:NEAREST], context.web)
+            nearest = _sources(result, result.passages[:MAX_NEAREST_TERMS], context.web)
             return [*_sections(head), *nearest, *_understood(result), *_notes(result)]
         case "needs_choice":
             lines = [f"{number}. {_choice_line(choice)}" for number, choice in enumerate(result.choices, 1)]

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
 
-from argot.errors import ArgotError, Later, NotAllowed, NotFound, ServiceStopping
+from argot.errors import ArgotError, NotAllowed, NotFound, RetryLater, ServiceStopping
 from argot.results import AskEvent, AskResult
 from argot.service.identity.slack_store import Noted, SlackStore
 from argot.service.knowledge_base import KnowledgeBase
@@ -133,7 +133,7 @@ class Answering:
         except ServiceStopping as error:
             raise SlackUnreachable(str(error)) from error
         except ArgotError as error:
-            if isinstance(error, NotAllowed | Later):  # about the asker, and nobody else's business
+            if isinstance(error, NotAllowed | RetryLater):  # about the asker, and nobody else's business
                 only = {"only": job.user}
             return [{**notice(plain(error)), **only}]
         except SlackUnreachable:

@@ -7,7 +7,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import PlainTextResponse
 from starlette.exceptions import HTTPException
 
-from argot.errors import ArgotError, Conflict, InvalidInput, Later, NotAllowed, NotFound, TooManyQuestions
+from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound, RetryLater, TooManyQuestions
 from argot.service.observability.instrumentation import request_id
 from argot.ui.web.api_errors import told_to_programs
 from argot.ui.web.authorization import PAGE_ROOTS, VISITOR, for_programs
@@ -41,7 +41,7 @@ def put_errors_in_words(app: FastAPI) -> None:
     @app.exception_handler(ArgotError)
     async def ours(request: Request, error: ArgotError) -> Response:
         said = _said(request, status_of(error), _without_command(str(error)))
-        if isinstance(error, Later):
+        if isinstance(error, RetryLater):
             said.headers["Retry-After"] = str(error.wait)
         return said
 

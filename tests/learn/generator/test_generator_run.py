@@ -10,7 +10,7 @@ import pytest
 import torch
 from tiny_llama import tiny_llama
 
-from argot.errors import InvalidInput, MissingExtra, NotFound, OfThisMachine
+from argot.errors import InvalidInput, LocalError, MissingExtra, NotFound
 from argot.learn.generator import generator_run
 from argot.learn.generator.base_models import base_model
 from argot.learn.preparation import weights_of
@@ -175,7 +175,7 @@ def test_a_lost_card_is_told_and_the_checkpoint_kept(
         return real(model, batch)  # type: ignore[arg-type]
 
     monkeypatch.setattr(generator_run, "answer_losses", losses)
-    with pytest.raises(OfThisMachine, match=r"card was lost: CUDA error.*Resume the training"):
+    with pytest.raises(LocalError, match=r"card was lost: CUDA error.*Resume the training"):
         training.run()
     assert (run.path / CHECKPOINT).is_file()
 

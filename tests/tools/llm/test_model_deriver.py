@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from argot.corpus.ingestion.derivation import DERIVABLE, sections
+from argot.corpus.ingestion.derivation import DERIVABLE_KINDS, cut_sections
 from argot.errors import ModelUnavailable
 from argot.prompts.loader import prompt
 from argot.tools.llm.deriver import PROMPTS, ModelDeriver, PassageFailed
@@ -201,8 +201,10 @@ async def test_an_expert_summary_is_of_about_4000_tokens(scripted_model: Any, se
     ],
 )
 def test_sections_hold_every_passage_and_are_of_one_length(lengths: list[int], expected: list[tuple[int, int]]) -> None:
-    assert [(one.start, one.stop) for one in sections("expert_summary", lengths)] == expected
-    assert [(one.start, one.stop) for one in sections("summary", lengths)] == [(n, n + 1) for n in range(len(lengths))]
+    assert [(one.start, one.stop) for one in cut_sections("expert_summary", lengths)] == expected
+    assert [(one.start, one.stop) for one in cut_sections("summary", lengths)] == [
+        (n, n + 1) for n in range(len(lengths))
+    ]
 
 
 async def test_slides_and_tables_are_described_and_nothing_else(scripted_model: Any, server: ModelServer) -> None:
@@ -243,7 +245,7 @@ async def test_the_name_changes_with_prompt_kinds_and_model(server: ModelServer)
     assert all(f"{name}@{prompt(name).version}" in deriver.name for names in PROMPTS.values() for name in names)
     names = {deriver.name, ModelDeriver(server, "scripted", ["question"]).name, ModelDeriver(server, "other").name}
     assert len(names) == 3
-    assert [deriver.recipe(kind).kind for kind in DERIVABLE] == list(DERIVABLE)
+    assert [deriver.recipe(kind).kind for kind in DERIVABLE_KINDS] == list(DERIVABLE_KINDS)
 
 
 async def test_a_useless_reply_is_the_passages_fault_and_a_refusal_the_servers(
@@ -285,7 +287,7 @@ ORDERS = [
 ]
 
 
-@pytest.mark.parametrize("kind", DERIVABLE)
+@pytest.mark.parametrize("kind", DERIVABLE_KINDS)
 @pytest.mark.parametrize("order", ORDERS)
 async def test_an_order_in_a_passage_makes_nothing_that_is_not_in_it(
     scripted_model: Any, server: ModelServer, order: str, kind: DerivableKind

@@ -15,7 +15,7 @@ from argot.graph.build import build_graph
 from argot.graph.presentation.turn_view import assemble
 from argot.graph.run import AskEvent, answer_choice, ask, read_thread
 from argot.graph.run_context import add_model, build_run_context
-from argot.profile import Profile, profile_named
+from argot.profile import Profile, find_profile
 from argot.prompts.loader import prompt
 from argot.results import AskResult
 from argot.tools.llm.model_server import ModelServer
@@ -136,7 +136,7 @@ async def test_the_papers_profile_makes_every_call(tiny_kb: Any, scripted_model:
     scripted_model.reply("rewrite_query", {"query": "Word Line voltage"})
     scripted_model.reply("stand_alone", {"question": "How long does trimming a drive take?"})
     scripted_model.reply("cited_answer", ANSWER)
-    run, graph = run_with(tiny_kb, scripted_model, profile_named("paper")), build_graph(InMemorySaver())
+    run, graph = run_with(tiny_kb, scripted_model, find_profile("paper")), build_graph(InMemorySaver())
     first = await result_of(ask(graph, run, JARGON, "t"))
     assert sorted(prompts_of(first)[:2]) == ["identify_context", "identify_jargon"]
     assert prompts_of(first)[2:] == ["triple_relevance", "enhance_query", "cited_answer"]
@@ -149,7 +149,7 @@ async def test_the_papers_profile_makes_every_call(tiny_kb: Any, scripted_model:
 
 
 async def test_the_extractive_profile_makes_none(tiny_kb: Any, scripted_model: Any) -> None:
-    result = await ask_once(run_with(tiny_kb, scripted_model, profile_named("extractive")), EXPLICIT)
+    result = await ask_once(run_with(tiny_kb, scripted_model, find_profile("extractive")), EXPLICIT)
     assert scripted_model.requests == []
     assert (result.status, result.answered_by, result.model, result.model_calls) == ("answered", "extractive", "", [])
 
@@ -219,7 +219,7 @@ async def test_what_rests_on_nothing_gives_way_to_quotations(tiny_kb: Any, scrip
 
 async def test_under_strict_sentences_appear_only_once_checked(tiny_kb: Any, scripted_model: Any) -> None:
     scripted_model.reply("cited_answer", f"Pigs fly [1]. {ANSWER}")
-    run = run_with(tiny_kb, scripted_model, profile_named("strict"))
+    run = run_with(tiny_kb, scripted_model, find_profile("strict"))
     events = await events_of(ask(build_graph(InMemorySaver()), run, JARGON, "t"))
     assert not any("Pigs" in str(event.data) for event in events)
     assert shown(events) == "The Word Line voltage during a read is 4.5 V."
@@ -323,7 +323,7 @@ async def test_a_server_that_is_down_is_waited_for_once_and_the_next_turn_asks_a
     scripted_model.reply("cited_answer", ANSWER)
     scripted_model.fault("hang")
     patient = {"model_connect_seconds": 60, "model_first_token_seconds": 8, "model_seconds": 60}
-    graph, run = build_graph(InMemorySaver()), run_with(tiny_kb, scripted_model, profile_named("paper"), **patient)
+    graph, run = build_graph(InMemorySaver()), run_with(tiny_kb, scripted_model, find_profile("paper"), **patient)
     first = await result_of(ask(graph, run, JARGON, "t"))
     assert len(scripted_model.requests) <= 2  # of the two steps that are taken side by side; no later one asks
     assert (first.status, first.answered_by) == ("answered", "extractive")
@@ -339,7 +339,7 @@ async def test_replies_that_are_no_json_are_told_and_the_answer_still_comes(tiny
     scripted_model.reply("cited_answer", ANSWER)
     for name in ("identify_jargon", "identify_context"):
         scripted_model.fault("invalid_json", prompt=name)
-    run = run_with(tiny_kb, scripted_model, profile_named("paper"))
+    run = run_with(tiny_kb, scripted_model, find_profile("paper"))
     result = await ask_once(run, JARGON)
     assert result.status == "answered"
     assert [jargon.expansion for jargon in result.jargon] == ["Word Line"]
@@ -380,7 +380,7 @@ async def test_a_trouble_before_the_choice_is_over_when_the_model_answers_after_
     tiny_kb: Any, scripted_model: Any
 ) -> None:
     scripted_model.fault("hang")
-    profile = profile_named("paper").model_copy(update={"sense_margin": 1.0})
+    profile = find_profile("paper").model_copy(update={"sense_margin": 1.0})
     run, graph = run_with(tiny_kb, scripted_model, profile, **QUICK), build_graph(InMemorySaver())
     asked = await result_of(ask(graph, run, "What does the PUC do about a tariff?", "t"))
     assert asked.status == "needs_choice"
@@ -478,7 +478,7 @@ async def refuses_to_cite(kb: Any, scripted: Any) -> None:
     scripted.obedient = True
     before = [document.id for document in kb.corpus.store.documents(Principal("boss", sees_all=True))]
     for profile in ("default", "paper", "strict"):
-        run = run_with(kb, scripted, profile_named(profile))
+        run = run_with(kb, scripted, find_profile(profile))
         events = await events_of(ask(build_graph(InMemorySaver()), run, JARGON, "t"))
         result = events[-1].data
         assert isinstance(result, AskResult)
@@ -552,7 +552,7 @@ async def test_no_tool_is_offered_and_none_is_called(tiny_kb: Any, scripted_mode
 
 async def test_what_may_not_be_seen_never_reaches_the_server(tiny_kb: Any, scripted_model: Any) -> None:
     scripted_model.reply("cited_answer", ANSWER)
-    run = run_with(tiny_kb, scripted_model, profile_named("lenient"))
+    run = run_with(tiny_kb, scripted_model, find_profile("lenient"))
     await ask_once(run, "How often is the vault combination rotated by the VLT during a read?")
     said = json.dumps([one.body for one in scripted_model.requests])
     assert "14 days" not in said

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from argot.errors import ModelUnavailable
-from argot.protocols import TAKEN_BACK, AnswerRequest
+from argot.protocols import RETRACTION, AnswerRequest
 from argot.tools.answering.citation_marks import MarkFilter, strip_marks
 from argot.tools.answering.embedded_instructions import has_refusal_order, is_instruction, keep_support
 from argot.tools.answering.support import support
@@ -278,7 +278,7 @@ async def test_a_thought_about_the_prompt_is_no_echo_of_it(scripted_model: Any) 
     thought = 'I see <passage n="1" source="Guide">, and then\nReply: at most.\n</think>'
     scripted_model.reply("cited_answer", f"{thought}\nAt most 1.5 ms [1].")
     pieces = await pieces_of(writer_of(scripted_model), request())
-    assert "".join(pieces[pieces.index(TAKEN_BACK) :]) == "At most 1.5 ms [1]."
+    assert "".join(pieces[pieces.index(RETRACTION) :]) == "At most 1.5 ms [1]."
 
 
 async def test_a_server_whose_answers_go_over_into_the_prompt_is_heard_out_but_once(scripted_model: Any) -> None:

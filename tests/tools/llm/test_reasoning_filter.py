@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from argot.errors import ModelUnavailable
-from argot.protocols import TAKEN_BACK
+from argot.protocols import RETRACTION
 from argot.tools.llm.model_server import ModelServer
 from argot.tools.llm.reasoning_filter import ReasoningFilter
 
@@ -34,7 +34,7 @@ def standing(pieces: list[str]) -> str:
     """What is left once pieces have been taken back."""
     said = ""
     for piece in pieces:
-        said = "" if piece is TAKEN_BACK else said + piece
+        said = "" if piece is RETRACTION else said + piece
     return said
 
 
@@ -75,7 +75,7 @@ CUTS = pytest.mark.parametrize("cut", [1, 2, 3, 7, 1000])
 def test_a_thought_is_not_said(reply: str, cut: int) -> None:
     said = heard(reply, cut)
     assert "".join(said) == "".join(heard(reply, cut, expects_thought=True)) == ANSWER
-    assert TAKEN_BACK not in said
+    assert RETRACTION not in said
 
 
 @CUTS
@@ -85,7 +85,7 @@ def test_a_thought_is_not_said(reply: str, cut: int) -> None:
 def test_a_thought_that_was_not_announced_is_taken_back(reply: str, cut: int) -> None:
     assert standing(heard(reply, cut)) == ANSWER
     expected = heard(reply, cut, expects_thought=True)
-    assert TAKEN_BACK not in expected or "<think>" in reply
+    assert RETRACTION not in expected or "<think>" in reply
     assert standing(expected) == ANSWER
 
 
@@ -119,12 +119,12 @@ async def test_an_answer_after_an_unannounced_thought_streams_from_the_second_on
 ) -> None:
     scripted_model.reply("cited_answer", f"{THOUGHT}\n</think>\n\n{ANSWER}")
     first = await pieces_of(model_of(scripted_model))
-    assert TAKEN_BACK in first
+    assert RETRACTION in first
     assert standing(first) == ANSWER
     second = await pieces_of(model_of(scripted_model))
     assert len(second) > 1
     assert "".join(second) == ANSWER
-    assert TAKEN_BACK not in second
+    assert RETRACTION not in second
     scripted_model.reply("cited_answer", ANSWER)  # it thinks no more
     assert ["".join(await pieces_of(model_of(scripted_model))) for _ in range(2)] == [ANSWER] * 2
     assert len(await pieces_of(model_of(scripted_model))) > 1

@@ -314,7 +314,7 @@ async def test_a_missed_term_is_dismissed_for_good(desk: Desk, ada: httpx.AsyncC
 
 @pytest.fixture
 def proposal(desk: Desk) -> Iterator[int]:
-    passage = desk.kb.document_store.passages_with(ADMIN, "clean room", 1)[0]
+    passage = desk.kb.document_store.find_phrase(ADMIN, "clean room", 1)[0]
     quote = "The bonding step of Peripheral Under Cell needs a clean room"
     said = {"description": "a <b>room</b>", "evidence": [(passage, quote), ("p" + "0" * 16, "gone")]}
     yield desk.kb.glossary.proposals.add("mined", "CLR", "clean room", **said).id
@@ -470,7 +470,7 @@ async def test_the_documents_are_looked_through_in_the_background(desk: Desk, ad
 @pytest.fixture
 def offered(desk: Desk) -> dict[str, int]:
     """Proposals of different sureness; CLR is offered twice."""
-    propose, passage = desk.kb.glossary.proposals.add, desk.kb.document_store.passages_with(ADMIN, "clean room", 1)[0]
+    propose, passage = desk.kb.glossary.proposals.add, desk.kb.document_store.find_phrase(ADMIN, "clean room", 1)[0]
     evidence = [(passage, "a clean room (CLR) of <b>class</b> 10")]
     return {
         "CLR": propose("mined", "CLR", "clean room", evidence=evidence, score=0.9).id,

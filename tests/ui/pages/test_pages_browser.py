@@ -345,7 +345,7 @@ def _prepare(home: Path) -> None:
     for term, questions in asked.items():
         for number, question in enumerate(questions):
             glossary.misses.record(term, "ann", question, f"{term}-{number}", shared=True)
-    ids = store.passages_with(nina, "tilt indicator", 2)
+    ids = store.find_phrase(nina, "tilt indicator", 2)
     quotes = [
         line for one in ids for line in store.passages(nina, [one])[one][0].text.splitlines() if "ilt ind" in line
     ]

@@ -70,7 +70,7 @@ async def test_what_was_saved_meanwhile_is_not_accepted_unseen(kb: KnowledgeBase
         assert "1 thing to look at" in refused.text
         for odd in ({"sense": "x"}, {"kind": "nonsense"}, {"kind": "review_due"}, {"sense": ["1:1"] * 20}):
             assert (await nina.post(f"{PATH}/accept", data={**given, **odd})).status_code == 400
-    assert kb.glossary.conflicts.accepted(ADMIN) == []
+    assert kb.glossary.conflicts.list_accepted(ADMIN) == []
 
 
 async def test_only_who_may_change_all_of_it_is_asked(kb: KnowledgeBase) -> None:
@@ -113,7 +113,7 @@ async def test_what_an_approval_accepted_is_not_reopened_with_the_approval_in_si
     kb.glossary.senses.approve(NINA, draft.id, draft.version)
     other = kb.glossary.senses.draft(NINA, "NEW", "Lab", "another")
     kb.glossary.senses.approve(NINA, other.id, other.version, "both are used")
-    (one,) = kb.glossary.conflicts.accepted(NINA)
+    (one,) = kb.glossary.conflicts.list_accepted(NINA)
     async with at_desk(glossary_pages(kb), NINA) as nina:
         accepted = (await nina.get(PATH, params={"status": "accepted"})).text
         assert ">Reopen<" not in accepted

@@ -40,7 +40,7 @@ class Connector(Protocol):
         """
         ...
 
-    def listing(self, known: Mapping[str, str]) -> Iterator[ListedDocument | None]:
+    def list_documents(self, known: Mapping[str, str]) -> Iterator[ListedDocument | None]:
         """Every document there is, each once. None, now and then: a moment at which the work can be stopped.
 
         Args:
@@ -62,13 +62,13 @@ class Patterns:
     include: Sequence[str] = ()
     exclude: Sequence[str] = ()
 
-    def take(self, path: str) -> bool:
+    def accept(self, path: str) -> bool:
         """`path`: below the source, with `/`."""
-        included = not self.include or any(_matches(path, pattern) for pattern in self.include)
-        return included and not any(_matches(path, pattern) for pattern in self.exclude)
+        included = not self.include or any(_match_pattern(path, pattern) for pattern in self.include)
+        return included and not any(_match_pattern(path, pattern) for pattern in self.exclude)
 
 
-def _matches(path: str, pattern: str) -> bool:
+def _match_pattern(path: str, pattern: str) -> bool:
     if "/" in pattern:
         # `drafts/` is everything in that folder.
         return fnmatchcase(path, pattern.lstrip("/") + ("*" if pattern.endswith("/") else ""))

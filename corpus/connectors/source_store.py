@@ -81,12 +81,12 @@ class StoredItem:
     tried_stamp: str = ""
 
     @property
-    def holds(self) -> bool:
+    def has_document(self) -> bool:
         """Whether it has brought a document of its own."""
         return self.document is not None and self.outcome != "duplicate"
 
 
-RETRY_SECONDS = 60
+FIRST_RETRY_SECONDS = 60
 """Doubled by each failure."""
 DAY_SECONDS = 86_400
 _COLUMNS = """s.name, s.kind, s.address, s.options, s.audience, s.tags, s.every, s.added_at, s.state,
@@ -98,9 +98,9 @@ _COLUMNS = """s.name, s.kind, s.address, s.options, s.audience, s.tags, s.every,
 _ITEM_COLUMNS = "uri, stamp, outcome, document, content_hash, detail, failures, tried_at, tried_stamp"
 
 
-def retry_seconds(failures: int, longest: int = DAY_SECONDS) -> int:
+def compute_retry_seconds(failures: int, longest: int = DAY_SECONDS) -> int:
     """How long something that failed so often in a row waits: two minutes, then four, and so on, up to the longest."""
-    return min(RETRY_SECONDS << min(failures, 20), longest)
+    return min(FIRST_RETRY_SECONDS << min(failures, 20), longest)
 
 
 class SourceStore:
@@ -129,13 +129,13 @@ class SourceStore:
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
                 values,
             )
-        return self.named(new.name)
+        return self.get_source(new.name)
 
-    def all(self) -> list[SourceRecord]:
+    def list_sources(self) -> list[SourceRecord]:
         rows = self._connection.execute(f"SELECT {_COLUMNS} FROM sources AS s ORDER BY s.name")  # noqa: S608
         return [_record(row) for row in rows]
 
-    def named(self, name: str) -> SourceRecord:
+    def get_source(self, name: str) -> SourceRecord:
         """
         Raises:
             NotFound
@@ -187,14 +187,14 @@ class SourceStore:
 
     # -- what they hold ---------------------------------------------------------------------------------------------
 
-    def items(self, name: str) -> dict[str, StoredItem]:
+    def load_items(self, name: str) -> dict[str, StoredItem]:
         rows = self._connection.execute(
             f"SELECT {_ITEM_COLUMNS} FROM source_items WHERE source = ?",  # noqa: S608
             (name,),
         )
         return {row[0]: StoredItem(*row) for row in rows}
 
-    def announce(self, name: str, uris: Iterable[str]) -> None:
+    def reserve_items(self, name: str, uris: Iterable[str]) -> None:
         """Note what will be read, so that after a kill it is known whose it is."""
         with self._database.writing() as connection:
             connection.executemany(
@@ -202,18 +202,18 @@ class SourceStore:
                 [(name, uri) for uri in uris],
             )
 
-    def note(self, name: str, items: Sequence[StoredItem]) -> None:
+    def save_items(self, name: str, items: Sequence[StoredItem]) -> None:
         with self._database.writing() as connection:
             connection.executemany(
                 upsert("source_items", ("source", *_ITEM_COLUMNS.split(", ")), ("source", "uri")),
-                [(name, *_item_row(one)) for one in items],
+                [(name, *_make_item_row(one)) for one in items],
             )
 
     def forget(self, name: str, uri: str) -> None:
         with self._database.writing() as connection:
             connection.execute("DELETE FROM source_items WHERE source = ? AND uri = ?", (name, uri))
 
-    def elsewhere(self, name: str, uri: str) -> bool:
+    def is_held_elsewhere(self, name: str, uri: str) -> bool:
         """Whether another source holds this document as well."""
         sql = "SELECT 1 FROM source_items WHERE uri = ? AND source != ? AND document IS NOT NULL LIMIT 1"
         return self._connection.execute(sql, (uri, name)).fetchone() is not None
@@ -228,7 +228,7 @@ class SourceStore:
         return self._database.connection()
 
 
-def _item_row(item: StoredItem) -> tuple[Any, ...]:
+def _make_item_row(item: StoredItem) -> tuple[Any, ...]:
     said = (item.uri, item.stamp, item.outcome, item.document, item.content_hash, item.detail)
     return *said, item.failures, item.tried_at, item.tried_stamp
 

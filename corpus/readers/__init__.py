@@ -132,7 +132,7 @@ def read_with_ledger(data: bytes, name: str, limits: ReadLimits) -> tuple[Parsed
     Raises:
         UnreadableDocument: as of `read_document`.
     """
-    from argot.corpus.readers.ledger import lost_words_warning
+    from argot.corpus.readers.ledger import warn_of_lost_words
 
     started = time.process_time()
     with _outer_file():
@@ -141,7 +141,7 @@ def read_with_ledger(data: bytes, name: str, limits: ReadLimits) -> tuple[Parsed
     # Cutting into passages comes afterwards, and has to be done in the same time.
     left = max(0.0, limits.seconds - took) / 4
     ledger = _strike(data, name, parsed, limits, min(left, max(_LEAST_COUNTING_SECONDS, _MOST_COUNTING_SHARE * took)))
-    warning = lost_words_warning(ledger) or (NOT_COUNTED if ledger.shortfall else "")
+    warning = warn_of_lost_words(ledger) or (NOT_COUNTED if ledger.shortfall else "")
     return (replace(parsed, warnings=(*parsed.warnings, warning)) if warning else parsed), ledger
 
 
@@ -156,11 +156,11 @@ def _outer_file() -> Iterator[None]:
 
 def _strike(data: bytes, name: str, parsed: ParsedDocument, limits: ReadLimits, seconds: float) -> Ledger:
     """Strike the ledger of a file that was read; whatever happens to the census, the file stays read."""
-    from argot.corpus.readers.ledger import Ledger, census_of, strike_ledger
+    from argot.corpus.readers.ledger import Ledger, compare_words, take_census
     from argot.corpus.readers.ledger.budget import Budget
 
     try:
-        return strike_ledger(parsed, census_of(data, name, media_type_of(data, name), limits, Budget(seconds)))
+        return compare_words(parsed, take_census(data, name, media_type_of(data, name), limits, Budget(seconds)))
     except Exception as error:  # too long, too large, or broken in a way that its reader does not mind
         return Ledger(shortfall=f"{type(error).__name__}: {error}"[:200])
 

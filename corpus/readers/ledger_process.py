@@ -27,7 +27,7 @@ class LedgerProcess:
     def __exit__(self, *_: object) -> None:
         self._child.stop()
 
-    def ledger_of(self, data: bytes, name: str, limits: ReadLimits) -> tuple[Ledger, tuple[str, ...]]:
+    def build_ledger(self, data: bytes, name: str, limits: ReadLimits) -> tuple[Ledger, tuple[str, ...]]:
         """Return the ledger of a file, and the warnings with which it was read.
 
         Raises:

@@ -11,7 +11,7 @@ from argot.errors import UnreadableDocument
 from argot.subprocesses import Parent, within_bounds
 
 _NICE = 10
-_MEGABYTE = 1 << 20
+_MEGABYTE_BYTES = 1 << 20
 
 
 def main() -> None:
@@ -23,7 +23,7 @@ def main() -> None:
 
 def _answer(data: bytes, name: str, limits: ReadLimits) -> bytes:
     try:
-        with within_bounds(limits.seconds, limits.memory_mb * _MEGABYTE):
+        with within_bounds(limits.seconds, limits.memory_mb * _MEGABYTE_BYTES):
             parsed, ledger = read_with_ledger(data, name, limits)
             lost = [asdict(one) for one in ledger.lost]
             held = {"held": ledger.held, "kept": ledger.kept, "left_out": ledger.left_out, "lost": lost}

@@ -17,7 +17,7 @@ from urllib.parse import quote, unquote, urlsplit
 from argot.corpus.connectors.imap_session import ImapSession, Mailbox, decode_folder_name
 from argot.corpus.connectors.listing import ListedDocument, Patterns, SourceDown
 from argot.corpus.ingestion.source import Source, SourceMetadata
-from argot.corpus.readers.file_fields import mail_authors
+from argot.corpus.readers.file_fields import list_mail_authors
 from argot.files import NotAFile
 
 FETCH_BATCH_MESSAGES = 400
@@ -122,7 +122,7 @@ class ImapConnector:
             return Source(uri, unquote(uri.rpartition("/")[2]), load, found.size)
         subject, author = head or ("", "")
         name = f"{_clean_name(subject) or f'message {found.uid}'}.eml"
-        metadata = SourceMetadata(author="; ".join(mail_authors(author)), labels=found.labels)
+        metadata = SourceMetadata(author="; ".join(list_mail_authors(author)), labels=found.labels)
         return Source(uri or f"{prefix}{found.uid}/{quote(name, safe='')}", name, load, found.size, metadata=metadata)
 
     def _load_message(self, uid: str) -> bytes:

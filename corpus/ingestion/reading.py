@@ -20,7 +20,7 @@ from argot.corpus.ingestion.first_page import first_page_date, first_page_fields
 from argot.corpus.ingestion.source import Source
 from argot.corpus.minhash import sketch_of
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.file_fields import said_fields
+from argot.corpus.readers.file_fields import build_fields
 from argot.corpus.readers.reader_process import read_in_child
 from argot.corpus.readers.reader_protocol import CutDocument
 from argot.corpus.store.derived_ids import stamped_derived, stamped_triples
@@ -179,7 +179,7 @@ def _document(candidate: Candidate, read: CutDocument, named: Sequence[str]) -> 
 
 def _fields(candidate: Candidate, read: CutDocument, named: Sequence[str]) -> tuple[DocumentField, ...]:
     """What a source says counts before what the file's properties say, and these before what its first page shows."""
-    found = [*said_fields([("author", candidate.metadata.author)])]
+    found = [*build_fields([("author", candidate.metadata.author)])]
     for said in (read.fields, first_page_fields(read, named)):
         known = {one.name for one in found}
         found += [one for one in said if one.name not in known]

@@ -9,8 +9,8 @@ from argot.corpus.readers.html_selection import select_elements
 from argot.corpus.readers.mathml import latex_of, tex_of_image
 from argot.corpus.readers.omissions import Omissions
 
-_MOST_PAGES_WITHIN = 50
-_EMBEDDED = ["script", "math", "img", "iframe", "template", "svg", "video", "audio", "object"]
+_MAX_EMBEDDED_PAGES = 50
+_EMBEDDED_TAGS = ["script", "math", "img", "iframe", "template", "svg", "video", "audio", "object"]
 _MATHJAX_COPIES = (
     ".MathJax, .MathJax_Preview, .MathJax_Display, .MathJax_SVG, .MathJax_SVG_Display, .MathJax_CHTML, .mjx-chtml"
 )
@@ -19,10 +19,10 @@ _MATHJAX_COPIES = (
 def write_media(root: Tag, omissions: Omissions) -> None:
     """Put text in place of what is embedded, before hidden parts are removed: formulas are often hidden copies."""
     # One look for all of them: most pages hold none, and each selection walks the whole page.
-    if root.find(_EMBEDDED) is None:
+    if root.find(_EMBEDDED_TAGS) is None:
         return
     _write_formulas(root)
-    for frame in select_elements(root, "iframe[srcdoc]", limit=_MOST_PAGES_WITHIN):
+    for frame in select_elements(root, "iframe[srcdoc]", limit=_MAX_EMBEDDED_PAGES):
         inner = BeautifulSoup(str(frame["srcdoc"]), "lxml")
         frame.name, frame.attrs = "div", {}
         frame.clear()
@@ -84,10 +84,10 @@ def _write_drawing(drawing: Tag) -> None:
         return
     described = drawing.find("desc", recursive=False)
     texts[:0] = [title, " ".join(described.get_text(" ").split()) if described is not None else ""]
-    drawing.replace_with(_paragraph("; ".join(filter(None, texts))))
+    drawing.replace_with(_make_paragraph("; ".join(filter(None, texts))))
 
 
-def _paragraph(text: str) -> Tag:
+def _make_paragraph(text: str) -> Tag:
     paragraph = Tag(name="div")
     paragraph.append(NavigableString(text))
     return paragraph

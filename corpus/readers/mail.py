@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from email.message import EmailMessage
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.attached_files import attachment_warnings
-from argot.corpus.readers.file_fields import mail_authors, said_fields
+from argot.corpus.readers.attached_files import warn_of_attachments
+from argot.corpus.readers.file_fields import build_fields, list_mail_authors
 from argot.corpus.readers.mail_attachments import read_attachments
 from argot.corpus.readers.mail_headers import header_text, parse_message, sent_date
 from argot.corpus.readers.mail_text import text_of_message
@@ -42,7 +42,7 @@ def read_mail(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     markdown = "\n\n".join([said.head, said.body, *attached.sections]) + "\n"
     title = header_text(message, "Subject") or file_stem(name)
     fields = [
-        *(("From", one) for one in mail_authors(header_text(message, "From"))),
+        *(("From", one) for one in list_mail_authors(header_text(message, "From"))),
         ("Keywords", header_text(message, "Keywords")),
     ]
     return ParsedDocument(
@@ -50,8 +50,8 @@ def read_mail(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         markdown,
         "message/rfc822",
         date=sent_date(message),
-        warnings=(*attachment_warnings([attached]), *omissions.warnings()),
-        fields=said_fields(fields),
+        warnings=(*warn_of_attachments([attached]), *omissions.warnings()),
+        fields=build_fields(fields),
     )
 
 
@@ -79,7 +79,7 @@ def read_mailbox(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         file_stem(name),
         "\n\n".join(sections) + "\n",
         "application/mbox",
-        warnings=(*attachment_warnings(attached), *omissions.warnings()),
+        warnings=(*warn_of_attachments(attached), *omissions.warnings()),
     )
 
 

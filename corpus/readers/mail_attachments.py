@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from email.message import MIMEPart
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.attached_files import Attached, read_attached_files
+from argot.corpus.readers.attached_files import AttachedFiles, read_attached_files
 from argot.corpus.readers.mail_headers import file_name_of
 from argot.corpus.readers.omissions import Omissions
 
@@ -16,7 +16,7 @@ _OUTLOOK = ("application/ms-tnef", "application/vnd.ms-tnef")
 
 def read_attachments(
     messages: Sequence[Sequence[MIMEPart]], limits: ReadLimits, level: int, omissions: Omissions
-) -> list[Attached]:
+) -> list[AttachedFiles]:
     """Read the files attached to each message, under headings of this level."""
     return [read_attached_files(_files(parts, omissions), limits, level) for parts in messages]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from email.message import EmailMessage, MIMEPart
 from typing import cast
 
-from argot.corpus.readers.html import decode_html, html_tree
+from argot.corpus.readers.html import decode_html, parse_body
 from argot.corpus.readers.html_visibility import remove_unseen
 from argot.corpus.readers.mail_headers import POLICY, file_name_of, parse_message
 from argot.corpus.readers.plain_text import decode_text
@@ -133,7 +133,7 @@ def _count_words(form: MailParts) -> int:
 
 
 def _shown_text(html: str) -> str:
-    tree = html_tree(html)
+    tree = parse_body(html)
     remove_unseen(tree)
     return str(tree.get_text(" "))
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from email.message import EmailMessage, Message, MIMEPart
 from typing import cast
 
-from argot.corpus.readers.calendar_events import calendar_markdown
-from argot.corpus.readers.html import decode_html, html_tree, to_markdown
+from argot.corpus.readers.calendar_events import render_calendar
+from argot.corpus.readers.html import convert_tree, decode_html, parse_body
 from argot.corpus.readers.mail_headers import file_name_of, header_text
 from argot.corpus.readers.mail_parts import DEEPEST_MAIL, MailParts, parts_of, text_in
 from argot.corpus.readers.mail_quotations import is_reply, without_quotation
@@ -86,7 +86,7 @@ def _text(part: MIMEPart, omissions: Omissions) -> str:
     if not data:
         return ""
     if part.get_content_type() == "text/html":
-        return to_markdown(html_tree(decode_html(data, _WHAT, charset)), omissions)
+        return convert_tree(parse_body(decode_html(data, _WHAT, charset)), omissions)
     text = decode_text(data, _WHAT, charset)
     if str(part.get_param("format") or "").lower() == "flowed":
         text = _join_flowed_lines(text, delete_space=str(part.get_param("delsp") or "").lower() == "yes")
@@ -117,7 +117,7 @@ def _calendars(parts: Sequence[MIMEPart], omissions: Omissions) -> Iterator[str]
     seen: set[str] = set()
     for part in parts:
         try:
-            said = calendar_markdown(decode_text(text_in(part), _WHAT, part.get_content_charset()))
+            said = render_calendar(decode_text(text_in(part), _WHAT, part.get_content_charset()))
         except (ValueError, UnreadableDocument):
             omissions.add("calendar")
             continue

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.dates import DATE_NAMES, date_of, not_understood
-from argot.corpus.readers.embedded_html import elements_in, without_html
-from argot.corpus.readers.file_fields import said_fields
-from argot.corpus.readers.html import ELEMENTS_A_SECOND
+from argot.corpus.readers.dates import DATE_NAMES, find_date, warn_of_date
+from argot.corpus.readers.embedded_html import convert_embedded_html, estimate_elements
+from argot.corpus.readers.file_fields import build_fields
+from argot.corpus.readers.html import ELEMENTS_PER_SECOND
 from argot.corpus.readers.plain_text import decode_text, file_stem
 from argot.corpus.readers.titles import first_heading
 from argot.types import ParsedDocument
@@ -29,14 +29,14 @@ def read_markdown(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     part of what is searched and quoted.
     """
     front, markdown = _without_front_matter(decode_text(data, name))
-    limits.check_elements(elements_in(markdown), ELEMENTS_A_SECOND, "HTML", name)
-    markdown = without_html(markdown)
+    limits.check_elements(estimate_elements(markdown), ELEMENTS_PER_SECOND, "HTML", name)
+    markdown = convert_embedded_html(markdown)
     said = dict(reversed(front))
     title = said.get("title") or first_heading(markdown) or file_stem(name)
     dates = [said.get(key) for key in DATE_NAMES]
-    fields = said_fields((key, value) for key, value in front if key not in _NO_FIELDS)
+    fields = build_fields((key, value) for key, value in front if key not in _NO_FIELDS)
     return ParsedDocument(
-        title, markdown, "text/markdown", date=date_of(*dates), warnings=not_understood(*dates), fields=fields
+        title, markdown, "text/markdown", date=find_date(*dates), warnings=warn_of_date(*dates), fields=fields
     )
 
 

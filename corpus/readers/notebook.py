@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.html import html_to_markdown
+from argot.corpus.readers.html import convert_html
 from argot.corpus.readers.omissions import Omissions
 from argot.corpus.readers.plain_text import decode_text, file_stem
 from argot.corpus.readers.titles import first_heading
@@ -78,7 +78,7 @@ def _printed(output: Mapping[str, Any], omissions: Omissions) -> str:
     shown = output.get("data") or output
     # A data frame: its text form would lose the columns.
     if isinstance(shown, dict) and "<table" in (page := _joined(shown, "text/html") or _joined(shown, "html")):
-        return html_to_markdown(page)
+        return convert_html(page)
     text = _joined(shown, "text/plain") or _joined(shown, "text") if isinstance(shown, dict) else ""
     text = _COLOURS.sub("", text)
     if len(text) <= _MOST_PRINTED:

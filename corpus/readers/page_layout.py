@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from argot.corpus.readers.continued_tables import with_headers_overleaf
+from argot.corpus.readers.continued_tables import repeat_headers_overleaf
 from argot.corpus.readers.pdf_annotations import Remark
 from argot.corpus.readers.pdf_blocks import Fonts, Piece, Words, join_pages, markdown_of, page_blocks, with_marked_steps
 from argot.corpus.readers.pdf_headings import Bookmark, set_levels
@@ -43,7 +43,7 @@ def document_of_pages(
     fonts = _fonts(pages.lines)
     words = Words(chain.from_iterable(pages.lines))
     lines = [with_marked_steps(page, fonts) for page in pages.lines]
-    tables = with_headers_overleaf(_tables(lines, pages.rules), lines)
+    tables = repeat_headers_overleaf(_tables(lines, pages.rules), lines)
     blocks = [
         page_blocks(page, number, fonts, of_page, words)
         for number, (page, of_page) in enumerate(zip(lines, tables, strict=True), start=1)

@@ -11,8 +11,8 @@ from itertools import islice
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.dates import date_of
-from argot.corpus.readers.file_fields import said_fields
+from argot.corpus.readers.dates import find_date
+from argot.corpus.readers.file_fields import build_fields
 from argot.corpus.readers.ocr import DPI, INSTALL, OcrPage, is_installed, recognised, require_ocr
 from argot.corpus.readers.page_layout import PageContents, document_of_pages, tables_of_pages
 from argot.corpus.readers.pdf_annotations import read_annotations
@@ -60,7 +60,7 @@ def read_pdf(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     warnings += extras.warnings
     parsed = document_of_pages(contents, _metadata_title(said["Title"]), file_stem(name), "application/pdf", warnings)
     parsed = replace(parsed, markdown="".join([parsed.markdown, *(f"{one}\n\n" for one in extras.sections)]))
-    fields = said_fields((key, said[key]) for key in ("Author", "Keywords"))
+    fields = build_fields((key, said[key]) for key in ("Author", "Keywords"))
     return replace(parsed, date=_date(said["ModDate"]) or _date(said["CreationDate"]), fields=fields)
 
 
@@ -326,4 +326,4 @@ def _metadata_title(said: str) -> str:
 def _date(said: str) -> str | None:
     """As in "D:20250301094500+01'00'"."""
     found = _PDF_DATE.match(said)
-    return date_of("-".join(found.groups())) if found else None
+    return find_date("-".join(found.groups())) if found else None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.attached_files import MAX_ATTACHED_FILES, attachment_warnings, read_attached_files
+from argot.corpus.readers.attached_files import MAX_ATTACHED_FILES, read_attached_files, warn_of_attachments
 from argot.corpus.readers.omissions import Omissions
 from argot.corpus.readers.pdf_pages import PageText
 from argot.corpus.readers.pdf_pictures import count_pictures
@@ -42,7 +42,7 @@ def read_extras(document: Any, texts: Sequence[PageText], limits: ReadLimits) ->
     files = dict.fromkeys([*_attached_files(document), *(file for text in texts for file in text.annotations.files)])
     attached = read_attached_files(files, limits, 2)
     extras.sections += attached.sections
-    extras.warnings += attachment_warnings([attached])
+    extras.warnings += warn_of_attachments([attached])
     omissions = Omissions()
     omissions.add("picture", count_pictures([text.pictures for text in texts]))
     omissions.add("sound or film", sum(text.annotations.media for text in texts))

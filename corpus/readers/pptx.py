@@ -9,9 +9,9 @@ import io
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.archives import CheckedArchive, check_archive, core_properties
+from argot.corpus.readers.archives import CheckedArchive, check_archive, read_core_properties
 from argot.corpus.readers.drawing_text import read_paragraphs, unwrap_alternatives
-from argot.corpus.readers.image import text_in_picture
+from argot.corpus.readers.image import read_picture_text
 from argot.corpus.readers.ocr import is_installed
 from argot.corpus.readers.office_package import (
     drop_dangling_relationships,
@@ -47,7 +47,7 @@ def read_pptx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     deck, package, warnings = _open_deck(checked, name)
     slides = _Slides(deck, name, limits)
     slides.read()
-    core = core_properties(package)
+    core = read_core_properties(package)
     return ParsedDocument(
         core.title or slides.first_title or file_stem(name),
         "".join(slides.parts) if slides.has_text else "",
@@ -140,7 +140,7 @@ class _Slides:
         if not self._limits.ocr_languages or not is_installed():
             return []
         allowed = pictures[: max(0, self._scans)]
-        texts = (text_in_picture(one, self._name, self._limits) for one in allowed)
+        texts = (read_picture_text(one, self._name, self._limits) for one in allowed)
         return [text for text in texts if text.strip()]
 
     def _read_notes(self, slide: Any) -> list[str]:

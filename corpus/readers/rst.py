@@ -12,9 +12,9 @@ from functools import cache
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.dates import DATE_NAMES, date_of, not_understood
-from argot.corpus.readers.file_fields import said_fields
-from argot.corpus.readers.html import html_to_markdown
+from argot.corpus.readers.dates import DATE_NAMES, find_date, warn_of_date
+from argot.corpus.readers.file_fields import build_fields
+from argot.corpus.readers.html import convert_html
 from argot.corpus.readers.plain_text import decode_text, file_stem
 from argot.errors import UnreadableDocument
 from argot.types import ParsedDocument
@@ -104,18 +104,18 @@ def read_rst(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     first = next(iter(tree.findall(nodes.title)), None)
     title = str(tree.get("title") or "") or (first.astext() if first is not None else "") or file_stem(name)
     declared = _declared(tree)
-    fields = said_fields((name, text) for name, text in declared if name not in (*DATE_NAMES, *_OF_SPHINX))
+    fields = build_fields((name, text) for name, text in declared if name not in (*DATE_NAMES, *_OF_SPHINX))
     said = dict(reversed(declared))
     dates = [said[name] for name in DATE_NAMES if name in said]
-    dated = date_of(*dates, *(found for text in dates for found in _ANY_DATE.findall(text)))
+    dated = find_date(*dates, *(found for text in dates for found in _ANY_DATE.findall(text)))
     # Without the head, where style sheet and title stand.
-    markdown = html_to_markdown(html[html.find("<body") :])
+    markdown = convert_html(html[html.find("<body") :])
     return ParsedDocument(
         " ".join(title.split()),
         markdown,
         "text/x-rst",
         date=dated,
-        warnings=left_out if dated else (*left_out, *not_understood(*dates)),
+        warnings=left_out if dated else (*left_out, *warn_of_date(*dates)),
         fields=fields,
     )
 

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.archives import check_archive, core_properties
+from argot.corpus.readers.archives import check_archive, read_core_properties
 from argot.corpus.readers.moment_formats import format_moment
 from argot.corpus.readers.number_formats import shown_number
 from argot.corpus.readers.omissions import Omissions
@@ -63,7 +63,7 @@ def read_xlsx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     opened = open_workbook(checked)
     sheets = _Sheets(opened, name, limits)
     sheets.read()
-    core = core_properties(opened.data)
+    core = read_core_properties(opened.data)
     return ParsedDocument(
         core.title or file_stem(name),
         "".join(sheets.parts),

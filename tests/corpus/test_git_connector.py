@@ -211,7 +211,7 @@ def test_a_private_network_and_redirects_are_refused(
         GitConnector(Repository(f"{url}/moved/handbook.git", private=True), Patterns()).mark()
     # The address that was looked at is the one that is used, whatever the name means by now.
     port = url.rpartition(":")[2]
-    monkeypatch.setattr("argot.corpus.connectors.git_connector.checked_addresses", lambda *_: ["127.0.0.1"])
+    monkeypatch.setattr("argot.corpus.connectors.git_connector.resolve_public_addresses", lambda *_: ["127.0.0.1"])
     with closing(GitConnector(Repository(f"http://nowhere.invalid:{port}/handbook.git"), Patterns())) as there:
         assert len(there.mark()) == 40
 

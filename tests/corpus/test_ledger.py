@@ -69,14 +69,14 @@ def word_file(*paragraphs: str, body: str = "") -> bytes:
 @pytest.fixture
 def blind(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Makes every reader blind to a text: it is gone from the Markdown as if nobody had thought of it."""
-    seeing = readers._read
+    seeing = readers._read_file
 
     def make(text: str) -> None:
         def read(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
             parsed = seeing(data, name, limits)
             return replace(parsed, markdown=parsed.markdown.replace(text, ""))
 
-        monkeypatch.setattr(readers, "_read", read)
+        monkeypatch.setattr(readers, "_read_file", read)
 
     return make
 
@@ -410,13 +410,13 @@ def test_a_census_that_fails_costs_no_file(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("argot.corpus.readers.ledger.take_census", fail)
     parsed, ledger = read_with_ledger(b"The pump runs.", "a.txt", LIMITS)
     assert parsed.markdown == "The pump runs."
-    assert parsed.warnings == (readers.NOT_COUNTED,)
+    assert parsed.warnings == (readers.NOT_COUNTED_WARNING,)
     assert ledger.shortfall == "ValueError: odd part"
 
 
 def test_a_census_ends_with_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readers, "_LEAST_COUNTING_SECONDS", 0.0)
-    monkeypatch.setattr(readers, "_MOST_COUNTING_SHARE", 0.0)
+    monkeypatch.setattr(readers, "_MIN_COUNTING_SECONDS", 0.0)
+    monkeypatch.setattr(readers, "_MAX_COUNTING_SHARE", 0.0)
     parsed, ledger = read_with_ledger(b"<p>The pump runs.</p>", "a.html", LIMITS)
     assert "The pump runs." in parsed.markdown
     assert ledger.shortfall.startswith("CensusOver")

@@ -248,7 +248,7 @@ def test_a_private_network_is_refused_and_the_name_is_looked_up_once(
     assert site.asked == []
     site.page("/", "home")
     port = site.url.rpartition(":")[2]
-    monkeypatch.setattr(web_fetch, "checked_addresses", lambda *_: ["127.0.0.1"])
+    monkeypatch.setattr(web_fetch, "resolve_public_addresses", lambda *_: ["127.0.0.1"])
     address = f"http://nowhere.invalid:{port}/"
     with WebFetcher(address, most_bytes=1000) as fetcher:
         found = fetcher.get(address, allowed=lambda _: True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argot.corpus.readers.plain_text import file_stem
+from argot.corpus.readers.plain_text import name_without_suffix
 from argot.corpus.store import row_writes
 from argot.databases import Connection
 
@@ -18,7 +18,9 @@ def rename_rows(connection: Connection, old_uri: str, new_uri: str, old_name: st
     if row is None:
         return False
     id_, title = row
-    stale = title in (file_stem(old_name), old_name) and file_stem(old_name) != file_stem(new_name)
+    stale = title in (name_without_suffix(old_name), old_name) and name_without_suffix(old_name) != name_without_suffix(
+        new_name
+    )
     connection.execute("UPDATE documents SET uri = ?, title = ? WHERE id = ?", (new_uri, "" if stale else title, id_))
     row_writes.touch(connection)
     return True

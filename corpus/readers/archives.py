@@ -13,7 +13,7 @@ from argot.corpus.readers.dates import find_date
 from argot.corpus.readers.document_types import has_declaration, is_xml, remove_document_type
 from argot.corpus.readers.file_fields import build_fields
 from argot.corpus.readers.file_kinds import name_other_kind
-from argot.corpus.readers.titles import real_title
+from argot.corpus.readers.titles import clean_title
 from argot.errors import UnreadableDocument
 from argot.types import DocumentField
 
@@ -216,7 +216,7 @@ def read_core_properties(data: bytes) -> CoreProperties:
     said = {element.tag.rpartition("}")[2]: (element.text or "").strip() for element in root}
     wanted = ("creator", "keywords", "category", "contentStatus")
     return CoreProperties(
-        real_title(said.get("title", "")),
+        clean_title(said.get("title", "")),
         find_date(said.get("modified"), said.get("created")),
         build_fields((name, said[name]) for name in wanted if name in said),
     )

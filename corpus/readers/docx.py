@@ -26,8 +26,8 @@ from argot.corpus.readers.header_fields import HeaderText
 from argot.corpus.readers.html import convert_tree, parse_body
 from argot.corpus.readers.office_package import warn_of_missing
 from argot.corpus.readers.omissions import Omissions
-from argot.corpus.readers.plain_text import file_stem
-from argot.corpus.readers.titles import first_heading
+from argot.corpus.readers.plain_text import name_without_suffix
+from argot.corpus.readers.titles import find_first_heading
 from argot.types import ParsedDocument
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     _join_notes(tree)
     markdown = insertions.fill_marks(convert_tree(tree))
     core = read_core_properties(data)
-    title = core.title or first_heading(markdown) or file_stem(name)
+    title = core.title or find_first_heading(markdown) or name_without_suffix(name)
     markdown = put_headers_into(markdown, headers, title) + embedded
     hidden = ("hidden text was left out",) if has_hidden else ()
     missing = warn_of_missing(package.find_missing_parts(), checked.warnings)

@@ -12,8 +12,10 @@ from collections.abc import Callable
 
 from argot.corpus.readers.html import convert_html
 
-_PARTS = "p|div|center|section|article|header|footer|main|aside|figure|figcaption|blockquote|details|summary|picture|dl"
-_PARTS += "|dt|dd|hr|html|body|head|title|ul|ol|li|tr|td|th|thead|tbody|form|video|audio|iframe"
+_BLOCK_TAGS = (
+    "p|div|center|section|article|header|footer|main|aside|figure|figcaption|blockquote|details|summary|picture|dl"
+)
+_BLOCK_TAGS += "|dt|dd|hr|html|body|head|title|ul|ol|li|tr|td|th|thead|tbody|form|video|audio|iframe"
 _INLINE_TAGS = (
     "abbr|acronym|b|big|cite|del|dfn|em|font|i|img|ins|kbd|mark|q|s|small|source|span|strike|strong|sub|u|var|wbr"
 )
@@ -24,7 +26,8 @@ _LOCAL_LINK = r"<a\s[^<>:]{0,300}>[^<>\n]{1,100}</a>"
 """A link to a place of the same page or site: its address has no colon."""
 _MARK = re.compile(
     rf"""^(?:(?P<fence>[ ]{{0,3}}(?P<ticks>`{{3,20}}|~{{3,20}}))
-        | (?P<contents>[ \t]{{0,20}}(?:(?:[-*+]|\d{{1,3}}[.)])[ \t]+{_ANCHOR_LINK}|{_ANCHOR_LINK}(?:{_LINK_SEPARATORS}{_ANCHOR_LINK}){{1,40}})[ \t]*$))
+        | (?P<contents>[ \t]{{0,20}}(?:(?:[-*+]|\d{{1,3}}[.)])[ \t]+{_ANCHOR_LINK}
+            |{_ANCHOR_LINK}(?:{_LINK_SEPARATORS}{_ANCHOR_LINK}){{1,40}})[ \t]*$))
         | (?P<indented>(?<=\n\n)(?:[ ]{{4}}|\t)[^\n]*(?:\n(?:[ ]{{4}}|\t)[^\n]*)*)
         | (?=[<`\[])(?:(?P<code>(?<!`)`{{1,20}}(?!`))
             | (?P<badge>\[{_IMAGE}\](?:\([^)\n]{{0,2000}}\)|\[[^\]\n]{{0,200}}\]))
@@ -33,7 +36,7 @@ _MARK = re.compile(
             | <(?P<whole>script|style|nav|svg|table|pre|h[1-6]|a|code|tt|samp|sup)(?=[\s>])
               (?P<attributes>[^<>]{{0,2000}})>
             | <(?P<line>br)\s{{0,9}}/?>
-            | </?(?P<part>{_PARTS})(?=[\s/>])[^<>]{{0,2000}}>
+            | </?(?P<part>{_BLOCK_TAGS})(?=[\s/>])[^<>]{{0,2000}}>
             | </?(?:{_INLINE_TAGS}|a|code|tt|samp|sup|h[1-6]|table|pre|nav)(?=[\s/>])[^<>]{{0,2000}}>)
     """,
     re.VERBOSE | re.MULTILINE | re.IGNORECASE,

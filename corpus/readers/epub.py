@@ -15,7 +15,7 @@ from argot.corpus.readers.dates import find_date
 from argot.corpus.readers.file_fields import build_fields
 from argot.corpus.readers.html import ELEMENTS_PER_SECOND, convert_html
 from argot.corpus.readers.office_package import parse_part
-from argot.corpus.readers.plain_text import decode_text, file_stem
+from argot.corpus.readers.plain_text import decode_text, name_without_suffix
 from argot.errors import UnreadableDocument
 from argot.types import ParsedDocument
 
@@ -48,7 +48,7 @@ def read_epub(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         texts, missing = _read_chapters(archive, named, members, name)
         markdown = "\n\n".join(text.strip() for text in texts if text.strip())
     return ParsedDocument(
-        _read_field(package, "title") or file_stem(name),
+        _read_field(package, "title") or name_without_suffix(name),
         f"{markdown}\n",
         "application/epub+zip",
         date=find_date(_read_field(package, "date")),

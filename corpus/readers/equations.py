@@ -147,7 +147,8 @@ def _read_root(element: Any) -> str:
 
 def _read_nary(element: Any) -> str:
     bounds = [name for name in ("sub", "sup") if not _is_on(element, f"{name}Hide")]
-    return f"{write_symbols(_read_property(element, 'chr', '∫')).strip()}{_write_scripts(element, *bounds)} {_read_part(element, 'e')}"
+    sign = write_symbols(_read_property(element, "chr", "∫")).strip()
+    return f"{sign}{_write_scripts(element, *bounds)} {_read_part(element, 'e')}"
 
 
 def _read_delimiters(element: Any) -> str:
@@ -197,7 +198,8 @@ def _read_accent(element: Any) -> str:
 
 
 def _read_bar(element: Any) -> str:
-    return f"\\{'overline' if _read_property(element, 'pos', 'bot') == 'top' else 'underline'}{{{_read_part(element, 'e')}}}"
+    command = "overline" if _read_property(element, "pos", "bot") == "top" else "underline"
+    return f"\\{command}{{{_read_part(element, 'e')}}}"
 
 
 def _read_group(element: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from argot.corpus.readers.pipe_tables import pipe_table
+from argot.corpus.readers.pipe_tables import render_pipe_table
 from argot.corpus.readers.table_grid import NUMBER_LIKE, YEAR, GridCell
 
 _MAX_HEADER_ROWS = 6
@@ -21,7 +21,7 @@ class TableRows:
 
     @property
     def markdown(self) -> str:
-        table = pipe_table([self.header, *self.body] if self.header else self.body)
+        table = render_pipe_table([self.header, *self.body] if self.header else self.body)
         return f"{self.title}\n\n{table}" if self.title else table
 
     def under(self, header: Sequence[str]) -> TableRows:

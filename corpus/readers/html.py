@@ -12,9 +12,9 @@ from argot.corpus.readers.file_fields import build_fields
 from argot.corpus.readers.html_lists import BULLET_ATTRIBUTE, write_item, write_list_numbers
 from argot.corpus.readers.nested_tables import flatten_nested_tables
 from argot.corpus.readers.omissions import Omissions
-from argot.corpus.readers.pipe_tables import pipe_table, with_one_header
-from argot.corpus.readers.plain_text import decode_text, file_stem, restore_windows_characters
-from argot.corpus.readers.titles import names_the_page, real_title
+from argot.corpus.readers.pipe_tables import join_headers, render_pipe_table
+from argot.corpus.readers.plain_text import decode_text, name_without_suffix, restore_windows_characters
+from argot.corpus.readers.titles import clean_title, is_distinctive_heading
 from argot.errors import UnreadableDocument
 from argot.types import ParsedDocument
 
@@ -73,15 +73,15 @@ def read_html(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     limits.check_elements(text.count("<") - text.count("</"), ELEMENTS_PER_SECOND, "HTML", name)
     soup = _parse_html(text)
     headings = (_read_line(heading) for heading in soup.find_all("h1", limit=10))
-    title = next((text for text in headings if text and names_the_page(text)), "")
-    title = title or real_title(_read_line(soup.find("title")))
+    title = next((text for text in headings if text and is_distinctive_heading(text)), "")
+    title = title or clean_title(_read_line(soup.find("title")))
     fields, dates, omissions = build_fields(_read_meta_fields(soup)), _list_dates(soup), Omissions()
     try:
         markdown = convert_tree(_find_main_part(soup), omissions)
     except RecursionError as error:
         raise UnreadableDocument(name, "nested too deeply", "Simplify the page, or save it as text.") from error
     return ParsedDocument(
-        title or file_stem(name),
+        title or name_without_suffix(name),
         markdown,
         "text/html",
         date=find_date(*dates),
@@ -219,7 +219,7 @@ def _make_converter() -> Any:
                 return "\n\n" + "\n\n".join(row[0] for row in rows if row) + "\n\n"
             caption = el.find("caption")
             above = f"**{_read_line(caption)}**\n\n" if _read_line(caption) else ""
-            return f"\n\n{above}{pipe_table(with_one_header(rows, headers))}\n\n"
+            return f"\n\n{above}{render_pipe_table(join_headers(rows, headers))}\n\n"
 
         def convert_tr(self, el: Any, text: str, parent_tags: Any) -> str:
             return text  # matters only around a table in a table: all others are made of their cells

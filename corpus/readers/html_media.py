@@ -6,7 +6,7 @@ from bs4 import BeautifulSoup, Tag
 from bs4.element import NavigableString
 
 from argot.corpus.readers.html_selection import select_elements
-from argot.corpus.readers.mathml import latex_of, tex_of_image
+from argot.corpus.readers.mathml import convert_mathml, parse_image_tex
 from argot.corpus.readers.omissions import Omissions
 
 _MAX_EMBEDDED_PAGES = 50
@@ -50,7 +50,7 @@ def _write_formulas(root: Tag) -> None:
                 copy.decompose()
         _write_formula(script, script.get_text().strip(), block="mode=display" in str(script["type"]))
     for picture in select_elements(root, "img[alt]"):
-        if tex := tex_of_image(str(picture["alt"])):
+        if tex := parse_image_tex(str(picture["alt"])):
             around = picture.find_parent(class_="mwe-math-element")
             if around is not None and around.find("math") is not None:
                 picture.decompose()
@@ -62,7 +62,7 @@ def _write_formulas(root: Tag) -> None:
         if not element.decomposed:
             container = element.find_parent(class_="katex-display") or element.find_parent("mjx-container")
             block = element.get("display") == "block" or (container is not None and container.name != "mjx-container")
-            _write_formula(element, latex_of(element), block=block)
+            _write_formula(element, convert_mathml(element), block=block)
 
 
 def _write_formula(element: Tag, latex: str, *, block: bool) -> None:

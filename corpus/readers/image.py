@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.ocr import DPI, OcrPage, recognised, require_ocr
-from argot.corpus.readers.page_layout import PageContents, document_of_pages
-from argot.corpus.readers.plain_text import file_stem
+from argot.corpus.readers.ocr import DPI, OcrPage, recognize_text, require_ocr
+from argot.corpus.readers.page_layout import PageContents, build_document
+from argot.corpus.readers.plain_text import name_without_suffix
 from argot.errors import NoText, UnreadableDocument
 from argot.types import ParsedDocument
 
@@ -44,7 +44,7 @@ def read_image(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     unsure = [str(number) for number, kind in kinds.items() if kind.startswith("hardly")]
     warnings = [*late, *([f"hardly legible: page {', '.join(unsure)}"] if unsure else [])]
     contents = PageContents([page.lines for page in pages], kinds=kinds)
-    found = document_of_pages(contents, "", file_stem(name), media_type, warnings)
+    found = build_document(contents, "", name_without_suffix(name), media_type, warnings)
     # Boxes are for marking places on a page that is drawn, which is done for PDF alone.
     return replace(found, boxes=())
 
@@ -84,4 +84,4 @@ def _read_page(picture: Image, name: str, limits: ReadLimits) -> OcrPage:
     upright = ImageOps.exif_transpose(picture.convert("RGB") if picture.mode == "P" else picture)
     if upright.width < _MIN_WIDTH_PIXELS:
         upright = ImageOps.scale(upright.convert("L"), 2)
-    return recognised(upright, limits.ocr_languages, name, points=72 / DPI)
+    return recognize_text(upright, limits.ocr_languages, name, points=72 / DPI)

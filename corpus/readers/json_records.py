@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.pipe_tables import pipe_table
-from argot.corpus.readers.plain_text import decode_text, file_stem
+from argot.corpus.readers.pipe_tables import render_pipe_table
+from argot.corpus.readers.plain_text import decode_text, name_without_suffix
 from argot.errors import UnreadableDocument
 from argot.types import ParsedDocument
 
@@ -72,7 +72,7 @@ def _make_document(
         markdown = "\n\n".join(part for part in _write_parts(value, 1) if part) + "\n"
     except RecursionError as error:
         raise _refuse_deep(name) from error
-    return ParsedDocument(title or file_stem(name), markdown, media_type, warnings=warnings)
+    return ParsedDocument(title or name_without_suffix(name), markdown, media_type, warnings=warnings)
 
 
 def _refuse_deep(name: str) -> UnreadableDocument:
@@ -112,7 +112,7 @@ def _write_list(values: Sequence[Any], level: int) -> Iterator[str]:
         return
     if columns := _list_columns(values):
         rows = [[_write_text(value.get(column)) for column in columns] for value in values]
-        yield pipe_table([columns, *rows])
+        yield render_pipe_table([columns, *rows])
         return
     for number, value in enumerate(values, start=1):
         yield _write_heading((_name_of(value) if isinstance(value, dict) else "") or f"Entry {number}", level)

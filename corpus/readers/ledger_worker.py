@@ -17,7 +17,7 @@ _MEGABYTE_BYTES = 1 << 20
 def main() -> None:
     parent = Parent(_NICE)
     for message, data in parent.messages():
-        name, limits, _ = reader_protocol.decoded_job(message)
+        name, limits, _ = reader_protocol.decode_job(message)
         parent.send(_answer(data, name, limits), b"")
 
 

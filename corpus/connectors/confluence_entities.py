@@ -69,7 +69,7 @@ class _Rows:
 
 
 class Entities:
-    """What `entities.xml` holds. Bodies are written into a folder: together they may be larger than the memory."""
+    """The rows of `entities.xml`. Bodies are written into a folder: together they may be larger than the memory."""
 
     def __init__(self, stream: IO[bytes], spool: Path) -> None:
         """
@@ -102,7 +102,7 @@ class Entities:
                 yield ExportedPage(number, row.get("version", ""), metadata, self._found.bodies[number])
 
     def iter_attachments(self) -> Iterator[ExportedAttachment]:
-        pages = {one.number for one in self.pages()}
+        pages = {one.number for one in self.iter_pages()}
         for number, row in self._found.rows["Attachment"].items():
             page = row.get("containerContent") or row.get("content", "")
             name = row.get("title") or row.get("fileName", "")
@@ -161,7 +161,7 @@ def _iter_objects(events: Iterator[tuple[str, Any]]) -> Iterator[Any]:
 
 
 def _read_value(element: Any) -> str:
-    """Its text, or the number or key of what it points to."""
+    """Return the text of an element, or the number or key of the row that it points to."""
     pointed = element.findtext("id")
     return unescape(pointed).strip() if pointed else (element.text or "").strip()
 

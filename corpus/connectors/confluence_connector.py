@@ -107,7 +107,7 @@ class ConfluenceConnector:
     def _list_missing_pages(
         self, export: ExportFiles, pages: Mapping[str, ExportedFile], uris: _Uris
     ) -> Iterator[ListedDocument]:
-        """Pages that the index names and that are not there: an export that was cut off, or unpacked in part."""
+        """Yield the pages that the index names and the export lacks: it was cut off, or unpacked in part."""
         for index in (path for path in export.files if PurePosixPath(path).name == "index.html"):
             for name in list_linked_pages(export.files[index].load()):
                 if posixpath.join(posixpath.dirname(index), name) not in pages:
@@ -145,7 +145,7 @@ class ConfluenceConnector:
 
 
 class _Uris:
-    """As Confluence addresses its pages, if it is known where it stands; else below the export, by their numbers."""
+    """The URIs of pages: Confluence's own where its address is known, else below the export, by page numbers."""
 
     def __init__(self, base: str, at_wiki: bool, known: Mapping[str, str]) -> None:
         self._base = base
@@ -159,7 +159,7 @@ class _Uris:
                 self._pages[number] = uri
 
     def build_page_uri(self, number: str, name: str) -> str:
-        """A page keeps the URI that it had under its former title."""
+        """Return the URI of a page, which keeps the one that it had under its former title."""
         shown = PurePosixPath(name).stem if self._at_wiki else PurePosixPath(name).name
         return self._pages.get(number) or f"{self._base}{self._before}{number}{self._between}{quote(shown, safe='')}"
 

@@ -32,7 +32,7 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class PageFrame:
-    """What stands around the text of a page."""
+    """The metadata and attachments around the text of a page."""
 
     metadata: SourceMetadata
     attachments: tuple[Attachment, ...]
@@ -44,7 +44,7 @@ def parse_page_number(path: str) -> str:
 
 
 def parse_page_frame(data: bytes) -> PageFrame:
-    """Of a page as it was exported."""
+    """Return the frame of an exported page."""
     parts = _Parts()
     whole = data if len(data) <= 2 * _FRAME_BYTES else data[:_FRAME_BYTES] + data[-_FRAME_BYTES:]
     parts.feed(whole.decode("utf-8", "replace"))
@@ -66,7 +66,7 @@ def parse_page_frame(data: bytes) -> PageFrame:
 
 
 def list_linked_pages(index: bytes) -> Iterator[str]:
-    """The files that the index of a space leads to."""
+    """Yield the files that the index of a space leads to."""
     links = _Links()
     links.feed(index.decode("utf-8", "replace"))
     for link in dict.fromkeys(links.found):

@@ -19,7 +19,7 @@ SOURCE_OPTIONS: Mapping[SourceKind, frozenset[str]] = {
     "sharepoint": frozenset({"base_uri"}),
     "imap": frozenset({"user", "password", "private", "encrypted"}),
 }
-"""What each kind takes beside `include` and `exclude`. A loader takes whatever it is made with, and no patterns."""
+"""Options of each kind beside `include` and `exclude`. A loader takes any option, and no patterns."""
 
 
 def make_connector(record: SourceRecord) -> Connector:

@@ -14,7 +14,7 @@ _SLASH_DATE = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
 
 
 def parse_date(text: str, day_first: bool | None = None) -> str:
-    """As ISO 8601; empty where it says none, or may mean two days: 3/4/2026, unless it is told which comes first."""
+    """Return a date as ISO 8601; empty for no date, and for an ambiguous one (3/4/2026) without `day_first`."""
     if found := _ISO_DATE.search(text):
         return _validate_date(found[0])
     plain = " ".join(text.split())
@@ -30,7 +30,7 @@ def parse_date(text: str, day_first: bool | None = None) -> str:
 
 
 def is_day_first(texts: Iterable[str]) -> bool | None:
-    """In dates of one table, such as 3/4/2026; None: none of them tells."""
+    """Return True where the day comes first in the dates of a table, such as 3/4/2026; None if no date tells."""
     for text in texts:
         found = _SLASH_DATE.search(text)
         told = _infer_day_first(int(found[1]), int(found[2])) if found else None

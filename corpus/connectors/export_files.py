@@ -60,7 +60,7 @@ class ExportFiles:
 
     @contextmanager
     def open_file(self, path: str) -> Iterator[IO[bytes]]:
-        """A long file, to be read piece by piece.
+        """Open a long file, to be read piece by piece.
 
         Raises:
             SourceDown: it is damaged.
@@ -106,7 +106,7 @@ class ExportFiles:
 
 
 def read_place_mark(place: Path) -> str:
-    """Stands for a ZIP archive as it is on the disk; empty for a folder, which only a look into it tells.
+    """Return a mark of a ZIP archive's state on the disk; empty for a folder, whose files must be listed.
 
     Raises:
         SourceDown: it is not there.

@@ -84,7 +84,7 @@ def _list_path(
 def _list_members(
     archive: Source, stamp: str, known: Mapping[str, str], members: list[str]
 ) -> Iterator[ListedDocument]:
-    """The files in an archive, which is opened only if its own stamp is not that of all its files."""
+    """Yield the files in an archive, which is opened only if one of its files has another stamp."""
     if stamp and members and all(known[uri] == stamp for uri in members):
         for uri in members:
             # The name as the archive has it: a reader goes by its suffix.
@@ -112,7 +112,7 @@ def _describe_problem(archive: Source) -> str:
 
 
 def _group_members(known: Mapping[str, str]) -> dict[str, list[str]]:
-    """Of each archive the URIs that are known in it."""
+    """Return the known URIs within each archive."""
     found: dict[str, list[str]] = {}
     for uri in known:
         archive, inside, _ = uri.partition("!/")
@@ -122,7 +122,7 @@ def _group_members(known: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 def _make_stamp(found: os.stat_result) -> str:
-    """Empty: it may change again unnoticed, so it is read the next time as well."""
+    """Return the stamp of a file; empty where it may change again unnoticed: it is read the next time as well."""
     changed = max(found.st_mtime_ns, found.st_ctime_ns)
     # A time in the future says nothing of when it was set.
     if 0 <= time.time_ns() - changed < UNSETTLED_NANOSECONDS:
@@ -131,7 +131,7 @@ def _make_stamp(found: os.stat_result) -> str:
 
 
 def _load_steadily(path: Path, load: Callable[[], bytes]) -> Callable[[], bytes]:
-    """The bytes of a file that stayed the same while it was read.
+    """Return a function that loads the bytes of a file that stayed the same while it was read.
 
     Raises:
         NotAFile: it never does.

@@ -38,14 +38,14 @@ _FILE_MODES = ("100644", "100755")
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """Where it is: a URL (http, https) or a path of this machine. `branch`: empty is the one it names itself."""
+    """A repository at a URL (http, https) or a path of this machine. An empty `branch` is its default branch."""
 
     address: str
     branch: str = ""
     user: str = ""
     password: str = ""
     private: bool = False
-    """Whether it may lie at an address of a private network."""
+    """True where it may lie at an address of a private network."""
 
     @property
     def is_local(self) -> bool:
@@ -113,7 +113,7 @@ class GitConnector:
         )
 
     def _run_git(self, arguments: Sequence[str], seconds: int) -> bytes:
-        """What it says.
+        """Return the output of git.
 
         Raises:
             SourceDown: git is not installed, says no, or takes longer than that.
@@ -129,7 +129,7 @@ class GitConnector:
         return said
 
     def _run_git_stoppable(self, arguments: Sequence[str], seconds: int) -> Iterator[None]:
-        """The same for what takes long: whoever stops asking for the next moment ends it."""
+        """Run git for a longer time: it ends when the caller stops iterating."""
         process = self._start_git(arguments)
         end = time.monotonic() + seconds
         try:
@@ -229,7 +229,7 @@ def _pin_address(repository: Repository) -> str:
 
 
 def _build_uri(repository: Repository) -> str:
-    """What the URIs of its files begin with, if nothing else is said."""
+    """Return the default beginning of the URIs of its files."""
     address = repository.address.removesuffix("/").removesuffix(".git")
     return Path(address).as_uri() if repository.is_local else address
 

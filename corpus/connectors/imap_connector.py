@@ -105,7 +105,7 @@ class ImapConnector:
             yield _Message(uid[1].decode(), int(size[1]) if size else -1, labels)
 
     def _fetch_heads(self, session: ImapSession, uids: Sequence[str]) -> dict[str, tuple[str, str]]:
-        """Subject and sender of messages that are new or have other labels."""
+        """Return subject and sender of messages that are new or have other labels."""
         if not uids:
             return {}
         heads: dict[str, tuple[str, str]] = {}
@@ -167,5 +167,5 @@ def _read_header(message: EmailMessage, field: str) -> str:
 
 
 def _clean_name(subject: str) -> str:
-    """As the name of a file: without what means something in paths."""
+    """Return the subject as a file name, without characters that have a meaning in paths."""
     return re.sub(r'[\x00-\x20\x7f/\\:*?"<>|]+', " ", subject).strip(" .")[:_MAX_NAME_CHARS].strip()

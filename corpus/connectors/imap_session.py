@@ -1,4 +1,4 @@
-"""Speaking IMAP with somebody else's server: bounded in bytes and time, encrypted, and never in a private network."""
+"""IMAP sessions with untrusted servers: bounded in bytes and time, encrypted, and never in a private network."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from argot.corpus.connectors.public_network import normalize_host, resolve_publi
 CONNECT_SECONDS = 10.0
 READ_SECONDS = 30.0
 COMMAND_SECONDS = 120.0
-"""Of one command, from the question to the end of the answer."""
+"""The limit of one command, from the question to the end of the answer."""
 MAX_ANSWER_BYTES = 120_000_000
-"""Of the answer to one command."""
+"""The limit of the answer to one command."""
 _MAX_LINE_BYTES = 1_000_000
 _RECEIVE_BYTES = 1 << 16
 _MESSAGE_START = re.compile(rb"\d+ \(")
@@ -39,12 +39,12 @@ class Mailbox:
     tls_first: bool = True
     encrypted: bool = True
     private: bool = False
-    """Whether it may lie at an address of a private network."""
+    """True where it may lie at an address of a private network."""
 
 
 @dataclass(frozen=True, slots=True)
 class FolderState:
-    """What the server says of a folder when it is opened. `changes`: its counter of changes, empty if it has none."""
+    """The state of a folder when it is opened. `changes`: its counter of changes, empty if it has none."""
 
     validity: str
     messages: int
@@ -83,7 +83,7 @@ class ImapSession:
         return "X-GM-EXT-1" in self._client.capabilities
 
     def list_uids(self) -> list[int]:
-        """The numbers of the messages, in order.
+        """Return the numbers of the messages, in order.
 
         Raises:
             SourceDown: also when it names fewer messages than it said there are.
@@ -97,7 +97,7 @@ class ImapSession:
         return found
 
     def fetch(self, uids: str, parts: str) -> Iterator[tuple[bytes, bytes]]:
-        """Of each message what was asked for: what stands in lines, and what came whole.
+        """Yield the requested parts of each message: its lines, and the literal bytes.
 
         Raises:
             SourceDown
@@ -193,7 +193,7 @@ class _Client(imaplib.IMAP4):
             self.login(user, password)
 
     def count_expunged(self) -> int:
-        """How many messages were taken out since they were counted."""
+        """Return the number of messages that were removed since they were counted."""
         _, data = self.response("EXPUNGE")
         return sum(one is not None for one in data or ())
 
@@ -236,7 +236,7 @@ class _Client(imaplib.IMAP4):
 
 
 def _split_records(data: Sequence[Any]) -> Iterator[tuple[bytes, bytes]]:
-    """Of each message its lines, and the bytes that came whole; imaplib gives those of all messages in one list."""
+    """Yield the lines and the literal bytes of each message; imaplib gives those of all messages in one list."""
     lines, whole = b"", b""
     for one in data:
         line, came = one if isinstance(one, tuple) else (one, b"")
@@ -257,7 +257,7 @@ def _quote(name: str) -> str:
 
 
 def _encode_folder_name(name: str) -> str:
-    """The name of a folder as IMAP writes it (RFC 3501, 5.1.3)."""
+    """Return the name of a folder as IMAP writes it (RFC 3501, 5.1.3)."""
 
     def encoded(found: re.Match[str]) -> str:
         if found[0] == "&":
@@ -269,7 +269,7 @@ def _encode_folder_name(name: str) -> str:
 
 
 def decode_folder_name(raw: bytes) -> str:
-    """As people write it, from how IMAP does; what is no such name is left as it is."""
+    """Return a folder's name as people write it; a name that is not encoded as IMAP does stays as it is."""
 
     def decoded(found: re.Match[str]) -> str:
         if not found[1]:

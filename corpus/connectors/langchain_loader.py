@@ -92,7 +92,7 @@ def _parse_option(text: str) -> Any:
 
 
 def load_sources(loader: BaseLoader, name: str = "loader") -> Iterator[Source]:
-    """Each loaded document as a source of Markdown.
+    """Yield each loaded document as a source of Markdown.
 
     The URI is the document's `source` (and `page`, where a loader gives one document a page), so that loading again
     updates. A document without a source gets its place in the loader's order, as the parts of one source do.
@@ -120,7 +120,7 @@ def _build_uri(document: Document, place: str) -> str:
 
 
 def _read_metadata(said: Mapping[str, Any]) -> SourceMetadata:
-    """Under the names that loaders use; the title is in the Markdown."""
+    """Return the metadata under the names that loaders use; the title is in the Markdown."""
     date = next((parse_date(str(said[name])) for name in _DATE_FIELDS if said.get(name)), "")
     author = said.get("author") or said.get("authors") or ""
     labels = next((said[name] for name in _LABEL_FIELDS if said.get(name)), ())
@@ -130,7 +130,7 @@ def _read_metadata(said: Mapping[str, Any]) -> SourceMetadata:
 
 
 def _split_texts(value: Any, between: str) -> list[str]:
-    """Of a list, or of one text that holds several."""
+    """Return the texts of a list, or the parts of one text that holds several."""
     several = value if isinstance(value, (list, tuple, set)) else re.split(between, str(value))
     return list(dict.fromkeys(text for one in several if (text := str(one).strip())))
 

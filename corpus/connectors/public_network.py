@@ -1,6 +1,6 @@
 """Addresses of the network that a source may be fetched from: none of this machine, and none of its own network.
 
-Who names a source must not be able to make the service ask what only the service can reach.
+A person who adds a source must not make the service fetch what only the service can reach.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def is_address(host: str) -> bool:
 
 
 def resolve_public_addresses(host: str, port: int) -> list[str]:
-    """The IP addresses that a name stands for now, all of them public.
+    """Return the IP addresses that a name stands for now, all of them public.
 
     Raises:
         SourceDown: it stands for none. PrivateHost: or for a private one.
@@ -85,5 +85,5 @@ def _is_public(address: str) -> bool:
 
 _HOST_NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*|[0-9a-f:.]*:[0-9a-f:.]*")
 _UNICAST_NETWORK = ipaddress.IPv6Network("2000::/3")
-"""What is given out to networks of the internet (RFC 4291, 2.4)."""
+"""The addresses that are assigned to networks of the internet (RFC 4291, 2.4)."""
 _NAT64_NETWORK = ipaddress.IPv6Network("64:ff9b::/96")

@@ -1,4 +1,4 @@
-"""A document whose file has another name now stays what it is: id, revisions, audience, tags and derived texts."""
+"""Renames of files: the document keeps its id, revisions, audience, tags and derived texts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from argot.databases import Connection
 
 
 def rename_rows(connection: Connection, old_uri: str, new_uri: str, old_name: str, new_name: str) -> bool:
-    """Within the caller's transaction. False: there is no such document, or one of the new URI.
+    """Rename within the caller's transaction; False if there is no such document, or one of the new URI.
 
     A title that was made of the old name is emptied, by which `ingest_job` knows that the file is to be read again.
     """

@@ -1,4 +1,4 @@
-"""What an export of a SharePoint library says of its files: `Manifest.xml` of an export package, or a CSV of the list.
+"""Lists of the files of a SharePoint library: `Manifest.xml` of an export package, or a CSV of the list.
 
 A package keeps the bytes of `Shared Documents/limits.docx` in a file like `00000012.dat` and names people by numbers,
 which `UserGroup.xml` explains. A CSV is what "Export to CSV" makes of a view, whose columns it has.
@@ -24,7 +24,7 @@ _PATH_COLUMNS = ("path", "item path", "encoded absolute url", "url path", "serve
 _TERM_ID = re.compile(r"\|[0-9a-fA-F-]{36}$")
 _NUMBERED_USER = re.compile(r"^(\d+);#(.*)$")
 _SCHEMA_PREFIX = "ListSchema="
-"""What the first line begins with where the list was exported with its schema."""
+"""The beginning of the first line where the list was exported with its schema."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def read_package_files(manifest: IO[bytes], users: Mapping[str, str]) -> list[Li
 
 
 def read_users(stream: IO[bytes]) -> dict[str, str]:
-    """Names of people by their numbers, of a `UserGroup.xml`.
+    """Return the names of people by their numbers, from a `UserGroup.xml`.
 
     Raises:
         SourceDown
@@ -68,7 +68,7 @@ def read_users(stream: IO[bytes]) -> dict[str, str]:
 
 
 def read_listed_files(data: bytes, paths: Sequence[str]) -> list[LibraryFile] | None:
-    """What a CSV says of files of an export; None: it is a table of something else.
+    """Return the files that a CSV of an export lists; None if it is a table of something else.
 
     Args:
         paths: of the files of the export, by which the rows are known: by their path, or their name if only one has it.
@@ -129,7 +129,7 @@ def _read_item(element: Any, users: Mapping[str, str]) -> SourceMetadata:
 
 
 def _merge_metadata(file: LibraryFile, item: SourceMetadata | None) -> LibraryFile:
-    """What the list says goes before what stands in the file's own properties."""
+    """Return the file with the list's metadata, which takes precedence over the file's own properties."""
     if item is None:
         return file
     own = file.metadata

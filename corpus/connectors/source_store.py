@@ -65,7 +65,7 @@ class SourceRecord:
 
 @dataclass(frozen=True, slots=True)
 class StoredItem:
-    """What is known of one document of a source. `document`: the stored one; of a duplicate, its twin.
+    """A document of a source as it was last synced. `document`: the stored one; of a duplicate, its twin.
 
     `failures` in a row, the last of them at `tried_at` with the stamp `tried_stamp`.
     """
@@ -82,7 +82,7 @@ class StoredItem:
 
     @property
     def has_document(self) -> bool:
-        """Whether it has brought a document of its own."""
+        """True where the item has brought a document of its own."""
         return self.document is not None and self.outcome != "duplicate"
 
 
@@ -99,7 +99,7 @@ _ITEM_COLUMNS = "uri, stamp, outcome, document, content_hash, detail, failures, 
 
 
 def compute_retry_seconds(failures: int, longest: int = DAY_SECONDS) -> int:
-    """How long something that failed so often in a row waits: two minutes, then four, and so on, up to the longest."""
+    """Return the pause after so many failures in a row: two minutes, then four, and so on, up to the longest."""
     return min(FIRST_RETRY_SECONDS << min(failures, 20), longest)
 
 
@@ -147,12 +147,12 @@ class SourceStore:
         return _record(row)
 
     def remove(self, name: str) -> None:
-        """Its documents stay."""
+        """Remove a source; its documents stay."""
         with self._database.writing() as connection:
             connection.execute("DELETE FROM sources WHERE name = ?", (name,))  # its items follow
 
     def begin(self, name: str) -> None:
-        """A sync begins. It counts as a failure until it ends: one that ends the process is not repeated at once."""
+        """Begin a sync. It counts as a failure until it ends: one that ends the process is not repeated at once."""
         with self._database.writing() as connection:
             connection.execute(
                 "UPDATE sources SET state = 'syncing', tried_at = ?, failures = failures + 1 WHERE name = ?",
@@ -195,7 +195,7 @@ class SourceStore:
         return {row[0]: StoredItem(*row) for row in rows}
 
     def reserve_items(self, name: str, uris: Iterable[str]) -> None:
-        """Note what will be read, so that after a kill it is known whose it is."""
+        """Save the documents that will be read, so that after a kill it is known which source they belong to."""
         with self._database.writing() as connection:
             connection.executemany(
                 "INSERT INTO source_items (source, uri) VALUES (?, ?) ON CONFLICT DO NOTHING",
@@ -214,12 +214,12 @@ class SourceStore:
             connection.execute("DELETE FROM source_items WHERE source = ? AND uri = ?", (name, uri))
 
     def is_held_elsewhere(self, name: str, uri: str) -> bool:
-        """Whether another source holds this document as well."""
+        """Return True where another source holds this document as well."""
         sql = "SELECT 1 FROM source_items WHERE uri = ? AND source != ? AND document IS NOT NULL LIMIT 1"
         return self._connection.execute(sql, (uri, name)).fetchone() is not None
 
     def rename(self, connection: Connection, name: str, old: str, new: str) -> None:
-        """Within the caller's transaction. The item is due: the file of the new name has been looked at, not noted."""
+        """Rename an item within the caller's transaction. The item is due: the new file was read, but not saved."""
         connection.execute("DELETE FROM source_items WHERE source = ? AND uri = ?", (name, new))
         connection.execute("UPDATE source_items SET uri = ?, stamp = '' WHERE source = ? AND uri = ?", (new, name, old))
 

@@ -1,4 +1,4 @@
-"""Bringing the documents in step with a source: what is new or changed is read, what is gone is taken out.
+"""Syncs of documents with a source: new and changed ones are read, those that are gone are removed.
 
 A listing of stamps is compared with the one noted last; only what differs is read. Whatever is noted is noted after it
 was done, so that a sync that was killed is simply repeated: it finds the rest to do, and gives the same in the end.
@@ -54,7 +54,7 @@ OUTCOME_BY_EVENT: Mapping[str, Outcome] = {
 
 @dataclass(frozen=True, slots=True)
 class SyncEvent:
-    """What became of one document: also `renamed` and `removed`. `progress` says only that work goes on."""
+    """The outcome of one document, `renamed` and `removed` among them. `progress` says only that work goes on."""
 
     kind: str
     name: str
@@ -112,7 +112,7 @@ class Synchronisation:
         self._total = 0
 
     def run(self) -> Iterator[SyncEvent]:
-        """What happens, as it happens. Closing it stops the work; the next run goes on there."""
+        """Run the sync and yield its events. Closing the iterator stops the work; the next run continues there."""
         name = self._record.name
         before = self._store.mark(name)
         self._store.begin(name)
@@ -139,7 +139,7 @@ class Synchronisation:
 
     @property
     def first_problems(self) -> list[SyncProblem]:
-        """The first of the problems, as they are stored and told."""
+        """The first of the problems, as they are stored and shown."""
         return _select_problems(self.problems)
 
     @property
@@ -177,7 +177,7 @@ class Synchronisation:
     def _find_differences(
         self, connector: Connector
     ) -> Generator[SyncEvent, None, tuple[dict[str, ListedDocument], list[StoredItem]]]:
-        """What is to be read, by URI in the order of the listing, and what is gone."""
+        """Return the documents to read, by URI in the order of the listing, and the items that are gone."""
         due: dict[str, ListedDocument] = {}
         out_of_sight: list[str] = []
         told = time.monotonic()
@@ -214,7 +214,7 @@ class Synchronisation:
         return due, gone
 
     def _add_copies(self, due: dict[str, ListedDocument], gone: Sequence[StoredItem]) -> None:
-        """What was left out as a copy is read if what it is a copy of is gone, or about to change."""
+        """Add the documents left out as copies whose original is gone, or about to change."""
         doubtful = {item.document for item in gone}
         doubtful |= {item.document for uri in due if (item := self._known.get(uri)) and item.has_document}
         for uri, item in self._known.items():
@@ -231,12 +231,12 @@ class Synchronisation:
         return connection.execute(sql, (copy.document, copy.content_hash)).fetchone() is not None
 
     def _has_pending_work(self) -> bool:
-        """Whether something is to be done though the source is as it was."""
+        """Return True where something is to be done though the source is unchanged."""
         copies = (item for item in self._known.values() if item.outcome == "duplicate")
         return any(not item.stamp for item in self._known.values()) or not all(map(self._is_live, copies))
 
     def _find_content_hash(self, gone: StoredItem) -> str | None:
-        """The hash of the document that it brought."""
+        """Return the hash of the document that the item brought."""
         if gone.outcome != "due":
             return gone.content_hash if gone.has_document else None
         # A sync that was killed stored it, perhaps, and did not come to note it.
@@ -276,7 +276,7 @@ class Synchronisation:
         return replace(one.source, load=partial(self._load_new, one.source))
 
     def _load_new(self, source: Source) -> bytes:
-        """The bytes of what has no document yet. If they are those of one that is gone, that one gets the new name."""
+        """Load a new file. If its bytes are those of a document that is gone, that one gets the new name."""
         data = source.load()
         if self._movable and (uris := self._movable.get(content_hash(data))):
             self._rename(uris.pop(0), source)
@@ -292,7 +292,7 @@ class Synchronisation:
                 self._renamed[old] = source.uri
 
     def _record_outcome(self, event: IngestEvent) -> SyncEvent:
-        """Note what became of a document."""
+        """Record the outcome of a document."""
         known, document = self._known.get(event.uri), event.document
         outcome = OUTCOME_BY_EVENT[event.kind]
         stamp = "" if outcome == "failed" else self._listed[event.uri].stamp
@@ -353,7 +353,7 @@ class Synchronisation:
 
 
 def compute_retry_time(item: StoredItem, stamp: str) -> datetime | None:
-    """When something that failed is due again; None: now, as what failed in another state of it is.
+    """Return the time when a failed document is due again; None: now, since it has changed.
 
     After two minutes, then four, and so on, up to a day.
     """
@@ -366,7 +366,7 @@ def compute_retry_time(item: StoredItem, stamp: str) -> datetime | None:
 def remove_documents(
     corpus: Corpus, name: str, turn: Callable[[], AbstractContextManager[None]], by: Principal | None = None
 ) -> Iterator[str]:
-    """Take out all documents that a source has brought and no other has; their URIs, each once it is gone.
+    """Remove the documents that only this source has brought; yield the URI of each once it is gone.
 
     Those that `by` (None: everybody) may not read stay.
     """
@@ -384,7 +384,7 @@ def _remove_document(  # noqa: PLR0917
     turn: Callable[[], AbstractContextManager[None]],
     by: Principal | None = None,
 ) -> bool:
-    """Whether a document went; what another source holds as well stays, and what `by` (None: all) may not read."""
+    """Remove a document; return False where another source holds it too, or `by` (None: everybody) may not read it."""
     with turn(), corpus.changing() as parts:
         document = None if store.is_held_elsewhere(name, uri) else _find_stored_document(corpus, uri)
         if document is not None and by is not None and not by.may_read(document.audience):

@@ -45,7 +45,7 @@ _GONE_STATUSES = (404, 410)
 
 @dataclass(frozen=True, slots=True)
 class WebSite:
-    """Where to begin, and how far to go. `private`: whether it may lie in a private network."""
+    """The first address of a crawl, and its bounds. `private`: True where it may lie in a private network."""
 
     address: str
     pages: int = DEFAULT_MAX_PAGES
@@ -103,7 +103,7 @@ class WebConnector:
     # -- the site as a whole ----------------------------------------------------------------------------------------
 
     def _find_start(self) -> None:
-        """Where the address leads: from `http://example.org` often to another origin, which is the site's then."""
+        """Follow the redirects of the address: `http://example.org` often leads to another origin, now the site's."""
         try:
             found = self._fetcher.get(self._start, allowed=lambda _: True)
         except FetchFailed as error:
@@ -155,7 +155,7 @@ class WebConnector:
     def _visit_page(
         self, url: str, known: Mapping[str, str]
     ) -> Iterator[tuple[ListedDocument | None, tuple[str, ...]]]:
-        """The page as it is listed, or None; and where its links lead."""
+        """Yield the page as it is listed, or None, and the addresses that its links lead to."""
         before = _parse_stamp(known.get(url, ""))
         lastmod = self._lastmod.get(url, "")
         # Only with a time of day: a page may change twice on one day.

@@ -1,4 +1,4 @@
-"""Fetching what somebody else's web server gives: bounded in size and time, and never from a private network."""
+"""Pages of untrusted web servers, fetched with bounds on size and time and never from a private network."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class FetchFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FetchedPage:
-    """What came from an address; `url` is where redirects ended. `status` 304: as it was."""
+    """The response of an address; `url` is where redirects ended. `status` 304: unchanged."""
 
     url: str
     status: int
@@ -69,8 +69,9 @@ class WebFetcher:
     def get(
         self, url: str, *, allowed: Callable[[str], bool], etag: str = "", modified: str = ""
     ) -> FetchedPage | None:
-        """What is at an address now; None: it leads to where it is not `allowed` to. With what is known of it, 304 if
-        it is still that.
+        """Return the page at an address; None where a redirect leads to an address that is not `allowed`.
+
+        With the `etag` or the time of a known version, the status is 304 while the page is unchanged.
 
         Raises:
             FetchFailed: it does not answer, or with too much.
@@ -88,7 +89,7 @@ class WebFetcher:
         raise FetchFailed(f"more than {MAX_REDIRECTS} redirects")
 
     def _fetch_once(self, url: str, headers: dict[str, str], end: float) -> FetchedPage | str:
-        """The page, or where a redirect leads."""
+        """Return the page, or the address that a redirect leads to."""
         auth = self._auth if self._auth and parse_origin(url) == self._origin else None
         try:
             with self._client.stream("GET", url, headers=headers, auth=auth, follow_redirects=False) as response:
@@ -142,7 +143,7 @@ def parse_origin(url: str) -> str:
 
 
 def normalize_url(url: str) -> str:
-    """One spelling for each address: without fragment, name, password and the port that goes without saying.
+    """Return the one spelling of an address: without fragment, name, password and default port.
 
     Raises:
         FetchFailed: it is none of the web.

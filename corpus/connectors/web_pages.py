@@ -1,4 +1,4 @@
-"""What a web page, a sitemap and a robots.txt say of other pages."""
+"""Links to other pages in web pages and sitemaps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from argot.corpus.readers import SUFFIXES
 MAX_PAGE_LINKS = 2000
 """Of one page."""
 MAX_SEARCHED_BYTES = 5_000_000
-"""Of a page that are searched for links, and of a sitemap."""
+"""The bytes of a page that are searched for links, and of a sitemap."""
 _TAG = re.compile(rb"<(a|base|meta)\s([^<>]{1,4000})>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(rb"""([A-Za-z-]{1,40})\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
 _SUFFIX_OF = {
@@ -32,14 +32,14 @@ _SKIPPED_MEDIA_TYPES = ("image/", "video/", "audio/", "font/", "text/css", "text
 
 @dataclass(frozen=True, slots=True)
 class PageLinks:
-    """Where the links of a page lead, each once, and whether the page itself wants to be listed."""
+    """The addresses that a page links to, each once; `listed` is False where the page asks not to be listed."""
 
     urls: tuple[str, ...]
     listed: bool = True
 
 
 def find_links(html: bytes, url: str) -> PageLinks:
-    """By patterns, not by a parser: this is read in our own process, and whoever made the page may mean it harm."""
+    """Find links by patterns, not by a parser: an untrusted page is read in our own process here."""
     tags = [_parse_tag(found) for found in _TAG.finditer(_remove_unseen(html[:MAX_SEARCHED_BYTES]))]
     wishes = " ".join(
         tag.get("content", "").casefold()
@@ -65,7 +65,7 @@ def _parse_tag(tag: re.Match[bytes]) -> tuple[str, dict[str, str]]:
 
 
 def _remove_unseen(html: bytes) -> bytes:
-    """Without comments, scripts and styles. One pass for each kind, however many of them do not end."""
+    """Return the page without comments, scripts and styles, in one pass each, even if many do not end."""
     for begin, end in ((b"<!--", b"-->"), (b"<script", b"</script"), (b"<style", b"</style")):
         lower, parts, place = html.lower(), [], 0
         while (at := lower.find(begin, place)) >= 0 and (stop := lower.find(end, at)) >= 0:
@@ -83,7 +83,7 @@ def _normalize_link(start: str, href: str) -> Iterator[str]:
 
 
 def parse_sitemap(xml: bytes) -> tuple[dict[str, str], list[str]]:
-    """Of a sitemap the pages, each with the time of its last change (or empty); of an index the sitemaps.
+    """Return the pages of a sitemap, each with the time of its last change (or empty), and the sitemaps of an index.
 
     Raises:
         ValueError: it is none.
@@ -112,13 +112,13 @@ def parse_sitemap(xml: bytes) -> tuple[dict[str, str], list[str]]:
 
 
 def may_be_document(url: str) -> bool:
-    """Whether it is worth fetching, by its name alone."""
+    """Return True where the name of a URL may be that of a document worth fetching."""
     guessed = mimetypes.guess_type(urlsplit(url).path)[0] or ""
     return not guessed.startswith(_SKIPPED_MEDIA_TYPES)
 
 
 def guess_file_name(url: str, media_type: str) -> str:
-    """What a file with this content would be called: readers go by the suffix. Empty: of no kind that is read."""
+    """Return a file name with the suffix by which a reader is chosen; empty for a kind that is not read."""
     last = PurePosixPath(unquote(urlsplit(url).path)).name or "index"
     suffix = _SUFFIX_OF.get(media_type)
     own = PurePosixPath(last).suffix.casefold()

@@ -1,6 +1,6 @@
 """One reader a file format; all give Markdown that keeps headings, lists and tables.
 
-`read_document` reads in this process. Files of strangers are read, and cut, in a child with bounds on memory and time:
+`read_document` reads in this process. Untrusted files are read, and cut, in a child with bounds on memory and time:
 `argot.corpus.readers.reader_process`. Readers import what they need when they are called: reading one costs no other.
 """
 
@@ -118,7 +118,7 @@ _MAX_COUNTING_SHARE = 0.5
 
 
 def read_document(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """The file as Markdown, with a warning where words of it were not read.
+    """Return the file as Markdown, with a warning where words of it were not read.
 
     Raises:
         UnreadableDocument: empty, too large, encrypted, damaged, binary, of an unknown format, or without text.
@@ -208,7 +208,7 @@ def _replace_unstorable(text: str) -> str:
 
 
 def media_type_of(data: bytes, name: str) -> str:
-    """By suffix; without a known one by the first bytes, as for a text file that begins as a page of HTML does.
+    """Return the media type by the suffix, else by the first bytes, which also tell HTML in a file named `.txt`.
 
     A file without any suffix is text, unless its first bytes say otherwise.
 
@@ -231,7 +231,7 @@ def media_type_of(data: bytes, name: str) -> str:
 
 
 def is_readable(head: bytes) -> bool:
-    """Whether a file without a suffix that begins so can be read: a format known by its first bytes, or text."""
+    """Return True where a file without a suffix can be read: its first bytes show a known format, or text."""
     # Of an archive only the whole tells.
     if head.startswith(_ZIP_MAGIC) or _detect_media_type(head) is not None:
         return True

@@ -193,7 +193,7 @@ def _refuse_large(name: str, limits: ReadLimits) -> UnreadableDocument:
 
 @dataclass(frozen=True, slots=True)
 class CoreProperties:
-    """What an Office file's properties say. `title`: empty where nobody gave one."""
+    """The properties of an Office file. `title` is empty where nobody gave one."""
 
     title: str = ""
     date: str | None = None

@@ -16,7 +16,7 @@ _MAX_LINES_BETWEEN = 3
 def repeat_headers_overleaf(
     pages: Sequence[Sequence[PageTable]], lines: Sequence[Sequence[Line]]
 ) -> Iterator[list[tuple[PageTable, str]]]:
-    """The tables of each page with their Markdown."""
+    """Yield the tables of each page with their Markdown, under the header of the page before where they continue."""
     last: tuple[PageTable, TableRows] | None = None
     for tables, of_page in zip(pages, lines, strict=True):
         read = [(table, build_rows(table.cells)) for table in tables]
@@ -33,7 +33,7 @@ def repeat_headers_overleaf(
 
 
 def _is_continuation(last: tuple[PageTable, TableRows], table: PageTable, rows: TableRows) -> bool:
-    """Whether a table is of the same make as the last one, and has no header of its own."""
+    """Return True where a table has the columns of the last one and no header of its own."""
     before, header = last[0], last[1].header
     same = (
         abs(before.area.x0 - table.area.x0) < _EDGE_TOLERANCE_POINTS

@@ -20,9 +20,9 @@ DATE_NAMES = (
     "date",
     "created",
 )
-"""Names under which a file says how new it is; what tells of its last change comes first."""
+"""Field names of a file's date; those of the last change come first."""
 _PROGRAM_DATES = {"1970-01-01", "1980-01-01", "2000-01-01", "2013-01-27", "2013-12-23"}
-"""Written where no clock is read, so that a file is made the same each time; and the days of templates' making."""
+"""Dates that programs write for reproducible files, and the dates of their templates."""
 _ISO_DATE = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?![\d/])")
 _YEAR_FIRST_DATE = re.compile(r"(\d{4})[/.](\d{1,2})[/.](\d{1,2})(?!\d)")
 _COMPACT_DATE = re.compile(r"(\d{4})(\d{2})(\d{2})(?!\d)")
@@ -37,12 +37,12 @@ _MONTH_NAMES = (
 
 
 def find_date(*said: str | None) -> str | None:
-    """The first of these texts that begins with a date, as an ISO date; one of a month or a year alone counts."""
+    """Return the first date that one of these texts begins with, in ISO form; a month or a year alone counts."""
     return next((found for text in said if text and (found := _read_document_date(text))), None)
 
 
 def warn_of_date(*said: str | None) -> tuple[str, ...]:
-    """What is to be said of the first of these texts, where there are some and none begins with a date."""
+    """Return a warning that names the first of these texts, if none of them begins with a date."""
     texts = [text.strip() for text in said if text and text.strip()]
     if not texts or any(_parse_date(text) for text in texts):
         return ()
@@ -66,7 +66,7 @@ def _parse_date(text: str) -> str | None:
 
 
 def _parse_candidates(text: str) -> Iterator[tuple[int, int, int]]:
-    """Year, month and day as the text may be read, what is not said as 0."""
+    """Yield year, month and day as the text may be read; 0 stands for what it leaves out."""
     for form in (_ISO_DATE, _YEAR_FIRST_DATE, _COMPACT_DATE):
         if found := form.match(text):
             year, month, day = (int(part or 0) for part in found.groups())
@@ -85,5 +85,5 @@ def _parse_candidates(text: str) -> Iterator[tuple[int, int, int]]:
 
 
 def _number_month(name: str) -> int:
-    """From 1; 0 if it is none."""
+    """Return the number of a month from 1; 0 where the name is no month's."""
     return next((number for number, month in enumerate(_MONTH_NAMES, start=1) if month.startswith(name.lower())), 0)

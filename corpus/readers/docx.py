@@ -110,7 +110,7 @@ def _convert(package: WordPackage) -> str:
 
 
 def _join_notes(tree: BeautifulSoup) -> None:
-    """Puts each footnote and endnote behind the paragraph, list or table with its mark: one is not read without it."""
+    """Put each footnote and endnote behind the paragraph, list or table with its mark: one is not read without it."""
     last: dict[int, Tag] = {}
     for number, mark in enumerate(tree.find_all("a", id=re.compile(_ID_PREFIX + _NOTE_REFERENCE.pattern)), start=1):
         note = tree.find("li", id=str(mark["id"]).replace("-ref-", "-", 1))

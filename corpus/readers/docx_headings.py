@@ -13,7 +13,7 @@ _MAX_LEVELS = 6
 
 
 def mark_headings(document: Any) -> Any:
-    """A document of mammoth's; as it is where it has a heading by style, or nothing that looks like one."""
+    """Return mammoth's document with headings; unchanged if styles mark some already, or if nothing looks like one."""
     paragraphs = [one for one in document.children if hasattr(one, "style_name")]
     if any((one.style_name or "").lower().startswith(("heading", "title")) for one in paragraphs):
         return document
@@ -32,7 +32,7 @@ def mark_headings(document: Any) -> Any:
 
 
 def _measure_heading(one: Any, after: Any) -> float | None:
-    """The size of a paragraph that looks like a heading, in points, 0.1 where it is of the body's: bold throughout."""
+    """Return the size in points of a paragraph that looks like a heading; 0.1 for bold text of the body's size."""
     if getattr(one, "numbering", None) is not None or not hasattr(one, "style_name") or not hasattr(after, "children"):
         return None
     runs = [run for run in _iter_runs(one) if "".join(_iter_texts(run)).strip()]

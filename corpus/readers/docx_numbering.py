@@ -130,7 +130,7 @@ def _write_roman(number: int) -> str:
 
 
 class _ParagraphStyles:
-    """What the styles say of lists: a paragraph of a style stands in the list of that style."""
+    """The lists that paragraph styles name: a paragraph stands in the list of its style."""
 
     def __init__(self, root: Any | None) -> None:
         styles = list(root.iter(f"{W}style")) if root is not None else []

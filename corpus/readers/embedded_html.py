@@ -1,4 +1,4 @@
-"""Takes HTML out of Markdown: what its tags say becomes Markdown, and what shows or leads elsewhere goes.
+"""HTML within Markdown: tags with a meaning become Markdown, pictures and links that lead elsewhere are removed.
 
 READMEs hold raw HTML, badges and rows of links into the page itself. None of that is text, and quoted it is noise. Only
 tags of HTML count: "<name>" and "x < 5" stay. Code stays as it is. The work grows no faster than the text.
@@ -50,12 +50,12 @@ _MAX_ROW_CHARS = 5_000  # characters
 
 
 def convert_embedded_html(markdown: str) -> str:
-    """The Markdown with Markdown or nothing in place of HTML, badges, and links that only lead about the page."""
+    """Return the Markdown without HTML, badges and links within the page; HTML with a meaning becomes Markdown."""
     return _HtmlCleaner(markdown).clean() if "<" in markdown or "](" in markdown else markdown
 
 
 def estimate_elements(markdown: str) -> int:
-    """What reading the HTML in it costs, in elements of a page of HTML; each table is read as a page of its own."""
+    """Return the cost of reading its HTML, in elements of a page; each table is read as a page of its own."""
     tags = Counter(tag.lower() for tag in re.findall(r"<(table|pre|t[rdh])\b", markdown, re.IGNORECASE))
     return tags.total() + _PAGE_COST_ELEMENTS * (tags["table"] + tags["pre"])
 
@@ -109,14 +109,14 @@ class _HtmlCleaner:
         return line.endswith(":") and not line.startswith("#")
 
     def _keep_fenced_code(self, mark: re.Match[str]) -> None:
-        """Keeps code as it stands, to the end of the text where its fence is never closed."""
+        """Keep fenced code unchanged, up to the end of the text if the fence is never closed."""
         closing = re.compile(rf"^ {{0,3}}{re.escape(mark['ticks'])}[`~]*[ \t]*$", re.MULTILINE)
         found = closing.search(self._text, self._at)
         self._at = found.end() if found else len(self._text)
         self._parts.append(self._text[mark.start() : self._at])
 
     def _keep_inline_code(self, mark: re.Match[str]) -> None:
-        """Keeps code within a paragraph, if its ticks are closed there."""
+        """Keep inline code unchanged, if its backticks are closed within the paragraph."""
         if self._at >= self._paragraph_end:
             end = self._text.find("\n\n", self._at)
             self._paragraph_end = end if end >= 0 else len(self._text)
@@ -130,7 +130,7 @@ class _HtmlCleaner:
         self._parts.append(self._text[mark.start() : self._at])
 
     def _end(self, closing: str) -> str | None:
-        """What stands before the next such end, which is passed; None if there is none."""
+        """Return the text before the next closing mark and move behind it; None if there is no such mark."""
         if closing in self._never:
             return None
         found = re.compile(re.escape(closing), re.IGNORECASE).search(self._text, self._at)
@@ -165,7 +165,7 @@ class _HtmlCleaner:
                 self._parts.append("- ")
 
     def _add_block(self, text: str) -> None:
-        """The text, if any, as a block of its own."""
+        """Add the text, if any, as a block of its own."""
         while self._parts and not self._parts[-1].strip():
             self._parts.pop()
         if self._parts:
@@ -175,7 +175,7 @@ class _HtmlCleaner:
             self._at += 1
 
     def _is_in_row(self) -> bool:
-        """Whether the line is a row of a pipe table, which has no second line."""
+        """Return True where the line is a row of a pipe table, which has no second line."""
         start = self._text.rfind("\n", max(0, self._at - _MAX_ROW_CHARS), self._at) + 1
         return self._text[start : start + 4].lstrip().startswith("|")
 

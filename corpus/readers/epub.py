@@ -105,7 +105,7 @@ def _find_package_path(archive: zipfile.ZipFile, members: set[str], name: str) -
 
 
 def _list_chapters(package: Any, path: str) -> Iterator[str]:
-    """The members of the spine, without the table of contents, which only repeats headings."""
+    """Yield the members of the spine, without the table of contents, which only repeats headings."""
     items = {item.get("id"): item for item in _find_elements(package, "item")}
     for reference in _find_elements(package, "itemref"):
         item = items.get(reference.get("idref"))
@@ -139,5 +139,5 @@ def _read_field(package: Any, field: str) -> str:
 
 
 def _find_elements(root: Any, tag: str) -> Iterator[Any]:
-    """The elements of that name in any namespace: versions of the format differ in it."""
+    """Find the elements of that name in any namespace: versions of the format differ in it."""
     return root.iterfind(f".//{{*}}{tag}")  # type: ignore[no-any-return]

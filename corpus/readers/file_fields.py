@@ -1,4 +1,4 @@
-"""What files say of themselves (properties, front matter, headers), under the same names whatever the format."""
+"""Metadata of files (properties, front matter, headers), under the same names whatever the format."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ _PROGRAM_AUTHORS = {
 
 
 def build_fields(pairs: Iterable[tuple[str, str]]) -> tuple[DocumentField, ...]:
-    """The fields that these names and values make."""
+    """Return the fields that these names and values make."""
     return tuple(dict.fromkeys(_iter_fields(pairs)))
 
 
 def list_mail_authors(sender: str) -> list[str]:
-    """Of "Ann Lee <ann@example.org>" the name and the address: people ask by either."""
+    """Return the name and the address of "Ann Lee <ann@example.org>": people ask by either."""
     # Where it is no address, nothing is read: then it stands as it is.
     found = [one for pair in getaddresses([sender]) for one in pair if one]
     return list(dict.fromkeys(found)) if any("@" in one for one in found) else [sender.strip('"')]

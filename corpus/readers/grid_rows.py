@@ -25,12 +25,12 @@ class TableRows:
         return f"{self.title}\n\n{table}" if self.title else table
 
     def under(self, header: Sequence[str]) -> TableRows:
-        """With a header of another table; the first row, if it was taken for one, is a row like the others."""
+        """Return the rows under another table's header; a first row taken for a header becomes an ordinary row."""
         return replace(self, header=tuple(header), body=(self.header, *self.body) if self.header else self.body)
 
 
 def build_rows(cells: Sequence[GridCell]) -> TableRows:
-    """The cells row by row.
+    """Return the cells row by row.
 
     A cell over several rows is repeated in each, so that a row can be read alone. One over several columns is repeated
     in the header and stands once in the body, where it would be taken for several figures.
@@ -64,7 +64,7 @@ def build_rows(cells: Sequence[GridCell]) -> TableRows:
 
 
 def _count_header_rows(rows: Sequence[Sequence[GridCell | None]]) -> int:
-    """How many rows stand above the first row of figures: units, years, names over several lines."""
+    """Return the number of rows above the first row of figures: units, years, names over several lines."""
     count = 0
     for label, *cells in rows[: min(_MAX_HEADER_ROWS, len(rows) - 1)]:
         filled = [cell.text for cell in cells if cell]

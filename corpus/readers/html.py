@@ -97,12 +97,12 @@ def decode_html(data: bytes, name: str, declared: str | None = None) -> str:
 
 
 def convert_html(html: str) -> str:
-    """For readers whose library gives HTML."""
+    """Convert HTML to Markdown, for readers whose library gives HTML."""
     return convert_tree(parse_body(html))
 
 
 def parse_body(html: str) -> BeautifulSoup:
-    """What stands in the body; a page's title is no part of its text."""
+    """Parse the body of a page; the page's title is no part of its text."""
     soup = _parse_html(html)
     if soup.head is not None:
         soup.head.decompose()
@@ -142,7 +142,7 @@ def _restore_reference(reference: re.Match[str]) -> str:
 
 
 def _find_main_part(soup: BeautifulSoup) -> Tag:
-    """The part marked as the content. Without such a mark everything, less the page's own header and footer."""
+    """Return the part marked as the content; without such a mark the page less its header and footer."""
     # As Confluence exports a page.
     if (page := soup.select_one("#main-content.wiki-content")) is not None:
         return page
@@ -162,7 +162,7 @@ def _read_line(element: Any) -> str:
 
 
 def _list_dates(soup: BeautifulSoup) -> list[str]:
-    """When the page was last changed, then when it was made, as far as it says so."""
+    """Return the dates that the page gives: of its last change first, then of its making."""
     named = dict(reversed(list(_read_named_meta(soup))))
     return [
         *(_read_content(soup, selector) for selector in _DATE_SELECTORS),
@@ -171,7 +171,7 @@ def _list_dates(soup: BeautifulSoup) -> list[str]:
 
 
 def _read_meta_fields(soup: BeautifulSoup) -> Iterator[tuple[str, str]]:
-    """What the page says of itself under names of people's own."""
+    """Yield the page's metadata under names that its authors chose."""
     for name, text in _read_named_meta(soup):
         if name in _VOCABULARY_FIELDS or not (name in _IGNORED_FIELDS or _TECHNICAL_NAME.fullmatch(name)):
             yield name, text
@@ -339,7 +339,7 @@ def _find_language(el: Any) -> str:
 
 
 def _build_grid(converter: Any, table: Any) -> tuple[list[list[str]], int]:
-    """The cells of a table, spans filled with the cell they come from, and the number of header rows."""
+    """Return the cells of a table, spans filled with the cell they come from, and the number of header rows."""
     rows: list[list[str]] = []
     headers, held, made = 0, {}, 0  # type: int, dict[int, tuple[int, str]], int
     elements = _sort_rows(table)

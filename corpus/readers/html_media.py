@@ -1,4 +1,4 @@
-"""What a page embeds, as text: formulas, drawings, pages within the page. Sound and films are counted as not read."""
+"""Embedded parts of a page as text: formulas, drawings, inner pages. Sound and films are counted as not read."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def _find_top(root: Tag) -> Tag:
 
 
 def _find_openers(page: Tag) -> Iterator[tuple[str, Tag]]:
-    """The ids of what elements of the page open, each with the element that does."""
+    """Yield the ids of the panels that can be opened, each with the element that opens it."""
     for opener in select_elements(page, _OPENER_SELECTOR, limit=_MAX_OPENERS):
         named = " ".join(_read_attribute(opener, name) for name in _TARGET_ATTRIBUTES).replace("#", " ").split()
         named += _QUOTED_NAME.findall(_read_attribute(opener, "onclick"))
@@ -127,7 +127,7 @@ def _add_panel_titles(root: Tag, openers: dict[str, Tag]) -> None:
 
 
 def _has_mostly_links(part: Tag) -> bool:
-    """Whether it leads elsewhere, as "Related" does; others are notes on what stands beside them."""
+    """Return True where a part is mostly links, as "Related" is; other asides comment on the text beside them."""
     links, headings = (
         sum(len(one.get_text(strip=True)) for one in select_elements(part, selector))
         for selector in ("a", "h1, h2, h3, h4, h5, h6")
@@ -136,7 +136,7 @@ def _has_mostly_links(part: Tag) -> bool:
 
 
 def _is_announced(part: Tag) -> bool:
-    """Whether the text in front of it ends in a colon: "You can use:"."""
+    """Return True where the text in front of the part ends in a colon: "You can use:"."""
     before: PageElement | None = part.previous_sibling
     while before is not None and not before.get_text(strip=True):
         before = before.previous_sibling

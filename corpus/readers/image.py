@@ -50,7 +50,7 @@ def read_image(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
 
 
 def read_picture_text(data: bytes, name: str, limits: ReadLimits) -> str:
-    """What can be read in a picture of a document, line by line; empty if nothing can, or it is of an unknown kind."""
+    """Return the text in a picture, line by line; empty if there is none, or if the kind of picture is unknown."""
     from PIL import Image, UnidentifiedImageError
 
     try:

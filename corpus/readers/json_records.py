@@ -85,7 +85,7 @@ def _count(value: Any) -> int:
 
 
 def _write_parts(value: Any, level: int) -> Iterator[str]:
-    """The Markdown of a value, block by block; what is inside it gets headings from `level` on."""
+    """Yield the Markdown of a value, block by block; inner values get headings from `level` on."""
     if isinstance(value, dict):
         yield from _write_object(value, level)
     elif isinstance(value, list):
@@ -95,7 +95,7 @@ def _write_parts(value: Any, level: int) -> Iterator[str]:
 
 
 def _write_object(value: Mapping[str, Any], level: int) -> Iterator[str]:
-    """Short fields as a list, then each longer one under a heading."""
+    """Yield short fields as a list, then each longer one under a heading."""
     short = {key: held for key, held in value.items() if _is_short(held)}
     yield "\n".join(
         f"- {_join_lines(key)}: {_join_lines(_write_text(held))}" for key, held in short.items() if _write_text(held)
@@ -120,7 +120,7 @@ def _write_list(values: Sequence[Any], level: int) -> Iterator[str]:
 
 
 def _list_columns(values: Sequence[Any]) -> list[str]:
-    """The fields of alike flat objects, in the order in which they come; none if they make no table."""
+    """Return the fields of alike flat objects in their order; none if the objects make no table."""
     if len(values) < 2 or not all(isinstance(value, dict) and value for value in values):
         return []
     if not all(_is_short(held) for value in values for held in value.values()):

@@ -1,4 +1,4 @@
-"""Strikes the ledgers of files of unknown origin in a child process, bounded as reading is."""
+"""Ledgers of untrusted files, built in a child process with the bounds of reading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The child process of `ledger_process`: reads one file after the other and sends the ledger of its words."""
+"""The child process of `ledger_process`: it reads one file after the other and sends the ledger of its words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is attached to a mail: files of the kinds that Argot reads become sections of it, the others are named."""
+"""Attachments of a mail: files of the kinds that Argot reads become sections of it, the others are named."""
 
 from __future__ import annotations
 

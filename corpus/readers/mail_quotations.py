@@ -1,4 +1,4 @@
-"""What a reply quotes at its end of the message that it answers: read there, and out of date here."""
+"""Quotations at the end of a reply: left out, since the earlier message is read by itself."""
 
 from __future__ import annotations
 
@@ -31,15 +31,18 @@ _MAX_SIGNATURE_LINES = 12  # lines
 
 
 def is_reply(subject: str, *, answers: bool) -> bool:
-    """By its subject or, as `answers` says, by a header that names the message it answers; never what is passed on."""
+    """Return True for a reply, by its subject or by a header that names the answered message (`answers`).
+
+    A forwarded message is none.
+    """
     return not _FORWARD_PREFIX.match(subject) and (answers or _REPLY_PREFIX.match(subject) is not None)
 
 
 def remove_quotation(text: str, *, reply: bool) -> str:
-    """The text less the earlier message quoted at its end; all of it where nothing else would be left.
+    """Return the text without the earlier message quoted at its end; all of it where nothing else would be left.
 
-    What is quoted between the lines of an answer stays. Without `reply` only what is said to be written by somebody
-    is taken for an earlier message.
+    Quotations between the lines of an answer stay. Without `reply`, only text below an attribution ("Ann wrote:")
+    counts as an earlier message.
     """
     lines = text.split("\n")
     end = len(lines)
@@ -52,7 +55,7 @@ def remove_quotation(text: str, *, reply: bool) -> str:
 
 
 def _split_signature(lines: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The lines, and the signature that stands below a quotation."""
+    """Return the lines, and the signature that stands below a quotation."""
     last = next((n for n in range(len(lines) - 1, -1, -1) if lines[n].rstrip("\r") in ("-- ", "--")), None)
     if last is None or len(lines) - last > _MAX_SIGNATURE_LINES or any(map(_QUOTED_LINE.match, lines[last:])):
         return list(lines), []
@@ -60,7 +63,7 @@ def _split_signature(lines: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _find_quoted_end(lines: Sequence[str], *, reply: bool) -> int | None:
-    """Where the quotation begins that the lines end with, and the line that says whose it is."""
+    """Return the line where the final quotation begins, its attribution included; None if the lines end otherwise."""
     start = _skip_blank_lines(lines, len(lines))
     quoted = start
     while quoted and (_QUOTED_LINE.match(lines[quoted - 1]) or not lines[quoted - 1].strip()):
@@ -78,7 +81,7 @@ def _find_quoted_end(lines: Sequence[str], *, reply: bool) -> int | None:
 
 
 def _find_unquoted_end(lines: Sequence[str]) -> int:
-    """Where somebody's earlier message begins that bears no marks of a quotation."""
+    """Return the line where an earlier message without quotation marks begins; the end if there is none."""
     for number, line in enumerate(lines):
         if line.lstrip().startswith("On ") and number:
             end = next(
@@ -100,7 +103,7 @@ def _is_attribution(lines: Sequence[str], first: int, last: int) -> bool:
 
 
 def _find_attribution(lines: Sequence[str], end: int) -> int | None:
-    """Where the line, or the few lines, begin that end at `end` and say who wrote what follows."""
+    """Return the first of the lines before `end` that say who wrote the text below; None without such lines."""
     if not end or not _strip_break(lines[end - 1]).endswith(":"):
         return None
     for start in range(end - 1, max(-1, end - 1 - _MAX_ATTRIBUTION_LINES), -1):
@@ -114,7 +117,7 @@ def _find_attribution(lines: Sequence[str], end: int) -> int | None:
 
 
 def _find_copied_message(lines: Sequence[str]) -> int:
-    """Where an earlier message begins that is copied whole, with its headers; the end if there is none."""
+    """Return the line where an earlier message is copied whole, with its headers; the end if there is none."""
     for number, line in enumerate(lines):
         near = lines[number + 1 : number + _MAX_HEADER_LINES]
         if _SENDER.match(line) and any(map(_SENT.match, near)) and any(map(_SUBJECT.match, near)):
@@ -125,12 +128,12 @@ def _find_copied_message(lines: Sequence[str]) -> int:
 
 
 def _strip_break(line: str) -> str:
-    """Less the backslash that breaks a line of Markdown."""
+    """Return the line without the backslash that breaks a line of Markdown."""
     return line.strip().removesuffix("\\").rstrip()
 
 
 def _skip_blank_lines(lines: Sequence[str], end: int) -> int:
-    """`end`, less the blank lines before it."""
+    """Return `end` less the blank lines before it."""
     while end and not lines[end - 1].strip():
         end -= 1
     return end

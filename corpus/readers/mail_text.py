@@ -113,7 +113,7 @@ def _join_flowed_lines(text: str, *, delete_space: bool) -> str:
 
 
 def _read_calendars(parts: Sequence[MIMEPart], omissions: Omissions) -> Iterator[str]:
-    """Each calendar once: most invitations hold theirs as a part and as an attached file."""
+    """Yield each calendar once: most invitations hold theirs as a part and as an attached file."""
     seen: set[str] = set()
     for part in parts:
         try:

@@ -41,7 +41,7 @@ def read_markdown(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
 
 
 def _split_front_matter(markdown: str) -> tuple[list[tuple[str, str]], str]:
-    """The plain `name: value` pairs of a YAML front matter, and the text after it; nothing is run or resolved.
+    """Return the plain `name: value` pairs of a YAML front matter and the text after it; nothing is run or resolved.
 
     Lists give a pair for each item.
 
@@ -68,6 +68,6 @@ def _split_front_matter(markdown: str) -> tuple[list[tuple[str, str]], str]:
 
 
 def _parse_scalar(value: str) -> str:
-    """A value of YAML without its comment and quotation marks."""
+    """Return a value of YAML without its comment and quotation marks."""
     bare = value.strip()
     return bare.strip("'\"") if bare[:1] in ("'", '"') else bare.partition(" #")[0].rstrip()

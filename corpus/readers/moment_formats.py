@@ -1,4 +1,4 @@
-"""How a spreadsheet shows dates, times of day and durations."""
+"""Dates, times of day and durations as a spreadsheet shows them."""
 
 from __future__ import annotations
 

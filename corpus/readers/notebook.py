@@ -88,7 +88,7 @@ def _convert_output(output: Mapping[str, Any], omissions: Omissions) -> str:
 
 
 def _join_text(held: Mapping[str, Any], key: str) -> str:
-    """Text that stands there as one, or line by line."""
+    """Return a text that is stored as one string or line by line."""
     value = held.get(key, "")
     return "".join(map(str, value)) if isinstance(value, list) else str(value or "")
 

@@ -1,4 +1,4 @@
-"""How a program shows a number: as a percentage, with the unit or currency that stands in its format, or with zeros.
+"""Numbers as a spreadsheet shows them: percentages, the unit or currency of the format, and padding zeros.
 
 All digits of the number stay, even those that the format would round away.
 """

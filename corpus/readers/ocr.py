@@ -77,7 +77,7 @@ def is_installed() -> bool:
 
 
 def describe_ocr(languages: str) -> str:
-    """What reads scans here, in a line for the doctor.
+    """Return a line for the doctor on how scans are read here.
 
     Raises:
         NotFound: a language that is set is not installed.
@@ -112,7 +112,7 @@ def require_ocr(languages: str, name: str, reason: str) -> None:
 
 
 def recognize_text(picture: Image, languages: str, name: str, points: float) -> OcrPage:
-    """The text of a picture.
+    """Return the text of a picture.
 
     Args:
         languages: as tesseract names them, e.g. "eng+deu".
@@ -142,13 +142,13 @@ def _read_words(picture: Image, languages: str, name: str, points: float) -> lis
 
 
 def _is_on_its_side(words: Sequence[_Word]) -> bool:
-    """Whether most words are higher than wide, as those are whose lines run up or down the page."""
+    """Return True where most words are higher than wide: their lines run up or down the page."""
     long = [word for word in words if len(word.text) >= _MIN_FORM_LETTERS]
     return sum(word.y1 - word.y0 > word.x1 - word.x0 for word in long) > len(long) / 2
 
 
 def _average_confidence(words: Sequence[_Word]) -> float:
-    """From 0 to 100, on average of the characters."""
+    """Return the average confidence of the characters, from 0 to 100."""
     return _sum_confidence(words) / max(1, sum(len(word.text) for word in words))
 
 
@@ -209,7 +209,7 @@ def _parse_words(table: str, points: float, first_column: int, first_row: int) -
 
 
 def _make_spans(words: list[_Word]) -> Iterator[LineSpan]:
-    """The words of a line as one span, or as cells where wide gaps part them."""
+    """Yield the words of a line as one span, or as cells where wide gaps part them."""
     height = max(word.y1 - word.y0 for word in words)
     cell: list[_Word] = []
     for word in words:
@@ -237,7 +237,7 @@ def _make_span(words: list[_Word], height: float) -> LineSpan:
 
 
 def _iter_word_starts(words: list[_Word]) -> Iterator[int]:
-    """Where in the text of all the second word begins, the third, and so on."""
+    """Yield the offset of each word but the first in the joined text."""
     place = 0
     for word in words[:-1]:
         place += len(word.text) + 1
@@ -245,7 +245,7 @@ def _iter_word_starts(words: list[_Word]) -> Iterator[int]:
 
 
 def _set_sizes(lines: list[Line]) -> list[Line]:
-    """The lines with font sizes of whole points: the body's for all that is not clearly set larger."""
+    """Return the lines with sizes in whole points; lines that are not clearly larger get the body's size."""
     if not lines:
         return []
     body = median(line.size for line in lines)

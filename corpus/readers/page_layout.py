@@ -22,9 +22,9 @@ from argot.types import Box, BoxMark, PageKind, PageMark, ParsedDocument
 
 @dataclass(frozen=True, slots=True)
 class PageContents:
-    """What stands on the pages of a document. `rules` and `kinds` by page number, from 1; a page of no kind is one.
+    """The contents of a document's pages. `rules` and `kinds` are by page number, from 1; ordinary pages have no kind.
 
-    `remarks`: what was put onto pages, by their number.
+    `remarks`: annotations on the pages, by page number.
     `turned`: pages whose lines were read from them set upright, so that their places are not those of the page.
     """
 
@@ -39,7 +39,7 @@ class PageContents:
 def build_document(
     pages: PageContents, title: str, name: str, media_type: str, warnings: Sequence[str]
 ) -> ParsedDocument:
-    """The pages as Markdown. Without a `title` the largest heading of the first page is it, else `name`."""
+    """Return the pages as Markdown. Without a `title`, the largest heading of the first page is it, else `name`."""
     fonts = _measure_fonts(pages.lines)
     words = Words(chain.from_iterable(pages.lines))
     lines = [mark_steps(page, fonts) for page in pages.lines]
@@ -61,7 +61,7 @@ def build_document(
 
 
 def find_tables(pages: PageContents) -> list[list[PageTable]]:
-    """The tables of each page."""
+    """Return the tables of each page."""
     fonts = _measure_fonts(pages.lines)
     return _find_page_tables([mark_steps(page, fonts) for page in pages.lines], pages.rules)
 
@@ -111,7 +111,7 @@ def _find_title(pages: list[list[Piece]], fonts: Fonts) -> str:
 def _write_markdown(
     pieces: list[Piece], kinds: Mapping[int, PageKind]
 ) -> tuple[str, tuple[PageMark, ...], tuple[BoxMark, ...]]:
-    """The pieces as Markdown, and where in it the pages begin and the blocks stand."""
+    """Return the pieces as Markdown, and the places of the pages and blocks in it."""
     parts: list[str] = []
     pages: list[PageMark] = []
     boxes: list[BoxMark] = []
@@ -139,7 +139,7 @@ def _write_markdown(
 
 
 def _make_box_marks(piece: Piece, start: int, end: int) -> list[BoxMark]:
-    """One box a page, each for the share of the text that its area suggests."""
+    """Return one box per page, each for the share of the text that its area suggests."""
     areas = [max((x1 - x0) * (y1 - y0), 1.0) for _, x0, y0, x1, y1 in piece.boxes]
     marks: list[BoxMark] = []
     position, done = start, 0.0

@@ -67,7 +67,7 @@ def read_pdf(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
 
 
 def read_pdf_tables(data: bytes, name: str, limits: ReadLimits) -> list[list[PageTable]]:
-    """The tables of each page, as `read_pdf` sees them before they become Markdown.
+    """Return the tables of each page, as `read_pdf` sees them before they become Markdown.
 
     Raises:
         UnreadableDocument: as of `read_pdf`.
@@ -80,7 +80,7 @@ def read_pdf_tables(data: bytes, name: str, limits: ReadLimits) -> list[list[Pag
 
 
 def _read_contents(document: Any, name: str, limits: ReadLimits) -> tuple[PageContents, list[str], list[PageText]]:
-    """What stands on the pages, and what could not be read of it."""
+    """Return the contents of the pages, and warnings of what could not be read."""
     texts, warnings = _read_texts(document, name, limits)
     lines, heights = [text.lines for text in texts], [text.height for text in texts]
     has_more = has_extras(document) or any(text.annotations.has_content for text in texts)
@@ -151,7 +151,7 @@ def _open(data: bytes, name: str) -> Any:
 
 
 def _read_texts(document: Any, name: str, limits: ReadLimits) -> tuple[list[PageText], list[str]]:
-    """The text of every page, and what is to be said of those that cannot be opened."""
+    """Return the text of every page, and a warning of those that cannot be opened."""
     import pypdfium2
 
     texts: list[PageText] = []
@@ -178,9 +178,9 @@ def _read_texts(document: Any, name: str, limits: ReadLimits) -> tuple[list[Page
 def _add_scans(
     document: Any, lines: list[list[Line]], name: str, limits: ReadLimits, *, has_more: bool = False
 ) -> tuple[list[list[Line]], dict[int, OcrPage], list[str]]:
-    """The lines with those of scanned pages, these pages by number, and what could not be read of them.
+    """Return the lines including those of scanned pages, these pages by number, and warnings.
 
-    Only pages without text of their own are recognised: what a program wrote is surer than what is seen.
+    Only pages without text of their own are recognised: the file's own text is more reliable.
     `has_more`: the document says something beside its pages' text, so that none is no reason to refuse it.
     """
     scans = [number for number, page in enumerate(lines, start=1) if not page and _has_objects(document, number)]
@@ -204,7 +204,7 @@ def _add_scans(
 def _repair_broken_pages(
     document: Any, lines: list[list[Line]], scans: Mapping[int, OcrPage], name: str, limits: ReadLimits
 ) -> tuple[list[list[Line]], list[str]]:
-    """The lines with those of pages whose own text is broken mended by what is seen on them, and what is to be said."""
+    """Return the lines, pages with broken text repaired by what tesseract reads on them, and warnings."""
     broken = [number for number, page in enumerate(lines, start=1) if number not in scans and is_broken(page)]
     if not broken:
         return lines, []
@@ -249,7 +249,7 @@ def _list_pages(pages: Sequence[int]) -> str:
 
 
 def _remove_running_lines(lines: list[list[Line]], heights: list[float]) -> list[list[Line]]:
-    """Without headers and footers: what stands at the edge of many pages, but for its numbers the same."""
+    """Return the lines without headers and footers: the same text, numbers aside, at the edge of many pages."""
     edges = [_read_edge_texts(page, height) for page, height in zip(lines, heights, strict=True)]
     counts = Counter(text for page in edges for text in set(page.values()))
     # A fifth of the pages, because running headers change with the chapter.
@@ -273,7 +273,7 @@ def _remove_running_lines(lines: list[list[Line]], heights: list[float]) -> list
 
 
 def _find_running_on_two(lines: list[list[Line]], edges: list[dict[int, str]]) -> set[str]:
-    """What both pages of two bear at one edge: it counts them, or is set smaller than the text or apart from it."""
+    """Return the edge lines that both of two pages share: page numbers, or text set smaller or apart."""
     if len(lines) != 2:
         return set()
     body = measure_body_size([line for page in lines for line in page])
@@ -304,7 +304,7 @@ def _is_set_off(page: list[Line], number: int, body: float) -> bool:
 
 
 def _read_edge_texts(page: list[Line], height: float) -> dict[int, str]:
-    """The lines in the margins, and in any case the first and the last, by their place in `page`; numbers are `#`."""
+    """Return the lines in the margins, and always the first and last, by their index in `page`; numbers become `#`."""
     if not page:
         return {}
     top = min(range(len(page)), key=lambda number: page[number].y0)
@@ -328,6 +328,6 @@ def _choose_title(said: str) -> str:
 
 
 def _parse_date(said: str) -> str | None:
-    """As in "D:20250301094500+01'00'"."""
+    """Return the ISO date of a text such as "D:20250301094500+01'00'"."""
     found = _PDF_DATE.match(said)
     return find_date("-".join(found.groups())) if found else None

@@ -40,7 +40,7 @@ class FormField:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What somebody put onto a page, and where. `about`: the text of a note that was pinned to words of the page."""
+    """An annotation on a page, and its place. `about`: the words of the page that a note is pinned to."""
 
     text: str
     box: Corners

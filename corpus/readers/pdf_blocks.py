@@ -66,7 +66,7 @@ class Fonts:
     """Whether lines in a font of equally wide letters are code: not where most of the document is set so."""
 
     def is_heading(self, line: Line, left: float, right: float) -> bool:
-        """By size; or bold, short, and at the left edge or in the middle of the page, where no column is named."""
+        """Return True for a larger line, or a short bold one at the left edge or in the middle that names no column."""
         text = line.text
         if not 2 <= len(text) <= _MAX_HEADING_CHARS or not re.search(r"[^\W\d_]{2}", text) or _BULLET.match(text):
             return False
@@ -90,7 +90,7 @@ class Fonts:
 def build_blocks(
     lines: Sequence[Line], page: int, fonts: Fonts, tables: Sequence[tuple[PageTable, str]], words: Words
 ) -> list[Piece]:
-    """The blocks of one page in reading order. `tables`: those of the page, each with its Markdown."""
+    """Return the blocks of one page in reading order. `tables`: those of the page, each with its Markdown."""
     step = measure_line_step(lines)
     edges = measure_edges(lines)
     found: list[Piece] = []
@@ -123,7 +123,7 @@ def build_blocks(
 
 
 def _measure_column_end(lines: Sequence[Line], number: int) -> float:
-    """How far the lines near this one reach that begin where it does."""
+    """Return the right end of the nearby lines that begin at the same left edge."""
     near = lines[max(0, number - _NEAR_LINES) : number + _NEAR_LINES]
     return max(line.x1 for line in near if abs(line.x0 - lines[number].x0) < _EDGE_TOLERANCE_POINTS)
 
@@ -141,7 +141,7 @@ def _make_table_piece(table: PageTable, markdown: str, page: int) -> Piece:
 
 
 def mark_steps(lines: Sequence[Line], fonts: Fonts) -> list[Line]:
-    """The lines, where "1 Stop the engine", "2 Lock ...", "3 Drain ..." become "1. Stop the engine" and so on.
+    """Return the lines with "1 Stop the engine", "2 Lock ...", "3 Drain ..." as "1. Stop the engine" and so on.
 
     Some programs number steps without a mark behind the number. One or two such lines may be anything; three that
     count from 1, at one left edge and not set as headings, are steps.
@@ -160,7 +160,7 @@ def mark_steps(lines: Sequence[Line], fonts: Fonts) -> list[Line]:
 
 
 def _read_bare_number(line: Line) -> int | None:
-    """The number that a line of prose begins with, if nothing marks it as one of a list."""
+    """Return the number that a line of prose begins with, if no mark makes it a list item's."""
     first, *rest = line.spans
     # Further away is the next column of a table.
     apart = first.text.isdigit() and len(rest) == 1 and rest[0].x0 - first.x1 < _MAX_STEP_GAP_POINTS
@@ -175,7 +175,7 @@ def _mark_lines(lines: list[Line], steps: list[int]) -> list[Line]:
 
 
 def _mark_step(line: Line) -> Line:
-    """One span, although the number may stand apart: it is no cell of a table."""
+    """Return the step as one span, although its number may stand apart: it is no cell of a table."""
     text = _BARE_NUMBER.sub(r"\1. \2", line.text, count=1)
     return Line((replace(line.spans[-1], text=text, x0=line.x0, y0=line.y0, y1=line.y1),))
 
@@ -192,7 +192,7 @@ class Words:
             self._known.update(re.findall(r"[\w-]{3,}", line.text.lower()))
 
     def join(self, before: str, after: str) -> str:
-        """Two lines as one; a hyphen in between is mended."""
+        """Join two lines; a hyphen that parts a word between them is removed."""
         if not before.endswith((HYPHEN, "-")) or not after[:1].islower():
             return f"{before.replace(HYPHEN, '-')} {after}"
         stem = re.search(r"[\w-]*$", before[:-1])
@@ -236,7 +236,7 @@ def _add_line(
 def _is_continuation(
     last: Piece, previous: Line, line: Line, step: float, right: Callable[[], float], *, heading: bool
 ) -> bool:
-    """Whether the line goes on with the block the line before it belongs to."""
+    """Return True where the line continues the block of the line before it."""
     if last.kind in ("table", "code") or (last.kind == "heading") != heading or _BULLET.match(line.text):
         return False
     if abs(line.size - last.size) > 0.1 * last.size + 0.3:
@@ -257,7 +257,7 @@ def _is_continuation(
 
 
 def _is_paragraph_begin(last: Piece, previous: Line, line: Line, right: Callable[[], float], *, far: bool) -> bool:
-    """A numbered item, a label under another, or an indentation, a wider step or a short last line.
+    """Return True for a numbered item, a label under another, an indentation, a wider step or a short last line.
 
     The last three only after the end of a sentence, or of what stands behind a label.
     """
@@ -285,7 +285,7 @@ def _is_labelled(text: str) -> bool:
 
 
 def _add_code(found: list[Piece], line: Line, page: int, previous: Line | None) -> None:
-    """A line of code: of the block before it, or the first of one."""
+    """Add a line of code to the block before it, or begin a block."""
     last = found[-1] if found else None
     down = line.y0 - previous.y0 if previous else 0.0
     box = (page, line.x0, line.y0, line.x1, line.y1)
@@ -298,7 +298,7 @@ def _add_code(found: list[Piece], line: Line, page: int, previous: Line | None) 
 
 
 def join_pages(pages: Sequence[list[Piece]], words: Words) -> Iterator[Piece]:
-    """All pieces in order; a paragraph that goes on overleaf is one piece with a box on each page, before its notes."""
+    """Yield all pieces in order; a paragraph over two pages is one piece with a box on each, before its notes."""
     last: Piece | None = None
     notes: list[Piece] = []
     for page in pages:
@@ -343,7 +343,7 @@ def render_piece(piece: Piece) -> str:
 
 
 def _render_code(lines: Sequence[Line]) -> str:
-    """Code with the indentation and the blank lines that it has on the page."""
+    """Return code with the indentation and the blank lines that it has on the page."""
     width = max(sum(span.x1 - span.x0 for span in lines[0].spans) / max(len(lines[0].text), 1), 1.0)
     left = min(line.x0 for line in lines)
     shown: list[str] = []

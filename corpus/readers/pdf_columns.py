@@ -19,7 +19,7 @@ _MIN_CONTINUED_SHARE = 0.4
 
 
 def order_columns(lines: Sequence[Line]) -> list[Line]:
-    """The lines in reading order: as they come, but where two or three columns of prose stand side by side in them."""
+    """Return the lines in reading order; two or three columns of prose side by side are read one after the other."""
     found: list[Line] = []
     start = 0
     while start < len(lines):
@@ -30,7 +30,7 @@ def order_columns(lines: Sequence[Line]) -> list[Line]:
 
 
 def _count_column_lines(lines: Sequence[Line], start: int) -> int:
-    """How many lines from `start` on are columns of prose; 0: none."""
+    """Return the number of lines from `start` on that are columns of prose."""
     edges = [span.x0 for span in lines[start].spans]
     if not 2 <= len(edges) <= _MAX_COLUMNS:
         return 0

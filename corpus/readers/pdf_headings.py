@@ -1,4 +1,4 @@
-"""How deep headings of a PDF lie: by their size, their numbers, and the bookmarks of the file."""
+"""Levels of a PDF's headings, by their size, their numbers and the bookmarks of the file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Bookmark:
 
 
 def set_levels(headings: Sequence[Piece], fonts: Fonts, bookmarks: Sequence[Bookmark]) -> None:
-    """Gives every heading its level, from 1. Bookmarks that lie at several depths say more than fonts and numbers."""
+    """Give every heading its level, from 1. Bookmarks at several depths tell more than fonts and numbers."""
     for heading in headings:
         heading.level = fonts.level(heading.size)
     _set_levels_by_numbers(headings)
@@ -35,7 +35,7 @@ def set_levels(headings: Sequence[Piece], fonts: Fonts, bookmarks: Sequence[Book
 
 
 def _set_levels_by_numbers(headings: Sequence[Piece]) -> None:
-    """Parts headings that are set alike: `2.1` lies under `2`."""
+    """Set the levels of headings of one look by their numbers: `2.1` lies under `2`."""
     alike: dict[tuple[float, bool], list[tuple[Piece, int]]] = defaultdict(list)
     for heading in headings:
         if match := _NUMBER.match(heading.text):
@@ -58,7 +58,7 @@ def _set_levels_by_bookmarks(headings: Sequence[Piece], bookmarks: Sequence[Book
 
 
 def _set_marked(headings: Sequence[Piece], marked: Mapping[int, int], title: Piece | None) -> None:
-    """Those without a bookmark lie under the last one with one, unless they are set larger."""
+    """Set the levels by bookmarks; a heading without one lies under the last that has one, unless it is larger."""
     above, size = 0, 0.0
     for heading in headings:
         if heading is title:

@@ -18,7 +18,7 @@ Place = Callable[[float, float, float, float], tuple[float, float, float, float]
 
 
 def read_font_name(handle: Any, index: int) -> bytes:
-    """Of a character of PDFium's text page, in small letters."""
+    """Return the font name of a character of PDFium's text page, in lower case."""
     import pypdfium2.raw as pdfium
 
     buffer = ctypes.create_string_buffer(128)
@@ -27,14 +27,14 @@ def read_font_name(handle: Any, index: int) -> bytes:
 
 
 class Ligatures:
-    """Of one page: `handle` is PDFium's text page of `count` characters. `place`: from its coordinates to ours."""
+    """The ligatures of one page: `handle` is PDFium's text page, `place` maps its coordinates to ours."""
 
     def __init__(self, handle: Any, count: int, place: Place) -> None:
         self._handle, self._count, self._place = handle, count, place
         self._slimmest: dict[tuple[bytes, str], float] = {}
 
     def restored(self, index: int, char: str, width: float) -> str:
-        """What is drawn for a character that is `width` points wide; itself, unless its font has it far slimmer."""
+        """Return the letters drawn for a character `width` points wide; itself if its font draws it so wide."""
         import pypdfium2.raw as pdfium
 
         # What stands upright is measured across; and the letters of one ligature all have its place.
@@ -50,7 +50,7 @@ class Ligatures:
         return f"f{char}" if char == "f" or width < _THREE_LETTER_WIDTH * size else f"ff{char}"
 
     def _measure_narrowest(self, font: bytes, char: str) -> float:
-        """Of all places on the page, in font sizes."""
+        """Return the least width of a character on the page, in font sizes."""
         import pypdfium2.raw as pdfium
 
         same = (index for index in range(self._count) if pdfium.FPDFText_GetUnicode(self._handle, index) == ord(char))

@@ -77,7 +77,7 @@ class LineSpan:
         return text
 
     def cut_at(self, x: float) -> tuple[LineSpan, ...]:
-        """The parts left and right of `x`, if it lies between two words; else the span whole."""
+        """Return the parts left and right of `x`, if it lies between two words; else the whole span."""
         for number, (offset, end, begin) in enumerate(self.spaces):
             if end - 1 <= x <= begin + 1:
                 after = tuple((place - offset, left, right) for place, left, right in self.spaces[number + 1 :])
@@ -88,7 +88,7 @@ class LineSpan:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What stands side by side: one span of prose, or the cells of a table row."""
+    """Text that stands side by side: one span of prose, or the cells of a table row."""
 
     spans: tuple[LineSpan, ...]
 
@@ -102,7 +102,7 @@ class Line:
 
     @property
     def mono(self) -> bool:
-        """Whether all of it is set in a font whose letters are equally wide, as code is."""
+        """True where the whole line is set in a monospaced font, as code is."""
         return all(span.mono for span in self.spans)
 
     @property
@@ -214,7 +214,7 @@ def _finish_run(run: _Run, handle: Any, place: Place) -> Iterator[LineSpan]:
 def _read_font(
     pdfium: Any, handle: Any, index: int, box: tuple[float, float, float, float]
 ) -> tuple[float, bool, bool]:
-    """Size in points, whether it is bold, and whether its letters are equally wide.
+    """Return the size in points, True if it is bold, and True if it is monospaced.
 
     Many programs scale fonts of size 1 by a matrix: both count.
     """
@@ -232,7 +232,7 @@ def _read_font(
 
 
 def make_place(page: Any) -> Place:
-    """From PDF coordinates (origin bottom left, before rotation) to points from the top left of the page as shown."""
+    """Return a function from PDF coordinates (origin bottom left, unrotated) to points from the shown top left."""
     x_left, y_bottom, x_right, y_top = page.get_cropbox()
     turn = page.get_rotation()
 
@@ -335,7 +335,7 @@ class _Run:
         self.text = [char for place, char in enumerate(self.text) if place not in places]
 
     def _is_raised(self, box: tuple[float, float, float, float]) -> bool:
-        """Whether it is the first digit of a number that is set small and high."""
+        """Return True for the first digit of a number that is set small and high."""
         high = box[3] < self.y1 - _MIN_RAISED_SHARE * self.size and box[3] - box[1] < _MAX_RAISED_HEIGHT * self.size
         # Letters of a text that runs upwards stand high, too, but not beside each other.
         return high and box[0] > self.x1 - 1 and not (self.raised and self.text[-1].isdigit())
@@ -351,7 +351,7 @@ class _Run:
 
 
 def measure_body_size(lines: list[Line]) -> float:
-    """The font size of most characters, in points."""
+    """Return the font size of most characters, in points."""
     weights: dict[float, int] = {}
     for line in lines:
         weights[line.size] = weights.get(line.size, 0) + len(line.text)
@@ -359,7 +359,7 @@ def measure_body_size(lines: list[Line]) -> float:
 
 
 def measure_line_step(lines: Sequence[Line]) -> float:
-    """The usual distance from one line to the next, in points."""
+    """Return the usual distance from one line to the next, in points."""
     steps = [after.y0 - before.y0 for before, after in pairwise(lines)]
     # Leaves out lines side by side and jumps to the next column or block.
     steps = [step for step in steps if 2 < step < 40]

@@ -1,4 +1,4 @@
-"""How deep the items of a PDF's lists lie: by where they begin on the page."""
+"""Depths of the items of a PDF's lists, by their left edges on the page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MAX_INDENT_POINTS = 60.0
 
 
 def set_depths(pieces: Sequence[Piece]) -> None:
-    """Gives every item its depth, from 0. Items that follow each other are one list."""
+    """Give every item its depth, from 0. Items that follow each other are one list."""
     edges: list[float] = []
     for piece in pieces:
         if piece.kind != "item":

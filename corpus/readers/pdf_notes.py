@@ -13,7 +13,7 @@ _MAX_NOTE_SIZE_RATIO = 0.95
 
 
 def join_notes(pieces: Sequence[Piece], fonts: Fonts) -> list[Piece]:
-    """The pieces of a page, each note at its foot behind what bears its mark; one without a mark stands last."""
+    """Return the pieces of a page, each footnote behind the piece with its mark; notes without a mark come last."""
     notes: dict[int, list[Piece]] = {}
     moved: set[int] = set()
     pieces = _move_foot_last(pieces, fonts)
@@ -41,7 +41,7 @@ def _match_note(piece: Piece, fonts: Fonts) -> re.Match[str] | None:
 
 
 def _move_foot_last(pieces: Sequence[Piece], fonts: Fonts) -> list[Piece]:
-    """Some programs draw the notes of a page before its text: those below all else are its last pieces."""
+    """Move the notes below all else to the end: some programs draw them before the text of the page."""
     end = max((piece.boxes[-1][4] for piece in pieces if _match_note(piece, fonts) is None), default=0.0)
     foot = [piece for piece in pieces if piece.boxes[0][2] > end and _match_note(piece, fonts) is not None]
     low = {id(piece) for piece in foot}

@@ -45,7 +45,7 @@ def _is_word_gap(one: LineSpan, other: LineSpan) -> bool:
 
 
 def _group_rows(spans: Iterable[LineSpan]) -> Iterator[list[LineSpan]]:
-    """Spans that follow each other and stand side by side, left to right, are one line."""
+    """Group spans that follow each other and stand side by side, left to right."""
     row: list[LineSpan] = []
     for span in spans:
         if row and not (_is_level(row[-1], span) and span.x0 > row[-1].x1 - 1):
@@ -57,7 +57,7 @@ def _group_rows(spans: Iterable[LineSpan]) -> Iterator[list[LineSpan]]:
 
 
 def _is_level(one: LineSpan, other: LineSpan) -> bool:
-    """Whether both stand on one line: they overlap by half the lower one's height."""
+    """Return True where both stand on one line: they overlap by half the lower one's height."""
     overlap = min(one.y1, other.y1) - max(one.y0, other.y0)
     return overlap > 0.5 * min(one.y1 - one.y0, other.y1 - other.y0) or (
         abs(one.y1 - other.y1) < 0.3 * min(one.size, other.size)
@@ -65,7 +65,7 @@ def _is_level(one: LineSpan, other: LineSpan) -> bool:
 
 
 def _join_marks(row: list[LineSpan]) -> Iterator[LineSpan]:
-    """Bullets, currency signs and closing brackets, set apart, belong to their neighbours."""
+    """Join bullets, currency signs and closing brackets that stand apart to their neighbours."""
     held: LineSpan | None = None
     for index, span in enumerate(row):
         last = index == len(row) - 1

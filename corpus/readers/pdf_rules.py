@@ -40,7 +40,7 @@ class Rules:
 
 
 def find_rules(page: Any) -> Rules:
-    """Strokes, thin boxes and the sides of frames; those in one line that touch are one."""
+    """Return strokes, thin boxes and the sides of frames; those in one line that touch are one."""
     level: list[Rule] = []
     upright: list[Rule] = []
     width, height = page.get_size()
@@ -56,7 +56,7 @@ def find_rules(page: Any) -> Rules:
 
 
 def _merge_rules(rules: list[Rule]) -> Iterator[Rule]:
-    """Rules at nearly the same place are set to one place, and those that touch there become one."""
+    """Move rules at nearly the same place to one place, and join those that touch there."""
     for at, together in group_by_place(rules, lambda rule: rule.at, _PLACE_TOLERANCE_POINTS):
         begun: Rule | None = None
         for rule in sorted(together, key=lambda rule: rule.start):
@@ -73,7 +73,7 @@ def _merge_rules(rules: list[Rule]) -> Iterator[Rule]:
 def group_by_place(
     things: Iterable[_T], place: Callable[[_T], float], apart: float
 ) -> Iterator[tuple[float, list[_T]]]:
-    """Things whose places follow each other by at most `apart`, with the mean of their places."""
+    """Yield groups of things whose places are at most `apart` from the next, with the mean of their places."""
     group: list[_T] = []
     for thing in sorted(things, key=place):
         if group and place(thing) - place(group[-1]) > apart:
@@ -85,7 +85,7 @@ def group_by_place(
 
 
 def _iter_segments(page: Any) -> Iterator[_Segment]:
-    """(x0, y0, x1, y1) as the page is shown, of all that may be a rule."""
+    """Yield (x0, y0, x1, y1) as the page is shown, for every shape that may be a rule."""
     import pypdfium2.raw as pdfium
 
     place = make_place(page)
@@ -107,7 +107,7 @@ def _iter_segments(page: Any) -> Iterator[_Segment]:
 
 
 def _list_matrices(shape: Any) -> list[Any]:
-    """Of the object and of the forms it stands in, innermost first."""
+    """Return the matrices of the object and of the forms around it, innermost first."""
     matrices = []
     while shape is not None:
         matrices.append(shape.get_matrix())
@@ -122,14 +122,14 @@ def _map_point(matrices: list[Any], x: float, y: float) -> tuple[float, float]:
 
 
 def _is_stroked(pdfium: Any, shape: Any) -> bool:
-    """The edges of a coloured patch are no rules: patches lie behind single words and lines, too."""
+    """Return True for a stroked shape; the edges of a coloured patch behind a word or line are no rules."""
     fill, stroke = ctypes.c_int(), ctypes.c_int()
     pdfium.FPDFPath_GetDrawMode(shape.raw, ctypes.byref(fill), ctypes.byref(stroke))
     return bool(stroke.value)
 
 
 def _iter_lines(pdfium: Any, path: Any, most: int) -> Iterator[tuple[tuple[float, float], tuple[float, float]]]:
-    """Start and end of each straight piece, in the path's own coordinates."""
+    """Yield start and end of each straight piece, in the path's own coordinates."""
     x, y = ctypes.c_float(), ctypes.c_float()
     begun = last = (0.0, 0.0)
     for index in range(min(pdfium.FPDFPath_CountSegments(path), most)):

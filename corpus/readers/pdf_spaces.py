@@ -40,7 +40,7 @@ class GappedText:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """From one letter to the next; `place` is that of the space between them in the text, -1 without one."""
+    """The step from one letter to the next; `place`: index of the space between them in the text, -1 without one."""
 
     gap: float
     advance: float

@@ -1,4 +1,4 @@
-"""Where tables stand on a page: inside of crossing rules, or where rows of text align."""
+"""Tables on a page: inside crossing rules, or where rows of text align."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ class PageTable:
     area: Area
     spans: frozenset[tuple[int, int]]
     bold_head: bool = False
-    """Whether its first row is set in bold."""
+    """True where its first row is set in bold."""
 
 
 def find_page_tables(lines: Sequence[Line], rules: Rules) -> list[PageTable]:
-    """The tables of a page, those with crossing rules first. No span belongs to two of them."""
+    """Return the tables of a page, those with crossing rules first. No span belongs to two of them."""
     place = {id(span): (number, index) for number, line in enumerate(lines) for index, span in enumerate(line.spans)}
     spans = [span for line in lines for span in line.spans if not _TYPED_RULE.fullmatch(span.text)]
     typed = [span for line in lines for span in line.spans if _TYPED_RULE.fullmatch(span.text)]
@@ -73,7 +73,7 @@ def find_page_tables(lines: Sequence[Line], rules: Rules) -> list[PageTable]:
 
 
 def _is_grid(cells: Sequence[GridCell]) -> bool:
-    """A frame around a paragraph or a picture is no table, nor is a chart: its texts stand across rows and columns."""
+    """Return True for a table; a framed paragraph or picture is none, nor is a chart with text across its columns."""
     wide = sum(cell.last_row > cell.row and cell.last_column > cell.column and cell.row > 0 for cell in cells)
     wide += any(c.last_row > c.row + 2 and c.last_column > c.column for c in cells if c.row == 0)
     rows, columns = {cell.row for cell in cells}, {cell.column for cell in cells}
@@ -93,7 +93,7 @@ def _select_rules(rules: Rules, area: Area) -> Rules:
 
 
 def _filter_grid_rules(rules: Rules, area: Area) -> Rules:
-    """Without the edges of patches behind single lines of text: the rules of a grid end at others."""
+    """Return the rules that end at others, as those of a grid do; edges of patches behind single lines do not."""
     xs = [area.x0, area.x1, *(rule.at for rule in rules.upright)]
     ys = [area.y0, area.y1, *(rule.at for rule in rules.level)]
     return Rules(
@@ -114,7 +114,7 @@ def _measure_area(spans: Sequence[LineSpan]) -> Area:
 
 
 def _find_framed_areas(rules: Rules) -> Iterator[Area]:
-    """Where rules cross so that they may part columns: top to bottom."""
+    """Yield the areas, top to bottom, where crossing rules may part columns."""
     if len(rules.level) > _MAX_RULES or len(rules.upright) > _MAX_RULES:
         return
     areas = []
@@ -130,7 +130,7 @@ def _find_framed_areas(rules: Rules) -> Iterator[Area]:
 
 
 def _extend_open_rows(area: Area, spans: Sequence[LineSpan], level: Sequence[Rule]) -> Area:
-    """With the rows that go on below its last rule as closely as rows of a table do."""
+    """Return the area with the rows below its last rule that stand as close as rows of a table do."""
     below = [s for s in spans if area.x0 - 2 <= s.x0 and s.x1 <= area.x1 + 2 and area.y1 < s.middle < area.y1 + 200]
     for row in make_text_rows(below):
         top, bottom = min(span.y0 for span in row), _measure_bottom(row)
@@ -142,7 +142,7 @@ def _extend_open_rows(area: Area, spans: Sequence[LineSpan], level: Sequence[Rul
 
 
 def _group_connected(rules: Rules) -> Iterator[tuple[list[Rule], list[Rule]]]:
-    """Level and upright rules that meet, directly or through others."""
+    """Yield groups of level and upright rules that meet, directly or through others."""
     open_level, open_upright = list(rules.level), list(rules.upright)
     while open_upright:
         level: list[Rule] = []
@@ -168,7 +168,7 @@ def _is_crossing(level: Rule, upright: Rule) -> bool:
 def _find_aligned_rows(
     spans: Sequence[LineSpan], line_of: Mapping[int, int], prose: Collection[int], level: Sequence[Rule], step: float
 ) -> Iterator[list[TextRow]]:
-    """Runs of rows that look like a table."""
+    """Yield runs of rows that look like a table."""
     rows = list(_make_rows([span for span in spans if line_of[id(span)] not in prose], line_of))
     used: set[int] = set()
     for start, row in enumerate(rows):
@@ -182,7 +182,7 @@ def _find_aligned_rows(
 
 
 def _make_rows(spans: Sequence[LineSpan], line_of: Mapping[int, int]) -> Iterator[TextRow]:
-    """Rows of text; what stands side by side in two columns of the page is two rows."""
+    """Yield rows of text; spans side by side in two columns of the page are two rows."""
     for row in make_text_rows(spans):
         part: TextRow = []
         for span in row:
@@ -195,7 +195,7 @@ def _make_rows(spans: Sequence[LineSpan], line_of: Mapping[int, int]) -> Iterato
 
 
 def _trim_run(run: list[int], rows: Sequence[TextRow]) -> list[int]:
-    """Without titles above and notes below: they begin at the left and go on over most of the columns."""
+    """Return the run without titles above and notes below: they reach from the left over most columns."""
     widest = max((rows[number] for number in run), key=len)
 
     def is_above(row: TextRow) -> bool:
@@ -214,14 +214,14 @@ def _trim_run(run: list[int], rows: Sequence[TextRow]) -> list[int]:
 
 
 def _is_beside(row: TextRow, columns: TextRow) -> bool:
-    """Whether it is no row of these columns: it begins at the left and goes on over most of them."""
+    """Return True where a row does not fit the columns: it begins at the left and reaches over most of them."""
     over = sum(span.x0 < row[0].x1 - 2 for span in columns)
     at_left = row[0].x0 < columns[0].x0 + row[0].size
     return at_left and over > max(1, len(columns) / 2) and not NUMBER_LIKE.match(row[0].text)
 
 
 def _add_heads(run: list[int], rows: Sequence[TextRow], used: set[int], level: Sequence[Rule]) -> list[int]:
-    """With the lines above that begin the names of columns, or stand over several: close, and not at the left."""
+    """Return the run with the close lines above that begin column names, or stand over several, but not at the left."""
     while run:
         first = rows[run[0]]
         x0, x1 = min(rows[number][0].x0 for number in run), max(rows[number][-1].x1 for number in run)
@@ -245,7 +245,7 @@ def _add_heads(run: list[int], rows: Sequence[TextRow], used: set[int], level: S
 
 
 def _find_prose(lines: Sequence[Line]) -> set[int]:
-    """The lines of paragraphs: some lines of nearly one width below each other, with nothing beside them."""
+    """Return the lines of paragraphs: several lines of nearly one width below each other, with nothing beside them."""
     found: set[int] = set()
     run: list[int] = []
     for number, line in enumerate(lines):
@@ -277,7 +277,7 @@ def _select_prose(run: Sequence[int], lines: Sequence[Line]) -> Sequence[int]:
 def _find_run(
     rows: Sequence[TextRow], start: int, used: set[int], line_of: Mapping[int, int], step: float
 ) -> list[int]:
-    """The rows from `start` on that stand below each other without a wide gap, to the last one with several cells."""
+    """Return the rows from `start` on without a wide gap between them, up to the last one with several cells."""
     run, last_full, x0, x1, bottom = [start], 0, rows[start][0].x0, rows[start][-1].x1, _measure_bottom(rows[start])
     for number in range(start + 1, len(rows)):
         row = rows[number]
@@ -298,7 +298,7 @@ def _find_run(
 
 
 def _is_table_end(row: TextRow, full: TextRow, lone: int) -> bool:
-    """Whether a line by itself is prose behind the table: long, or one of many that do not stand in a column.
+    """Return True where a lone line is prose behind the table: long, or one of many that do not stand in a column.
 
     Some short ones may belong to a cell that wraps, or name the rows below.
     """
@@ -307,14 +307,14 @@ def _is_table_end(row: TextRow, full: TextRow, lone: int) -> bool:
 
 
 def _is_name_end(above: TextRow, span: LineSpan, x0: float) -> bool:
-    """Whether a last line by itself is the end of the name of the row above it."""
+    """Return True where a lone last line is the end of the name of the row above it."""
     down = (span.y1 - above[0].y1) / span.size
     near = down < HALF_LINE_SIZES or (down < _LEADING_SIZES and CONTINUED_LINE.match(span.text) is not None)
     return near and abs(span.x0 - x0) < span.size
 
 
 def _is_next_table(row: TextRow, run: Sequence[TextRow], x0: float, gap: float, step: float) -> bool:
-    """Whether it is the first row of the next table: years, or behind a blank line a heading over columns."""
+    """Return True for the first row of the next table: years, or a heading over columns behind a blank line."""
     if len(row) > 2 and all(YEAR.fullmatch(span.text) for span in row[1:]):
         return sum(_has_figures(above) for above in run) > 1
     indented = row[0].x0 > x0 + 2 * row[0].size

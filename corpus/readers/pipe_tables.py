@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def render_pipe_table(rows: Sequence[Sequence[str]]) -> str:
-    """The first row is the header. Rows are padded to one width, columns that are empty throughout are left out."""
+    """Return rows as a pipe table with the first as header, padded to one width and without empty columns."""
     width = max((len(row) for row in rows), default=0)
     full = [[cell(text) for text in row] + [""] * (width - len(row)) for row in rows]
     used = [column for column in range(width) if any(row[column] for row in full)]
@@ -17,7 +17,7 @@ def render_pipe_table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def join_headers(rows: Sequence[Sequence[str]], headers: int) -> list[Sequence[str]]:
-    """The first `headers` rows become one, each column named from top to bottom."""
+    """Join the first `headers` rows into one, each column named from top to bottom."""
     if headers <= 1 or headers >= len(rows):
         return list(rows)
     width = max(len(row) for row in rows)
@@ -29,7 +29,7 @@ def join_headers(rows: Sequence[Sequence[str]], headers: int) -> list[Sequence[s
 
 
 def cell(text: str) -> str:
-    """One line, with its bars escaped."""
+    """Return the text on one line, with its bars escaped."""
     # A cell that is Markdown already has its bars escaped: not twice.
     return " ".join(text.replace("\\|", "|").replace("|", "\\|").split())
 

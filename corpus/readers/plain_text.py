@@ -48,7 +48,7 @@ def read_text(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
 
 
 def decode_text(data: bytes, name: str, declared: str | None = None) -> str:
-    """The text with plain line feeds, by byte order mark, UTF-16 without one, declaration, UTF-8, then a guess.
+    """Decode by byte order mark, UTF-16 without one, declaration, UTF-8, then a guess; line ends become line feeds.
 
     Raises:
         UnreadableDocument: it is no text.
@@ -74,7 +74,7 @@ def is_utf16(data: bytes) -> bool:
 
 
 def name_without_suffix(name: str) -> str:
-    """The file name without folders and suffix: the title of last resort."""
+    """Return the file name without folders and suffix: the title of last resort."""
     last = PurePosixPath(name.replace("\\", "/")).name
     return PurePosixPath(last).stem or last or "untitled"
 
@@ -112,7 +112,7 @@ def _find_codec(label: str) -> str:
 
 
 def _is_unlikely(codec: str, data: bytes) -> bool:
-    """Whether text that is valid UTF-8 is that, whatever is declared.
+    """Return True where text that is valid UTF-8 is read as such, whatever encoding is declared.
 
     Short East Asian text can be valid in both encodings, so there the declaration counts.
     """

@@ -1,4 +1,4 @@
-"""Reads files of strangers in child processes with bounds on memory and time, which are killed when they exceed them.
+"""Untrusted files, read in child processes that are killed when they exceed bounds on memory or time.
 
 All formats go there, plain text too: lines made for it cost a reader hundreds of bytes for each of theirs. The child
 also cuts the passages. There is one for each lane, so that a file that somebody put into a conversation never makes a
@@ -48,7 +48,7 @@ _MAX_KEPT_BYTES = 400 << 20
 
 
 def read_in_child(data: bytes, name: str, limits: ReadLimits, max_chars: int) -> reader_protocol.CutDocument:
-    """One file of a lane at a time: callers in other threads wait.
+    """Read one file of a lane at a time: callers in other threads wait.
 
     Raises:
         UnreadableDocument: as `read_document`; and when the file gives more passages, or takes more time or memory,
@@ -63,7 +63,7 @@ def read_in_child(data: bytes, name: str, limits: ReadLimits, max_chars: int) ->
 
 
 def choose_host(lane: Lane, size: int) -> _ReaderHost:
-    """The reader host for a file of this size, in bytes."""
+    """Return the reader host for a file of this size, in bytes."""
     return _SMALL_ATTACHMENTS if lane == "attachments" and size <= MAX_SMALL_BYTES else _HOSTS[lane]
 
 

@@ -1,4 +1,4 @@
-"""What a reading process and its parent say to each other, in messages of `argot.subprocesses`.
+"""Messages between a reading process and its parent, sent by `argot.subprocesses`.
 
 The Markdown goes as data, and the passages several to a line: JSON is parsed without letting other threads run.
 """
@@ -42,7 +42,7 @@ def decode_job(message: bytes) -> tuple[str, ReadLimits, int]:
 
 
 def encode_answer(parsed: ParsedDocument, cuts: list[Cut]) -> tuple[bytes, bytes]:
-    """Lines of JSON and the Markdown. Headings that several passages share are sent once in a line."""
+    """Return lines of JSON and the Markdown. Headings that several passages share are sent once in a line."""
     # The head is a line of its own, and says whether there is a document at all.
     head = {
         "title": parsed.title,
@@ -62,7 +62,7 @@ def refusal(error: UnreadableDocument) -> bytes:
 
 
 def decode_answer(message: bytes, markdown: bytes, name: str) -> CutDocument:
-    """The document an answer holds.
+    """Return the document that an answer holds.
 
     Raises:
         UnreadableDocument: the answer says so.

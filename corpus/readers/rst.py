@@ -121,7 +121,7 @@ def read_rst(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
 
 
 def _read_declared_fields(tree: Any) -> list[tuple[str, str]]:
-    """The fields at the top of the document, or of its first section: their names in lower case, and what they say."""
+    """Return names (in lower case) and texts of the fields at the top of the document or of its first section."""
     from docutils import nodes
 
     docinfo = next(iter(tree.findall(nodes.docinfo)), None)
@@ -145,7 +145,7 @@ def _read_declared_fields(tree: Any) -> list[tuple[str, str]]:
 
 
 def _repair_tree(tree: Any) -> tuple[str, ...]:
-    """Gives back what docutils took for an error; returns what stands in files that are not read."""
+    """Restore the source of docutils' errors; return the names of included files, which are not read."""
     from docutils import nodes
 
     labels = _list_labels(tree)
@@ -179,7 +179,7 @@ def _repair_tree(tree: Any) -> tuple[str, ...]:
 
 
 def _list_labels(tree: Any) -> dict[str, str]:
-    """Label -> heading or caption it stands before: what Sphinx would show for `:ref:`."""
+    """Map each label to the heading or caption behind it, which Sphinx shows for `:ref:`."""
     from docutils import nodes
 
     labels: dict[str, str] = {}
@@ -192,7 +192,7 @@ def _list_labels(tree: Any) -> dict[str, str]:
 
 
 def _join_classifier(node: Any) -> None:
-    """`term : type` keeps its type in brackets; a whole clause there is prose that only looks like a definition."""
+    """Put the type of `term : type` in brackets; a whole clause there is prose that only looks like a definition."""
     from docutils import nodes
 
     item, text = node.parent, node.astext()
@@ -236,7 +236,7 @@ _OVERRIDDEN_DIRECTIVES = frozenset(["code-block", "sourcecode", "include", "high
 
 
 def _is_registered(registry: Any, name: str) -> bool:
-    """Whether docutils itself has a directive or role of this name, or another module has registered one."""
+    """Return True where docutils, or another module, has registered a directive or role of this name."""
     from docutils.parsers.rst.languages import en
 
     registered = getattr(registry, "_directive_registry", None) or getattr(registry, "_role_registry", {})
@@ -326,7 +326,7 @@ def _make_literal(directive: Any, argument: str, name: str) -> Any:
 
 
 def _list_entries(directive: Any) -> list[Any]:
-    """A table of contents names other documents: by their titles where given, else by their paths."""
+    """List the documents that a table of contents names, by their titles where given, else by their paths."""
     from docutils import nodes
 
     items = []
@@ -339,7 +339,7 @@ def _list_entries(directive: Any) -> list[Any]:
 
 
 def _convert_directive(directive: Any, short: str, argument: str, *, domain: bool) -> list[Any]:
-    """What a directive says: its argument in front, then its content as ordinary text."""
+    """Return the text of a directive: its argument in front, then its content as ordinary text."""
     from docutils import nodes
 
     found: list[Any] = []
@@ -356,7 +356,7 @@ def _convert_directive(directive: Any, short: str, argument: str, *, domain: boo
 
 
 def _convert_glossary(directive: Any) -> list[Any]:
-    """`.. glossary::`: lines at the margin are terms (several share a definition), indented ones define them."""
+    """Convert `.. glossary::`: lines at the margin are terms (several share a definition), indented ones define."""
     from docutils import nodes
     from docutils.statemachine import StringList
 

@@ -39,13 +39,13 @@ class _Word:
 
 
 def is_broken(lines: Sequence[Line]) -> bool:
-    """Whether many words of a page's own text are none."""
+    """Return True where many words of a page's own text are garbled."""
     text = " ".join(line.text for line in lines)
     return _has_broken_words(text) or _is_garbled(text) or _is_run_together(text)
 
 
 def join_extractions(lines: Sequence[Line], seen: Sequence[Line]) -> list[Line]:
-    """The lines with the characters that were seen in their places.
+    """Return the lines with the characters that tesseract saw in their places.
 
     Where most letters stand for others, all that was seen counts; else only what is seen where a character is broken
     or a space is missing. What was not seen stays.
@@ -100,7 +100,7 @@ def _repair_span(span: LineSpan, words: Sequence[_Word], *, whole: bool) -> Line
 
 
 def _align_texts(own: str, seen: str) -> Iterator[str]:
-    """Their parts in order: the text's own, but for what is broken or lacks a space."""
+    """Yield the parts in order: the text's own, except where it is broken or lacks a space."""
     for kind, start, end, seen_start, seen_end in SequenceMatcher(None, own, seen, autojunk=False).get_opcodes():
         mine, other = own[start:end], seen[seen_start:seen_end]
         missing_space = kind == "insert" and other.isspace()

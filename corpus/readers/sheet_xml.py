@@ -1,4 +1,4 @@
-"""What openpyxl does not say where it reads a sheet row by row: merged cells, what is hidden, uncomputed formulas."""
+"""Merged cells, hidden rows and columns, and uncomputed formulas: openpyxl skips them when it reads row by row."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class SheetExtras:
 
 
 def read_sheet_extras(book: Any, sheet: Any) -> SheetExtras:
-    """Of a sheet of a workbook that openpyxl has opened to be read row by row."""
+    """Return the extras of a sheet in a workbook that openpyxl has opened to be read row by row."""
     from openpyxl.utils import range_boundaries
 
     areas: dict[str, None] = {}
@@ -94,7 +94,7 @@ def _parse_columns(attributes: bytes) -> range:
 
 
 def _read_pieces(book: Any, sheet: Any) -> Iterator[bytes]:
-    """The sheet in pieces that overlap, so that no cell is cut in all of them."""
+    """Yield the sheet in pieces that overlap, so that no cell is cut in all of them."""
     with book._archive.open(sheet._worksheet_path) as file:
         rest = b""
         while chunk := file.read(_CHUNK_BYTES):

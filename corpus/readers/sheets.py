@@ -146,7 +146,7 @@ def _split_separator_line(text: str) -> tuple[str, str]:
 
 
 def _detect_delimiter(text: str) -> str:
-    """Sniffed on the first lines: the delimiter under which most rows have the same number of cells, above one."""
+    """Return the delimiter by which most of the first rows have the same number of cells, above one."""
     sample = list(islice(io.StringIO(text[:100_000]), 60))
 
     def evenness(delimiter: str) -> tuple[int, int]:
@@ -206,7 +206,7 @@ class _Cells:
             yield list(join_headers([*headings, []], len(headings))[0])
 
     def _fill_cells(self, number: int, row: Row) -> Row:
-        """With what stands in cells that reach down to this row; a blank row parts tables and stays blank."""
+        """Return the row with the text of cells that reach down to it; a blank row parts tables and stays blank."""
         if not _count_filled(row):
             return row
         # A row may end before them.
@@ -250,7 +250,7 @@ class _Cells:
         return _format_cell(cell)
 
     def _count_heading_rows(self, number: int, row: Row) -> int:
-        """How many rows name the columns of the table that begins here."""
+        """Return the number of rows that name the columns of the table that begins here."""
         areas = [area for area in self._extras.merged if area.row == number and area.column <= len(row)]
         wide = any(area.last_column > area.column for area in areas)
         last = min(max((area.last_row for area in areas), default=number), number + _MAX_MERGED_ROWS)
@@ -258,7 +258,7 @@ class _Cells:
         return min(max(1 + wide, deepest), _MAX_HEADING_ROWS) if wide else 1
 
     def _repeat_headings(self, number: int, row: Row) -> Row:
-        """With a heading over several columns in each of them."""
+        """Return the row with a heading over several columns repeated in each of them."""
         full = list(row)
         for area in self._extras.merged:
             if area.row == number and area.column <= len(row):
@@ -285,7 +285,7 @@ def _format_cell(cell: Any) -> str:
 
 
 def _render_tables(rows: Iterable[Row]) -> Iterator[str]:
-    """Blank rows part one table from the next; lone cells above a table are text, the first full row is its header."""
+    """Yield tables, parted by blank rows; lone cells above a table are text, the first full row is its header."""
     for block in _split_blocks(rows):
         first = next((index for index, row in enumerate(block) if _count_filled(row) > 1), None)
         if first is None:

@@ -1,4 +1,4 @@
-"""How far the lines of a scanned page lean, and the page with its lines level."""
+"""The skew of a scanned page, and the page with its lines made level."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COARSE_STEP_DEGREES, _FINE_STEP_DEGREES = 0.5, 0.05
 
 
 def level(picture: Image) -> Image:
-    """The picture in grey, turned so that its lines of text are level."""
+    """Return the picture in grey, turned so that its lines of text are level."""
     from PIL.Image import Resampling
 
     grey = picture.convert("L")
@@ -34,7 +34,7 @@ def level(picture: Image) -> Image:
 
 
 def lean(grey: Image) -> float:
-    """Degrees by which lines sink to the right; 0 where there are none.
+    """Return the degrees by which lines sink to the right; 0 where there are none.
 
     Of a page whose lines are level, the ink lies in few rows of pixels: the angle is sought at which that is most so
     (projection profiles; Postl, "Detection of linear oblique structures and skew scan in digitized documents", 1986).
@@ -55,7 +55,7 @@ def lean(grey: Image) -> float:
 
 
 def _find_ink(grey: Image) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Places of dark pixels, of a picture made small; of many, evenly chosen ones."""
+    """Return the places of dark pixels in the reduced picture; an even sample if there are many."""
     small = grey.reduce(max(1, grey.width // _WIDTH_PIXELS))
     pixels = np.asarray(small)
     # Half-way between the darkest and the paper, whatever the scanner made of white.

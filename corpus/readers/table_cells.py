@@ -26,7 +26,7 @@ _CENTRE_TOLERANCE_POINTS = 4.0
 
 
 def find_grid_cells(spans: Sequence[LineSpan], rules: Rules, area: Area) -> list[GridCell]:
-    """The cells of the table that these spans make in that area; `rules` are those within it."""
+    """Return the cells of the table that these spans make in that area; `rules` are those within it."""
     parts, separators = split_columns(spans, rules, area)
     return _Table(parts, rules, area, separators).cells()
 
@@ -43,7 +43,7 @@ class _Table:
         self.placed = [self._place_span(span) for span in spans]
         self.placed = self._widen_heads()
         self.held: defaultdict[int, list[PlacedSpan]] = defaultdict(list)
-        """What stands in each band."""
+        """The spans in each band."""
 
     def _place_span(self, span: LineSpan) -> PlacedSpan:
         slack = min(OVERHANG_POINTS + 0.1 * (span.x1 - span.x0), (span.x1 - span.x0) / 2)
@@ -51,7 +51,7 @@ class _Table:
         return PlacedSpan(span, first, max(first, last))
 
     def _widen_heads(self) -> list[PlacedSpan]:
-        """Headings reach over the columns that their rule underlines, or that they stand in the middle of."""
+        """Widen headings to the columns that their rule underlines, or that they stand in the middle of."""
         rows = make_text_rows(one.span for one in self.placed)
         place = {id(one.span): one for one in self.placed}
         lines = [[place[id(span)] for span in row] for row in rows]
@@ -92,7 +92,7 @@ class _Table:
     def _match_centred_columns(
         head: PlacedSpan, middle: float, edges: Sequence[tuple[float, float] | None], free: range
     ) -> PlacedSpan:
-        """The fewest columns, its own among them, that it stands in the middle of; its own if there are none."""
+        """Return the fewest columns, its own included, that a heading is centred over; its own if there are none."""
         for width in range(head.last - head.first, len(free)):
             for first in range(max(free.start, head.last - width), head.first + 1):
                 left, right = edges[first], edges[first + width] if first + width in free else None
@@ -143,17 +143,17 @@ class _Table:
         return range(len(self.ys) - 1)
 
     def _drop_blank_bands(self) -> None:
-        """As between the two strokes of a double rule."""
+        """Drop bands without text, such as that between the two strokes of a double rule."""
         held = {self._find_band(one.span.middle) for one in self.placed}
         kept = [self.ys[band + 1] for band in self._iter_bands() if band in held]
         self.ys = [self.ys[0], *kept[:-1], self.ys[-1]]
 
     def _is_boxed(self, x: float, y: float) -> bool:
-        """Whether upright rules stand at this place's level, on one of its sides at least."""
+        """Return True where upright rules stand at the height of this place, on one of its sides at least."""
         return any(rule.covers(y) and abs(rule.at - x) < EDGE_POINTS for rule in self.rules.upright)
 
     def _is_open_below(self, band: int, column: int) -> bool:
-        """Whether no rule parts the cell from the one below, where upright rules show that one could."""
+        """Return True where no rule parts the cell from the one below, though upright rules show that one could."""
         if band + 1 >= len(self.ys) - 1:
             return False
         y, x = self.ys[band + 1], (self.xs[column] + self.xs[column + 1]) / 2
@@ -165,7 +165,7 @@ class _Table:
         return (left or column == 0) and (right or column + 1 == self.columns) and (left or right)
 
     def _is_open_right(self, band: int, column: int) -> bool:
-        """Whether no rule parts the cell from the one to its right, where other cells of the band are parted so."""
+        """Return True where no rule parts the cell from the one to its right, though it parts others of the band."""
         x, y = self.xs[column + 1], (self.ys[band] + self.ys[band + 1]) / 2
         if not any(abs(rule.at - x) < 2 * EDGE_POINTS for rule in self.rules.upright) or self._is_boxed(x, y):
             return False
@@ -181,7 +181,7 @@ class _Table:
     # -- rows within a band
 
     def _find_cuts(self, band: int, upper: Sequence[Sequence[bool]]) -> list[float]:
-        """Where rows begin between two level rules."""
+        """Return the places between two level rules where rows begin."""
         held = [
             one
             for one in self.held[band]

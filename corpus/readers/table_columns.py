@@ -1,4 +1,4 @@
-"""Where the columns of a table part: at upright rules, and where blanks lie below each other."""
+"""Borders between the columns of a table: upright rules, and blanks that lie below each other."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SIGN_LAST = re.compile(r"[\d)%—–-]\s+[$€£¥]$")
 
 
 def split_columns(spans: Sequence[LineSpan], rules: Rules, area: Area) -> tuple[list[LineSpan], list[float]]:
-    """The spans, cut where columns part, and these places."""
+    """Return the spans, cut where columns part, and these places."""
     inner = [
         at
         for at, _ in group_by_place(rules.upright, lambda rule: rule.at, EDGE_POINTS)
@@ -56,7 +56,7 @@ def _cut_figures(span: LineSpan, separators: Sequence[float]) -> list[LineSpan]:
 
 
 def _find_figure_gaps(span: LineSpan) -> list[tuple[float, float]]:
-    """Where a row of figures may part: wider than the blank that groups the digits of one."""
+    """Return the gaps in a row of figures that are wider than the blank that groups digits."""
     if not span.spaces or not NUMBER_LIKE.match(span.text):
         return []
     return [
@@ -73,7 +73,7 @@ def _find_figure_gaps(span: LineSpan) -> list[tuple[float, float]]:
 
 
 def _join_units(row: TextRow) -> TextRow:
-    """Signs and brackets that stand in columns of their own belong to the figures beside them."""
+    """Join signs and brackets in columns of their own to the figures beside them."""
     joined: TextRow = []
     for span in chain.from_iterable(map(_cut_sign, row)):
         last = joined[-1] if joined else None
@@ -93,7 +93,7 @@ def _join_units(row: TextRow) -> TextRow:
 
 
 def _cut_sign(span: LineSpan) -> list[LineSpan]:
-    """`5.0 $` apart, where the sign belongs to the next figure."""
+    """Cut `5.0 $` apart where the sign belongs to the next figure."""
     if span.spaces and _SIGN_LAST.search(span.text):
         return _cut_span(span, [sum(span.spaces[-1][1:]) / 2])
     return [span]
@@ -103,7 +103,7 @@ def _cut_sign(span: LineSpan) -> list[LineSpan]:
 
 
 def _find_separators(rows: Sequence[TextRow], ruled: Sequence[float]) -> list[float]:
-    """Where columns part: at upright rules, and where blanks lie below each other in several rows."""
+    """Return the places where columns part: at upright rules, and where several rows have a blank."""
     gaps = [
         gap
         for row in rows
@@ -121,7 +121,7 @@ def _find_separators(rows: Sequence[TextRow], ruled: Sequence[float]) -> list[fl
 
 
 def _is_separator(place: float, gaps: Sequence[tuple[float, float]], rows: Sequence[TextRow]) -> bool:
-    """Whether several rows have text right beside the place on either side, though few of them on both."""
+    """Return True where several rows have text right beside the place on either side, though few of them on both."""
     left = max((end for _, end in gaps if end < place), default=0.0)
     right = min((begin for begin, _ in gaps if begin > place), default=float("inf"))
     before = sum(any(left - 1 <= span.x0 and span.x1 <= place for span in row) for row in rows)
@@ -130,7 +130,7 @@ def _is_separator(place: float, gaps: Sequence[tuple[float, float]], rows: Seque
 
 
 def _find_common_gaps(gaps: Iterable[tuple[float, float]]) -> Iterator[tuple[float, float, int]]:
-    """The fewest places that meet every gap: what the gaps that a place meets have in common, and how many they are."""
+    """Yield the fewest places that meet every gap: the common part of the gaps that a place meets, and their number."""
     begin, end, support = 0.0, -1.0, 0
     for left, right in sorted(gaps, key=lambda gap: gap[1]):
         if support and left < end:
@@ -144,7 +144,7 @@ def _find_common_gaps(gaps: Iterable[tuple[float, float]]) -> Iterator[tuple[flo
 
 
 def _select_separators(separators: Sequence[float], spans: Sequence[LineSpan], area: Area) -> list[float]:
-    """Without those that part a column nothing stands in, as between two strokes of one rule."""
+    """Return the separators without those of an empty column, such as that between two strokes of one rule."""
     kept: list[float] = []
     for at in separators:
         last = kept[-1] if kept else area.x0 - 10

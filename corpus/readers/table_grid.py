@@ -43,7 +43,7 @@ TextRow = list[LineSpan]
 
 
 def make_text_rows(spans: Iterable[LineSpan]) -> list[TextRow]:
-    """Spans that stand side by side, top to bottom, each row from left to right."""
+    """Group spans that stand side by side into rows, top to bottom, each from left to right."""
     rows: list[TextRow] = []
     for span in sorted(spans, key=lambda span: span.middle):
         if rows and _is_in_row(rows[-1], span):
@@ -54,7 +54,7 @@ def make_text_rows(spans: Iterable[LineSpan]) -> list[TextRow]:
 
 
 def _is_in_row(row: TextRow, span: LineSpan) -> bool:
-    """Level with the row, and in nobody's place: lines set close overlap, but stand above each other."""
+    """Return True where a span is level with the row and overlaps no span of it: close lines overlap in height only."""
     tallest = max(row, key=lambda other: other.y1 - other.y0)
     overlap = min(span.y1, tallest.y1) - max(span.y0, tallest.y0)
     height = min(span.y1 - span.y0, tallest.y1 - tallest.y0)

@@ -14,7 +14,7 @@ from argot.corpus.readers.table_grid import NUMBER_LIKE, YEAR
 HALF_LINE_SIZES = 0.9
 """In font sizes: what stands nearer is set in the middle of several lines beside it."""
 CONTINUED_LINE = re.compile(r"[a-zà-ÿ(&/]")
-"""How the second line of a cell begins: not with a capital or a figure."""
+"""The beginning of a cell's second line: no capital and no figure."""
 _UNFINISHED_ENDINGS = ("/", ",", "(", "&", HYPHEN, " and", " of", " the", " for", " or")
 
 
@@ -28,7 +28,7 @@ class PlacedSpan:
 
 
 def has_rows(lines: Sequence[Sequence[PlacedSpan]]) -> bool:
-    """Whether lines between two rules are rows: text goes on in the next line, figures do not.
+    """Return True where lines between two rules are rows: text continues in the next line, figures do not.
 
     Nor does a heading of several columns go on in what stands below it.
     """
@@ -45,14 +45,14 @@ def has_rows(lines: Sequence[Sequence[PlacedSpan]]) -> bool:
 
 
 def find_paragraph_begins(lines: Sequence[Sequence[PlacedSpan]]) -> list[int]:
-    """The lines behind a blank one that runs through all columns, where the first column begins anew."""
+    """Return the lines behind a blank one through all columns, where the first column begins anew."""
     steps = [measure_top(line) - measure_top(above) for above, line in pairwise(lines)]
     usual = min(steps)
     return [number for number, step in enumerate(steps, start=1) if step > 1.5 * usual and lines[number][0].first == 0]
 
 
 def find_row_begins(lines: Sequence[Sequence[PlacedSpan]], *, heads: bool) -> list[int]:
-    """The lines that begin a row, but for the first one; the others go on with what stands above them.
+    """Return the lines that begin a row, except the first; the others continue the cells above them.
 
     `heads`: without figures they are the names of the columns.
     """
@@ -72,7 +72,7 @@ def is_body(line: Sequence[PlacedSpan]) -> bool:
 
 
 def _is_heading_continued(above: Sequence[PlacedSpan], line: Sequence[PlacedSpan]) -> bool:
-    """Names of columns over several lines: none above reaches over several that stand below it."""
+    """Return True for column names over several lines: none above reaches over several that stand below it."""
     if _measure_pitch(above, line) > 1.45 or any(NUMBER_LIKE.fullmatch(one.span.text) for one in line):
         return False
     if len(line) == 1 and line[0].first == 0 and not CONTINUED_LINE.match(line[0].span.text):
@@ -82,7 +82,7 @@ def _is_heading_continued(above: Sequence[PlacedSpan], line: Sequence[PlacedSpan
 
 
 def _is_continued(lines: Sequence[Sequence[PlacedSpan]], number: int) -> bool:
-    """Whether a line goes on with the cells of the one above it."""
+    """Return True where a line continues the cells of the one above it."""
     above, line = lines[number - 1], lines[number]
     if _measure_pitch(above, line) > 1.6:
         return False
@@ -99,7 +99,7 @@ def _is_continued(lines: Sequence[Sequence[PlacedSpan]], number: int) -> bool:
 
 
 def _measure_pitch(above: Sequence[PlacedSpan], line: Sequence[PlacedSpan]) -> float:
-    """From line to line, in font sizes."""
+    """Return the distance from line to line, in font sizes."""
     size = max(one.span.size for one in line)
     return (_measure_base(line) - _measure_base(above)) / max(size, 1.0)
 

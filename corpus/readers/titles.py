@@ -1,4 +1,4 @@
-"""Which texts are titles: never what a program put there, the comment of a listing, or a heading every page has."""
+"""Titles of documents: no program's default, no comment within code, no heading that every page has."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _MAX_TOP_CHARS = 20_000
 
 
 def clean_title(text: str) -> str:
-    """The text as a title; nothing where a program put it there ("Untitled", "Microsoft Word - x.doc")."""
+    """Return the text as a title; nothing where a program put it there ("Untitled", "Microsoft Word - x.doc")."""
     title = " ".join(text.split())
     return "" if _PROGRAM_TITLE.fullmatch(title) or _FILE_NAME.search(title) else title
 
 
 def is_distinctive_heading(heading: str) -> bool:
-    """Whether a heading tells this document from others; "Sponsors" and "Contents" stand on any."""
+    """Return True where a heading tells this document from others; "Sponsors" and "Contents" stand on any."""
     return not _COMMON_HEADING.fullmatch(heading)
 
 
 def find_first_heading(markdown: str) -> str:
-    """The first heading that names the page, as plain text; those within code are none.
+    """Return the first heading that names the page, as plain text; headings within code are ignored.
 
     Behind a heading like "Sponsors" only a top one is taken: any other is that of a section.
     """

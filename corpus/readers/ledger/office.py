@@ -103,7 +103,7 @@ def _read_part_texts(
 
 
 def _is_chunk(name: str) -> bool:
-    """Whether a part is one that Word shows in place of an `altChunk`; other programs name these as they like."""
+    """Return True for a part that Word shows in place of an `altChunk`; other programs choose its name freely."""
     return name.startswith("word/") and name.endswith((".htm", ".html", ".xhtml", ".mht", ".mhtml", ".rtf", ".txt"))
 
 

@@ -289,7 +289,7 @@ def one_file(kind: str, lane: str) -> dict[str, Any]:
         data = (Path(folder) / "file").read_bytes()
         before = peak()
         start = time.perf_counter()
-        with readers_watched(reader_process.host_for(lane, len(data)).child) as peaks:
+        with readers_watched(reader_process.choose_host(lane, len(data)).child) as peaks:
             event = add(f"file{suffix}", data)
         seconds = time.perf_counter() - start
         service, reader = peak() - before, max(peaks)

@@ -30,7 +30,7 @@ from PIL import Image
 from rapidfuzz.distance import Levenshtein
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.ocr import INSTALL, is_installed
+from argot.corpus.readers.ocr import INSTALL_HINT, is_installed
 from argot.corpus.readers.pdf import read_pdf
 from argot.errors import UnreadableDocument
 from argot.tools.text.words import fold_words
@@ -123,7 +123,7 @@ def main() -> None:
         write_folders(given.folder)
         return
     if not is_installed():
-        sys.exit(INSTALL)
+        sys.exit(INSTALL_HINT)
     pages = list(single_pages(given.files or sorted(SAMPLES.rglob("*.pdf")), given.pages))
     own = {name: words for name, data in pages if len(words := words_of(data, name)) >= LEAST_WORDS}
     print(f"{len(own)} pages, {sum(map(len, own.values())):,} words")

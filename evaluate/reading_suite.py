@@ -160,7 +160,7 @@ def _read(process: LedgerProcess, path: Path, name: str, limits: ReadLimits) -> 
     try:
         # Before it is loaded: it may be larger than the memory.
         limits.check_size(path.stat().st_size, path.name)
-        ledger, warnings = process.ledger_of(path.read_bytes(), path.name, limits)
+        ledger, warnings = process.build_ledger(path.read_bytes(), path.name, limits)
     except UnreadableDocument as error:
         return FileReading(name, suffix, refusal=error.reason)
     except OSError as error:

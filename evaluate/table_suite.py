@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.pdf import pdf_tables, read_pdf
+from argot.corpus.readers.pdf import read_pdf, read_pdf_tables
 from argot.corpus.readers.table_grid import GridCell
 from argot.errors import InvalidInput
 from argot.evaluate.table_structure import (
@@ -158,7 +158,7 @@ def _half(name: str) -> str:
 
 
 def _argot(path: Path) -> Tables:
-    pages = pdf_tables(path.read_bytes(), path.name, _LIMITS)
+    pages = read_pdf_tables(path.read_bytes(), path.name, _LIMITS)
     return [(number, table.cells) for number, tables in enumerate(pages, start=1) for table in tables]
 
 

@@ -141,9 +141,9 @@ def _places(sheet: Any, sentences: Sequence[str]) -> list[tuple[float, float, fl
     The text of a page differs from that of a passage in its spaces, hyphens and line ends: letters and digits alone
     are compared.
     """
-    from argot.corpus.readers.pdf_lines import placer
+    from argot.corpus.readers.pdf_lines import make_place
 
-    page, place = sheet.get_textpage(), placer(sheet)
+    page, place = sheet.get_textpage(), make_place(sheet)
     text = page.get_text_range()
     places = [place for place, char in enumerate(text) if char.isalnum()]
     # The first character alone: folding can make two of one, and places are counted by characters.

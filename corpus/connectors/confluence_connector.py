@@ -16,13 +16,13 @@ from shutil import rmtree
 from urllib.parse import quote, unquote
 
 from argot.corpus.connectors.confluence_entities import Entities
-from argot.corpus.connectors.confluence_html import PageFrame, linked_pages, page_frame, page_number
-from argot.corpus.connectors.export_files import ExportedFile, ExportFiles, place_mark
+from argot.corpus.connectors.confluence_html import PageFrame, list_linked_pages, parse_page_frame, parse_page_number
+from argot.corpus.connectors.export_files import ExportedFile, ExportFiles, read_place_mark
 from argot.corpus.connectors.listing import ListedDocument, Patterns, SourceDown
 from argot.corpus.ingestion.source import Source, SourceMetadata
 from argot.corpus.readers import SUFFIXES
 
-_ENTITIES = "entities.xml"
+_ENTITIES_FILE = "entities.xml"
 
 
 class ConfluenceConnector:
@@ -45,18 +45,18 @@ class ConfluenceConnector:
         rmtree(self._spool, ignore_errors=True)
 
     def mark(self) -> str:
-        return place_mark(self._place)
+        return read_place_mark(self._place)
 
-    def listing(self, known: Mapping[str, str]) -> Iterator[ListedDocument | None]:
+    def list_documents(self, known: Mapping[str, str]) -> Iterator[ListedDocument | None]:
         uris = _Uris(self._base_uri or self._place.absolute().as_uri(), bool(self._base_uri), known)
-        for export in self._opened():
-            entities = next((path for path in export.files if PurePosixPath(path).name == _ENTITIES), "")
-            listed = self._of_entities(export, entities, uris) if entities else self._of_pages(export, uris)
+        for export in self._open_exports():
+            entities = next((path for path in export.files if PurePosixPath(path).name == _ENTITIES_FILE), "")
+            listed = self._list_entities(export, entities, uris) if entities else self._list_pages(export, uris)
             for one in listed:
-                if one is None or self._patterns.take(one.source.name):
+                if one is None or self._patterns.accept(one.source.name):
                     yield one
 
-    def _opened(self) -> Iterator[ExportFiles]:
+    def _open_exports(self) -> Iterator[ExportFiles]:
         places = [self._place]
         if self._place.is_dir():
             # Newest first: what was listed already is not listed again.
@@ -65,79 +65,87 @@ class ConfluenceConnector:
         for place in places:
             export = ExportFiles(place)
             self._exports.append(export)
-            if not any(page_number(path) or PurePosixPath(path).name == _ENTITIES for path in export.files):
-                raise SourceDown(f"{place} is no export of Confluence: it holds neither pages nor {_ENTITIES}.")
+            if not any(parse_page_number(path) or PurePosixPath(path).name == _ENTITIES_FILE for path in export.files):
+                raise SourceDown(f"{place} is no export of Confluence: it holds neither pages nor {_ENTITIES_FILE}.")
             yield export
 
     # -- exported as HTML -------------------------------------------------------------------------------------------
 
-    def _of_pages(self, export: ExportFiles, uris: _Uris) -> Iterator[ListedDocument | None]:
-        pages = {path: file for path, file in export.files.items() if page_number(path) and "attachments/" not in path}
+    def _list_pages(self, export: ExportFiles, uris: _Uris) -> Iterator[ListedDocument | None]:
+        pages = {
+            path: file for path, file in export.files.items() if parse_page_number(path) and "attachments/" not in path
+        }
         for path, file in pages.items():
-            number = page_number(path)
+            number = parse_page_number(path)
             try:
                 data = file.load()
             except OSError as error:
-                yield self._unread(uris.page(number, path), path, error.strerror or "it cannot be read")
+                yield self._report_unread(
+                    uris.build_page_uri(number, path), path, error.strerror or "it cannot be read"
+                )
                 continue
-            frame = page_frame(data)
+            frame = parse_page_frame(data)
             # The title and not the file's name, which Confluence cuts and strips of signs.
             name = f"{frame.metadata.title.replace('/', ' ') or PurePosixPath(path).stem}.html"
-            uri = uris.page(number, name)
+            uri = uris.build_page_uri(number, name)
             yield ListedDocument(Source(uri, name, file.load, file.size, metadata=frame.metadata), file.stamp)
-            yield from self._attached(export, posixpath.dirname(path), number, frame, uris)
+            yield from self._list_attachments(export, posixpath.dirname(path), number, frame, uris)
         yield None
-        yield from self._missing(export, pages, uris)
+        yield from self._list_missing_pages(export, pages, uris)
 
-    def _attached(
+    def _list_attachments(
         self, export: ExportFiles, folder: str, page: str, frame: PageFrame, uris: _Uris
     ) -> Iterator[ListedDocument]:
         for one in frame.attachments:
-            uri = uris.attachment(page, one.name)
+            uri = uris.build_attachment_uri(page, one.name)
             file = export.files.get(posixpath.join(folder, one.path))
             if file is None:
-                yield self._unread(uri, one.name, "the page names it, but it is not in the export")
+                yield self._report_unread(uri, one.name, "the page names it, but it is not in the export")
             else:
-                yield _attachment(uri, one.name, file, frame.metadata)
+                yield _describe_attachment(uri, one.name, file, frame.metadata)
 
-    def _missing(self, export: ExportFiles, pages: Mapping[str, ExportedFile], uris: _Uris) -> Iterator[ListedDocument]:
-        """Pages that the index names and that are not there: an export that was cut off, or unpacked in part."""
+    def _list_missing_pages(
+        self, export: ExportFiles, pages: Mapping[str, ExportedFile], uris: _Uris
+    ) -> Iterator[ListedDocument]:
+        """Yield the pages that the index names and the export lacks: it was cut off, or unpacked in part."""
         for index in (path for path in export.files if PurePosixPath(path).name == "index.html"):
-            for name in linked_pages(export.files[index].load()):
+            for name in list_linked_pages(export.files[index].load()):
                 if posixpath.join(posixpath.dirname(index), name) not in pages:
-                    uri = uris.page(page_number(name), name)
-                    yield self._unread(uri, name, "the index names it, but it is not in the export")
+                    uri = uris.build_page_uri(parse_page_number(name), name)
+                    yield self._report_unread(uri, name, "the index names it, but it is not in the export")
 
     # -- exported as XML --------------------------------------------------------------------------------------------
 
-    def _of_entities(self, export: ExportFiles, path: str, uris: _Uris) -> Iterator[ListedDocument | None]:
+    def _list_entities(self, export: ExportFiles, path: str, uris: _Uris) -> Iterator[ListedDocument | None]:
         spool = Path(tempfile.mkdtemp(dir=self._spool))
-        with export.opened(path) as stream:
+        with export.open_file(path) as stream:
             entities = Entities(stream, spool)
         yield None
         folder = posixpath.dirname(path)
         about: dict[str, SourceMetadata] = {}
-        for page in entities.pages():
+        for page in entities.iter_pages():
             about[page.number] = page.metadata
             name = f"{page.metadata.title.replace('/', ' ') or page.number}.html"
             data = page.body.read_bytes()
             stamp = blake2b(data + repr(page.metadata).encode(), digest_size=16).hexdigest()
-            source = Source(uris.page(page.number, name), name, page.body.read_bytes, len(data), metadata=page.metadata)
+            source = Source(
+                uris.build_page_uri(page.number, name), name, page.body.read_bytes, len(data), metadata=page.metadata
+            )
             yield ListedDocument(source, stamp)
-        for one in entities.attachments():
-            uri = uris.attachment(one.page, one.name)
+        for one in entities.iter_attachments():
+            uri = uris.build_attachment_uri(one.page, one.name)
             file = export.files.get(posixpath.join(folder, "attachments", one.page, one.number, one.version))
             if file is None:
-                yield self._unread(uri, one.name, "it is named, but not in the export")
+                yield self._report_unread(uri, one.name, "it is named, but not in the export")
             else:
-                yield _attachment(uri, PurePosixPath(one.name).name, file, about[one.page])
+                yield _describe_attachment(uri, PurePosixPath(one.name).name, file, about[one.page])
 
-    def _unread(self, uri: str, name: str, reason: str) -> ListedDocument:
+    def _report_unread(self, uri: str, name: str, reason: str) -> ListedDocument:
         return ListedDocument(Source(uri, PurePosixPath(name).name, bytes), "", reason)
 
 
 class _Uris:
-    """As Confluence addresses its pages, if it is known where it stands; else below the export, by their numbers."""
+    """The URIs of pages: Confluence's own where its address is known, else below the export, by page numbers."""
 
     def __init__(self, base: str, at_wiki: bool, known: Mapping[str, str]) -> None:
         self._base = base
@@ -150,17 +158,17 @@ class _Uris:
             if between and uri.startswith(f"{base}{self._before}"):
                 self._pages[number] = uri
 
-    def page(self, number: str, name: str) -> str:
-        """A page keeps the URI that it had under its former title."""
+    def build_page_uri(self, number: str, name: str) -> str:
+        """Return the URI of a page, which keeps the one that it had under its former title."""
         shown = PurePosixPath(name).stem if self._at_wiki else PurePosixPath(name).name
         return self._pages.get(number) or f"{self._base}{self._before}{number}{self._between}{quote(shown, safe='')}"
 
-    def attachment(self, page: str, name: str) -> str:
+    def build_attachment_uri(self, page: str, name: str) -> str:
         inside = "/download" if self._at_wiki else "!"
         return f"{self._base}{inside}/attachments/{page}/{quote(name, safe='')}"
 
 
-def _attachment(uri: str, name: str, file: ExportedFile, page: SourceMetadata) -> ListedDocument:
+def _describe_attachment(uri: str, name: str, file: ExportedFile, page: SourceMetadata) -> ListedDocument:
     suffix = PurePosixPath(name).suffix
     skip = "" if not suffix or suffix.casefold() in SUFFIXES else f"unknown kind of file ({suffix})"
     # Date and author are the page's: an export names none of its attachments.

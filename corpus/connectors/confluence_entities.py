@@ -13,18 +13,18 @@ from html import escape, unescape
 from pathlib import Path
 from typing import IO, Any
 
-from argot.corpus.connectors.export_dates import iso_date
+from argot.corpus.connectors.export_dates import parse_date
 from argot.corpus.connectors.listing import SourceDown
 from argot.corpus.store.source_metadata import SourceMetadata
 
-_PAGES = ("Page", "BlogPost")
-_KINDS = (*_PAGES, "BodyContent", "Labelling", "Label", "ConfluenceUserImpl", "Attachment")
-_CODE = re.compile(r'<ac:structured-macro\b[^>]*ac:name="(?:code|noformat)".*?</ac:structured-macro>', re.DOTALL)
-_LANGUAGE = re.compile(r'<ac:parameter\s+ac:name="language">([\w+#-]{1,30})</ac:parameter>')
+_PAGE_KINDS = ("Page", "BlogPost")
+_ROW_KINDS = (*_PAGE_KINDS, "BodyContent", "Labelling", "Label", "ConfluenceUserImpl", "Attachment")
+_CODE_MACRO = re.compile(r'<ac:structured-macro\b[^>]*ac:name="(?:code|noformat)".*?</ac:structured-macro>', re.DOTALL)
+_LANGUAGE_PARAMETER = re.compile(r'<ac:parameter\s+ac:name="language">([\w+#-]{1,30})</ac:parameter>')
 # Within the CDATA of entities.xml, Confluence parts the end of an inner one: "]] >".
-_CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]\s?>", re.DOTALL)
-_PLAIN = re.compile(r"<ac:plain-text-body>\s*<!\[CDATA\[(.*?)\]\]\s?>\s*</ac:plain-text-body>", re.DOTALL)
-_REPLACED = (
+_CDATA_SECTION = re.compile(r"<!\[CDATA\[(.*?)\]\]\s?>", re.DOTALL)
+_PLAIN_BODY = re.compile(r"<ac:plain-text-body>\s*<!\[CDATA\[(.*?)\]\]\s?>\s*</ac:plain-text-body>", re.DOTALL)
+_ELEMENT_REPLACEMENTS = (
     (re.compile(r'<ac:parameter\s+ac:name="title">(.*?)</ac:parameter>', re.DOTALL), r"<p><b>\1</b></p>"),
     (re.compile(r"<ac:parameter\b[^>]*(?:/>|>.*?</ac:parameter>)", re.DOTALL), ""),
     (re.compile(r"<ac:placeholder\b.*?</ac:placeholder>", re.DOTALL), ""),
@@ -64,12 +64,12 @@ class ExportedAttachment:
 class _Rows:
     """The rows that are wanted, by kind and number, and the bodies by the number of what they belong to."""
 
-    rows: dict[str, dict[str, Mapping[str, str]]] = field(default_factory=lambda: {kind: {} for kind in _KINDS})
+    rows: dict[str, dict[str, Mapping[str, str]]] = field(default_factory=lambda: {kind: {} for kind in _ROW_KINDS})
     bodies: dict[str, Path] = field(default_factory=dict)
 
 
 class Entities:
-    """What `entities.xml` holds. Bodies are written into a folder: together they may be larger than the memory."""
+    """The rows of `entities.xml`. Bodies are written into a folder: together they may be larger than the memory."""
 
     def __init__(self, stream: IO[bytes], spool: Path) -> None:
         """
@@ -81,28 +81,28 @@ class Entities:
 
         self._found = _Rows()
         try:
-            for element in _objects(iterparse(stream, events=("start", "end"), forbid_dtd=True)):
+            for element in _iter_objects(iterparse(stream, events=("start", "end"), forbid_dtd=True)):
                 self._take(element, spool)
         except (ParseError, DefusedXmlException) as error:
             raise SourceDown(
                 f"The export's entities.xml is damaged or cut off: {error or type(error).__name__}."
             ) from error
 
-    def pages(self) -> Iterator[ExportedPage]:
-        labels = self._labels()
+    def iter_pages(self) -> Iterator[ExportedPage]:
+        labels = self._collect_labels()
         users = self._found.rows["ConfluenceUserImpl"]
-        for kind in _PAGES:
+        for kind in _PAGE_KINDS:
             for number, row in self._found.rows[kind].items():
                 if not _is_current(row) or number not in self._found.bodies:
                     continue
                 who = row.get("lastModifier") or row.get("creator") or row.get("lastModifierName", "")
                 author = users[who].get("fullName") or users[who].get("name", "") if who in users else who
-                date = iso_date(row.get("lastModificationDate") or row.get("creationDate", ""))
+                date = parse_date(row.get("lastModificationDate") or row.get("creationDate", ""))
                 metadata = SourceMetadata(row.get("title", ""), date, author, tuple(sorted(labels.get(number, ()))))
                 yield ExportedPage(number, row.get("version", ""), metadata, self._found.bodies[number])
 
-    def attachments(self) -> Iterator[ExportedAttachment]:
-        pages = {one.number for one in self.pages()}
+    def iter_attachments(self) -> Iterator[ExportedAttachment]:
+        pages = {one.number for one in self.iter_pages()}
         for number, row in self._found.rows["Attachment"].items():
             page = row.get("containerContent") or row.get("content", "")
             name = row.get("title") or row.get("fileName", "")
@@ -110,7 +110,7 @@ class Entities:
                 version = row.get("version") or row.get("attachmentVersion", "1")
                 yield ExportedAttachment(number, version, page, name)
 
-    def _labels(self) -> dict[str, set[str]]:
+    def _collect_labels(self) -> dict[str, set[str]]:
         names = {number: row.get("name", "") for number, row in self._found.rows["Label"].items()}
         found: dict[str, set[str]] = {}
         for row in self._found.rows["Labelling"].values():
@@ -120,37 +120,37 @@ class Entities:
 
     def _take(self, element: Any, spool: Path) -> None:
         kind = element.get("class", "")
-        if kind not in _KINDS:
+        if kind not in _ROW_KINDS:
             return
-        row = {one.get("name", ""): _value(one) for one in element.findall("property")}
+        row = {one.get("name", ""): _read_value(one) for one in element.findall("property")}
         number = (element.findtext("id") or "").strip()
         if kind == "BodyContent":
             # Comments, templates and former versions have bodies as well: which are wanted is known in the end.
             owner = row.get("content", "")
             if owner.isdigit():
                 self._found.bodies[owner] = spool / owner
-                (spool / owner).write_text(page_html(row.get("body", "")), encoding="utf-8")
+                (spool / owner).write_text(convert_page_html(row.get("body", "")), encoding="utf-8")
             return
         self._found.rows[kind][number] = row
 
 
-def page_html(storage: str) -> str:
+def convert_page_html(storage: str) -> str:
     """A page's body, which is XHTML with elements of Confluence's own, as HTML."""
-    text = _CODE.sub(_code, storage)
-    text = _PLAIN.sub(lambda found: f"<pre>{escape(found[1])}</pre>", text)
-    text = _CDATA.sub(lambda found: escape(found[1]), text)
-    for pattern, instead in _REPLACED:
+    text = _CODE_MACRO.sub(_convert_code, storage)
+    text = _PLAIN_BODY.sub(lambda found: f"<pre>{escape(found[1])}</pre>", text)
+    text = _CDATA_SECTION.sub(lambda found: escape(found[1]), text)
+    for pattern, instead in _ELEMENT_REPLACEMENTS:
         text = pattern.sub(instead, text)
     return f'<html><head><meta charset="utf-8"></head><body>{text}</body></html>\n'
 
 
-def _code(found: re.Match[str]) -> str:
-    language, body = _LANGUAGE.search(found[0]), _PLAIN.search(found[0])
+def _convert_code(found: re.Match[str]) -> str:
+    language, body = _LANGUAGE_PARAMETER.search(found[0]), _PLAIN_BODY.search(found[0])
     named = f' class="language-{language[1]}"' if language else ""
     return f"<pre{named}>{escape(body[1])}</pre>" if body else ""
 
 
-def _objects(events: Iterator[tuple[str, Any]]) -> Iterator[Any]:
+def _iter_objects(events: Iterator[tuple[str, Any]]) -> Iterator[Any]:
     root = None
     for event, element in events:
         if root is None:
@@ -160,8 +160,8 @@ def _objects(events: Iterator[tuple[str, Any]]) -> Iterator[Any]:
             root.clear()  # else the whole file would be held
 
 
-def _value(element: Any) -> str:
-    """Its text, or the number or key of what it points to."""
+def _read_value(element: Any) -> str:
+    """Return the text of an element, or the number or key of the row that it points to."""
     pointed = element.findtext("id")
     return unescape(pointed).strip() if pointed else (element.text or "").strip()
 

@@ -9,17 +9,17 @@ from html.parser import HTMLParser
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
-from argot.corpus.connectors.export_dates import iso_date
+from argot.corpus.connectors.export_dates import parse_date
 from argot.corpus.store.source_metadata import SourceMetadata
 
 PAGE_NAME = re.compile(r"(?:^|[_/])(\d+)\.html$")
 """`Pump-maintenance_12345.html`, or `12345.html`: the number of the page."""
-_AROUND = 100_000
+_FRAME_BYTES = 100_000
 """Bytes at the beginning and at the end of a page that are looked through."""
-_VOID = frozenset(
+_VOID_TAGS = frozenset(
     {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 )
-_ON = re.compile(r"\bon\s+(.{6,40})$")
+_DATE_PHRASE = re.compile(r"\bon\s+(.{6,40})$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,21 +32,21 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class PageFrame:
-    """What stands around the text of a page."""
+    """The metadata and attachments around the text of a page."""
 
     metadata: SourceMetadata
     attachments: tuple[Attachment, ...]
 
 
-def page_number(path: str) -> str:
+def parse_page_number(path: str) -> str:
     found = PAGE_NAME.search(path)
     return found[1] if found else ""
 
 
-def page_frame(data: bytes) -> PageFrame:
-    """Of a page as it was exported."""
+def parse_page_frame(data: bytes) -> PageFrame:
+    """Return the frame of an exported page."""
     parts = _Parts()
-    whole = data if len(data) <= 2 * _AROUND else data[:_AROUND] + data[-_AROUND:]
+    whole = data if len(data) <= 2 * _FRAME_BYTES else data[:_FRAME_BYTES] + data[-_FRAME_BYTES:]
     parts.feed(whole.decode("utf-8", "replace"))
     title = parts.text("title-text") or parts.text("title")
     space = next(iter(parts.crumbs), "")
@@ -55,23 +55,23 @@ def page_frame(data: bytes) -> PageFrame:
     if colon and (not space or first == space):
         title = rest
     said = parts.text("page-metadata")
-    dated = _ON.search(said)
+    dated = _DATE_PHRASE.search(said)
     metadata = SourceMetadata(
         title=title,
-        date=iso_date(dated[1]) if dated else "",
+        date=parse_date(dated[1]) if dated else "",
         author=parts.text("editor") or parts.text("author"),
         labels=tuple(dict.fromkeys(parts.labels)),
     )
     return PageFrame(metadata, tuple(parts.attachments))
 
 
-def linked_pages(index: bytes) -> Iterator[str]:
-    """The files that the index of a space leads to."""
+def list_linked_pages(index: bytes) -> Iterator[str]:
+    """Yield the files that the index of a space leads to."""
     links = _Links()
     links.feed(index.decode("utf-8", "replace"))
     for link in dict.fromkeys(links.found):
         path = unquote(link.partition("#")[0])
-        if page_number(path) and "/" not in path and ":" not in path:
+        if parse_page_number(path) and "/" not in path and ":" not in path:
             yield path
 
 
@@ -102,16 +102,16 @@ class _Parts(HTMLParser):
         return " ".join("".join(self._texts.get(name, ())).split())
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in _VOID:
+        if tag in _VOID_TAGS:
             return
         said = {name: value or "" for name, value in attrs}
-        self._open.append((tag, _meaning(tag, said)))
+        self._open.append((tag, _name_part(tag, said)))
         if tag == "a":
             self._link = ("tag" if "tag" in said.get("rel", "").split() else said.get("href", ""), [])
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "a" and self._link is not None:
-            self._linked(*self._link)
+            self._add_attachment(*self._link)
             self._link = None
         # What was left open ends with what it stands in.
         if any(name == tag for name, _ in self._open):
@@ -124,7 +124,7 @@ class _Parts(HTMLParser):
         for meaning in {meaning for _, meaning in self._open if meaning}:
             self._texts.setdefault(meaning, []).append(data)
 
-    def _linked(self, href: str, texts: list[str]) -> None:
+    def _add_attachment(self, href: str, texts: list[str]) -> None:
         text = " ".join("".join(texts).split())
         inside = {meaning for _, meaning in self._open}
         if href == "tag" or "labels" in inside:
@@ -135,7 +135,7 @@ class _Parts(HTMLParser):
             self.attachments.append(Attachment(unquote(href.partition("?")[0]), PurePosixPath(text).name))
 
 
-def _meaning(tag: str, said: dict[str, str]) -> str:
+def _name_part(tag: str, said: dict[str, str]) -> str:
     classes = said.get("class", "").split()
     if tag == "title":
         return "title"

@@ -11,7 +11,7 @@ from argot.corpus.connectors.folder_connector import FolderConnector
 from argot.corpus.connectors.listing import Connector, Patterns, SourceDown
 from argot.corpus.connectors.source_store import SourceKind, SourceRecord
 
-OPTIONS: Mapping[SourceKind, frozenset[str]] = {
+SOURCE_OPTIONS: Mapping[SourceKind, frozenset[str]] = {
     "folder": frozenset({"base_uri", "follow_links"}),
     "git": frozenset({"base_uri", "branch", "user", "password", "private"}),
     "web": frozenset({"pages", "user", "password", "private"}),
@@ -19,24 +19,24 @@ OPTIONS: Mapping[SourceKind, frozenset[str]] = {
     "sharepoint": frozenset({"base_uri"}),
     "imap": frozenset({"user", "password", "private", "encrypted"}),
 }
-"""What each kind takes beside `include` and `exclude`. A loader takes whatever it is made with, and no patterns."""
+"""Options of each kind beside `include` and `exclude`. A loader takes any option, and no patterns."""
 
 
-def connector_for(record: SourceRecord) -> Connector:
+def make_connector(record: SourceRecord) -> Connector:
     """
     Raises:
         SourceDown: an environment variable that it names is not set.
     """
-    options = {name: _value(value) for name, value in record.options.items()}
-    return _MADE_BY[record.kind](record, options)
+    options = {name: _resolve_option(value) for name, value in record.options.items()}
+    return _CONNECTOR_FACTORIES[record.kind](record, options)
 
 
-def _folder(record: SourceRecord, options: dict[str, Any]) -> Connector:
+def _make_folder(record: SourceRecord, options: dict[str, Any]) -> Connector:
     follow = is_yes(options.get("follow_links", ""))
-    return FolderConnector(Path(record.address), _patterns(options), options.get("base_uri"), follow_links=follow)
+    return FolderConnector(Path(record.address), _build_patterns(options), options.get("base_uri"), follow_links=follow)
 
 
-def _git(record: SourceRecord, options: dict[str, Any]) -> Connector:
+def _make_git(record: SourceRecord, options: dict[str, Any]) -> Connector:
     from argot.corpus.connectors.git_connector import GitConnector, Repository
 
     repository = Repository(
@@ -46,58 +46,60 @@ def _git(record: SourceRecord, options: dict[str, Any]) -> Connector:
         options.get("password", ""),
         is_yes(options.get("private", "")),
     )
-    return GitConnector(repository, _patterns(options), options.get("base_uri"))
+    return GitConnector(repository, _build_patterns(options), options.get("base_uri"))
 
 
-def _web(record: SourceRecord, options: dict[str, Any]) -> Connector:
-    from argot.corpus.connectors.web_connector import PAGES, WebConnector, WebSite
+def _make_web(record: SourceRecord, options: dict[str, Any]) -> Connector:
+    from argot.corpus.connectors.web_connector import DEFAULT_MAX_PAGES, WebConnector, WebSite
 
     auth = (options.get("user", ""), options["password"]) if "password" in options else None
-    site = WebSite(record.address, int(options.get("pages", PAGES)), is_yes(options.get("private", "")), auth)
-    return WebConnector(site, _patterns(options))
+    site = WebSite(
+        record.address, int(options.get("pages", DEFAULT_MAX_PAGES)), is_yes(options.get("private", "")), auth
+    )
+    return WebConnector(site, _build_patterns(options))
 
 
-def _imap(record: SourceRecord, options: dict[str, Any]) -> Connector:
-    from argot.corpus.connectors.imap_connector import ImapConnector, mailbox_of
+def _make_imap(record: SourceRecord, options: dict[str, Any]) -> Connector:
+    from argot.corpus.connectors.imap_connector import ImapConnector, parse_mailbox
 
     if missing := [name for name in ("user", "password") if not options.get(name)]:
         raise SourceDown(f"The mail of {record.address} takes a {missing[0]}, which the source was not given.")
-    mailbox = mailbox_of(
+    mailbox = parse_mailbox(
         record.address,
         options["user"],
         options["password"],
         encrypted=is_yes(options.get("encrypted", "yes")),
         private=is_yes(options.get("private", "")),
     )
-    return ImapConnector(mailbox, _patterns(options))
+    return ImapConnector(mailbox, _build_patterns(options))
 
 
-def _confluence(record: SourceRecord, options: dict[str, Any]) -> Connector:
+def _make_confluence(record: SourceRecord, options: dict[str, Any]) -> Connector:
     from argot.corpus.connectors.confluence_connector import ConfluenceConnector
 
-    return ConfluenceConnector(Path(record.address), _patterns(options), options.get("base_uri"))
+    return ConfluenceConnector(Path(record.address), _build_patterns(options), options.get("base_uri"))
 
 
-def _sharepoint(record: SourceRecord, options: dict[str, Any]) -> Connector:
+def _make_sharepoint(record: SourceRecord, options: dict[str, Any]) -> Connector:
     from argot.corpus.connectors.sharepoint_connector import SharePointConnector
 
-    return SharePointConnector(Path(record.address), _patterns(options), options.get("base_uri"))
+    return SharePointConnector(Path(record.address), _build_patterns(options), options.get("base_uri"))
 
 
-def _loader(record: SourceRecord, options: dict[str, Any]) -> Connector:
+def _make_loader(record: SourceRecord, options: dict[str, Any]) -> Connector:
     from argot.corpus.connectors.langchain_loader import LoaderConnector
 
     return LoaderConnector(record.address, options, record.name)
 
 
-_MADE_BY: Mapping[SourceKind, Callable[[SourceRecord, dict[str, Any]], Connector]] = {
-    "folder": _folder,
-    "git": _git,
-    "web": _web,
-    "imap": _imap,
-    "confluence": _confluence,
-    "sharepoint": _sharepoint,
-    "loader": _loader,
+_CONNECTOR_FACTORIES: Mapping[SourceKind, Callable[[SourceRecord, dict[str, Any]], Connector]] = {
+    "folder": _make_folder,
+    "git": _make_git,
+    "web": _make_web,
+    "imap": _make_imap,
+    "confluence": _make_confluence,
+    "sharepoint": _make_sharepoint,
+    "loader": _make_loader,
 }
 
 
@@ -105,11 +107,11 @@ def is_yes(value: str) -> bool:
     return value.casefold() in ("yes", "true", "1")
 
 
-def _patterns(options: Mapping[str, Any]) -> Patterns:
+def _build_patterns(options: Mapping[str, Any]) -> Patterns:
     return Patterns(tuple(options.get("include", ())), tuple(options.get("exclude", ())))
 
 
-def _value(option: Any) -> Any:
+def _resolve_option(option: Any) -> Any:
     if not isinstance(option, dict):
         return option
     name = option["variable"]

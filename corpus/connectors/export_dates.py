@@ -7,45 +7,45 @@ from collections.abc import Iterable
 from contextlib import suppress
 from datetime import date, datetime
 
-_MONTHS = 12
-_ISO = re.compile(r"\d{4}-\d{2}-\d{2}")
-_WRITTEN = ("%b %d, %Y", "%d %b, %Y", "%d %b %Y", "%B %d, %Y", "%d %B %Y", "%d.%m.%Y", "%d. %B %Y")
-_SLASHES = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
+_MONTHS_IN_YEAR = 12
+_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_DATE_FORMATS = ("%b %d, %Y", "%d %b, %Y", "%d %b %Y", "%B %d, %Y", "%d %B %Y", "%d.%m.%Y", "%d. %B %Y")
+_SLASH_DATE = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
 
 
-def iso_date(text: str, day_first: bool | None = None) -> str:
-    """As ISO 8601; empty where it says none, or may mean two days: 3/4/2026, unless it is told which comes first."""
-    if found := _ISO.search(text):
-        return _valid(found[0])
+def parse_date(text: str, day_first: bool | None = None) -> str:
+    """Return a date as ISO 8601; empty for no date, and for an ambiguous one (3/4/2026) without `day_first`."""
+    if found := _ISO_DATE.search(text):
+        return _validate_date(found[0])
     plain = " ".join(text.split())
-    if slashes := _SLASHES.search(plain):
+    if slashes := _SLASH_DATE.search(plain):
         first, second, year = (int(one) for one in slashes.groups())
-        known = _told_by(first, second) if day_first is None else day_first
+        known = _infer_day_first(first, second) if day_first is None else day_first
         day, month = (first, second) if known else (second, first)
-        return "" if known is None and first != second else _valid(f"{year:04}-{month:02}-{day:02}")
-    for form in _WRITTEN:
+        return "" if known is None and first != second else _validate_date(f"{year:04}-{month:02}-{day:02}")
+    for form in _DATE_FORMATS:
         with suppress(ValueError):
             return datetime.strptime(plain, form).date().isoformat()
     return ""
 
 
 def is_day_first(texts: Iterable[str]) -> bool | None:
-    """In dates of one table, such as 3/4/2026; None: none of them tells."""
+    """Return True where the day comes first in the dates of a table, such as 3/4/2026; None if no date tells."""
     for text in texts:
-        found = _SLASHES.search(text)
-        told = _told_by(int(found[1]), int(found[2])) if found else None
+        found = _SLASH_DATE.search(text)
+        told = _infer_day_first(int(found[1]), int(found[2])) if found else None
         if told is not None:
             return told
     return None
 
 
-def _told_by(first: int, second: int) -> bool | None:
-    if first > _MONTHS or second > _MONTHS:
-        return first > _MONTHS
+def _infer_day_first(first: int, second: int) -> bool | None:
+    if first > _MONTHS_IN_YEAR or second > _MONTHS_IN_YEAR:
+        return first > _MONTHS_IN_YEAR
     return None
 
 
-def _valid(text: str) -> str:
+def _validate_date(text: str) -> str:
     try:
         return date.fromisoformat(text).isoformat()
     except ValueError:

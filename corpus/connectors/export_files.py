@@ -16,8 +16,10 @@ from argot.corpus.ingestion.archive_process import UnpackedArchive
 from argot.document_names import find_leftover_kind
 from argot.files import NotAFile, is_system, read_below, resolve_links
 
-MOST_FILES = 200_000
-_LIMITS = ArchiveLimits(members=MOST_FILES, unpacked_bytes=100_000_000_000, list_seconds=120, clock_seconds=7200)
+MAX_EXPORT_FILES = 200_000
+_EXPORT_LIMITS = ArchiveLimits(
+    members=MAX_EXPORT_FILES, unpacked_bytes=100_000_000_000, list_seconds=120, clock_seconds=7200
+)
 """Bounds of an export that is a ZIP archive: a manager names it, and it may be a whole wiki."""
 
 
@@ -45,20 +47,20 @@ class ExportFiles:
         if is_system(resolve_links(place)):
             raise SourceDown(f"{place} is the system's own.")
         try:
-            files = self._in_folder() if place.is_dir() else self._in_archive()
+            files = self._list_folder() if place.is_dir() else self._list_archive()
             self.files: Mapping[str, ExportedFile] = {one.path: one for one in files}
         except OSError as error:
             raise SourceDown(f"The export {place} cannot be read: {error.strerror}.") from error
-        if len(self.files) > MOST_FILES:
-            raise SourceDown(f"The export {place} holds more than {MOST_FILES:,} files.")
+        if len(self.files) > MAX_EXPORT_FILES:
+            raise SourceDown(f"The export {place} holds more than {MAX_EXPORT_FILES:,} files.")
 
     def close(self) -> None:
         if self._archive is not None:
             self._archive.close()
 
     @contextmanager
-    def opened(self, path: str) -> Iterator[IO[bytes]]:
-        """A long file, to be read piece by piece.
+    def open_file(self, path: str) -> Iterator[IO[bytes]]:
+        """Open a long file, to be read piece by piece.
 
         Raises:
             SourceDown: it is damaged.
@@ -73,7 +75,7 @@ class ExportFiles:
         except OSError as error:
             raise SourceDown(f"{path} in the export {self.place} cannot be read: {error.strerror or error}.") from error
 
-    def _in_folder(self) -> Iterator[ExportedFile]:
+    def _list_folder(self) -> Iterator[ExportedFile]:
         root = resolve_links(self.place, strict=True)
 
         def unopened(error: OSError) -> None:
@@ -91,8 +93,8 @@ class ExportFiles:
                 path = file.relative_to(root).as_posix()
                 yield ExportedFile(path, found.st_size, stamp, partial(read_below, root, file))
 
-    def _in_archive(self) -> Iterator[ExportedFile]:
-        archive = self._archive = UnpackedArchive(self.place, _LIMITS)
+    def _list_archive(self) -> Iterator[ExportedFile]:
+        archive = self._archive = UnpackedArchive(self.place, _EXPORT_LIMITS)
         listed = archive.list_entries()
         if listed.problem:
             raise NotAFile(listed.problem if listed.is_refused else "damaged or cut off: not a whole ZIP archive")
@@ -103,8 +105,8 @@ class ExportFiles:
                 yield ExportedFile(entry.path, entry.size, entry.stamp, partial(archive.read, number))
 
 
-def place_mark(place: Path) -> str:
-    """Stands for a ZIP archive as it is on the disk; empty for a folder, which only a look into it tells.
+def read_place_mark(place: Path) -> str:
+    """Return a mark of a ZIP archive's state on the disk; empty for a folder, whose files must be listed.
 
     Raises:
         SourceDown: it is not there.

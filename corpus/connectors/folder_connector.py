@@ -16,10 +16,10 @@ from argot.corpus.ingestion.source import Source
 from argot.corpus.ingestion.sources import FolderWalk
 from argot.files import NotAFile
 
-UNSETTLED_NS = 20_000_000
+UNSETTLED_NANOSECONDS = 20_000_000
 """A file that was changed so shortly before it was looked at may change again without another time: clocks of file
 systems tick every 4 ms or so."""
-TRIES = 3
+MAX_READ_ATTEMPTS = 3
 
 
 class FolderConnector:
@@ -39,7 +39,7 @@ class FolderConnector:
     def mark(self) -> str:
         return ""
 
-    def listing(self, known: Mapping[str, str]) -> Iterator[ListedDocument]:
+    def list_documents(self, known: Mapping[str, str]) -> Iterator[ListedDocument]:
         try:
             # Listed and not only looked at: an unmounted folder may be there and yet not be opened.
             with os.scandir(self._folder):
@@ -49,19 +49,19 @@ class FolderConnector:
         walk = FolderWalk(self._folder, self._base_uri, self._follow_links)
         if refusal := walk.refusal(self._folder):
             raise SourceDown(f"The folder {self._folder} is not read: {refusal}.")
-        members = _members(known)
+        members = _group_members(known)
         for path, reason in walk.entries():
-            if not self._patterns.take(path.relative_to(self._folder).as_posix()):
+            if not self._patterns.accept(path.relative_to(self._folder).as_posix()):
                 continue
-            yield from _listed(walk, path, reason, known, members)
+            yield from _list_path(walk, path, reason, known, members)
 
 
-def _listed(
+def _list_path(
     walk: FolderWalk, path: Path, reason: str | None, known: Mapping[str, str], members: Mapping[str, list[str]]
 ) -> Iterator[ListedDocument]:
     uri = walk.uri(path)
     try:
-        stamp = _stamp(path.stat())
+        stamp = _make_stamp(path.stat())
     except FileNotFoundError:
         if not path.is_symlink():  # gone since the folder was listed
             return
@@ -76,32 +76,34 @@ def _listed(
         return
     source = walk.source(path, reason)
     if is_archive(path.name) and not reason:
-        yield from _unpacked(source, stamp, known, members.get(uri, []))
+        yield from _list_members(source, stamp, known, members.get(uri, []))
     else:
-        yield ListedDocument(replace(source, load=_steady(path, source.load)), stamp)
+        yield ListedDocument(replace(source, load=_load_steadily(path, source.load)), stamp)
 
 
-def _unpacked(archive: Source, stamp: str, known: Mapping[str, str], members: list[str]) -> Iterator[ListedDocument]:
-    """The files in an archive, which is opened only if its own stamp is not that of all its files."""
+def _list_members(
+    archive: Source, stamp: str, known: Mapping[str, str], members: list[str]
+) -> Iterator[ListedDocument]:
+    """Yield the files in an archive, which is opened only if one of its files has another stamp."""
     if stamp and members and all(known[uri] == stamp for uri in members):
         for uri in members:
             # The name as the archive has it: a reader goes by its suffix.
             name = unquote(uri.rsplit("/", 1)[-1])
-            yield ListedDocument(Source(uri, name, partial(_member, archive, uri)), stamp)
+            yield ListedDocument(Source(uri, name, partial(_load_member, archive, uri)), stamp)
         return
     for member in list_members(archive):
         # A damaged archive is itself a source, which fails when it is loaded.
-        yield ListedDocument(member, stamp, _problem(member) if member.uri == archive.uri else "")
+        yield ListedDocument(member, stamp, _describe_problem(member) if member.uri == archive.uri else "")
 
 
-def _member(archive: Source, uri: str) -> bytes:
+def _load_member(archive: Source, uri: str) -> bytes:
     for member in list_members(archive):
         if member.uri == uri:
             return member.load()
     raise NotAFile("it is not in the archive any more")
 
 
-def _problem(archive: Source) -> str:
+def _describe_problem(archive: Source) -> str:
     try:
         archive.load()
     except OSError as error:
@@ -109,8 +111,8 @@ def _problem(archive: Source) -> str:
     return "it cannot be unpacked"
 
 
-def _members(known: Mapping[str, str]) -> dict[str, list[str]]:
-    """Of each archive the URIs that are known in it."""
+def _group_members(known: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the known URIs within each archive."""
     found: dict[str, list[str]] = {}
     for uri in known:
         archive, inside, _ = uri.partition("!/")
@@ -119,33 +121,33 @@ def _members(known: Mapping[str, str]) -> dict[str, list[str]]:
     return found
 
 
-def _stamp(found: os.stat_result) -> str:
-    """Empty: it may change again unnoticed, so it is read the next time as well."""
+def _make_stamp(found: os.stat_result) -> str:
+    """Return the stamp of a file; empty where it may change again unnoticed: it is read the next time as well."""
     changed = max(found.st_mtime_ns, found.st_ctime_ns)
     # A time in the future says nothing of when it was set.
-    if 0 <= time.time_ns() - changed < UNSETTLED_NS:
+    if 0 <= time.time_ns() - changed < UNSETTLED_NANOSECONDS:
         return ""
     return f"{found.st_mtime_ns}.{found.st_ctime_ns}.{found.st_size}.{found.st_ino}"
 
 
-def _steady(path: Path, load: Callable[[], bytes]) -> Callable[[], bytes]:
-    """The bytes of a file that stayed the same while it was read.
+def _load_steadily(path: Path, load: Callable[[], bytes]) -> Callable[[], bytes]:
+    """Return a function that loads the bytes of a file that stayed the same while it was read.
 
     Raises:
         NotAFile: it never does.
     """
 
     def loaded() -> bytes:
-        for _ in range(TRIES):
-            before = _version(path)
+        for _ in range(MAX_READ_ATTEMPTS):
+            before = _read_version(path)
             data = load()
-            if _version(path) == before:
+            if _read_version(path) == before:
                 return data
         raise NotAFile("it changes while it is read; it is tried again the next time")
 
     return loaded
 
 
-def _version(path: Path) -> tuple[int, int, int]:
+def _read_version(path: Path) -> tuple[int, int, int]:
     found = path.stat()
     return found.st_mtime_ns, found.st_size, found.st_ino

@@ -23,29 +23,29 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import quote, urlsplit, urlunsplit
 
 from argot.corpus.connectors.listing import ListedDocument, Patterns, SourceDown
-from argot.corpus.connectors.public_network import ascii_host, checked_addresses, is_address
+from argot.corpus.connectors.public_network import is_address, normalize_host, resolve_public_addresses
 from argot.corpus.ingestion.source import Source
 from argot.corpus.readers import SUFFIXES
 from argot.document_names import find_leftover_kind
 from argot.files import NotAFile
 
-ASK_SECONDS = 60
+LOOKUP_SECONDS = 60
 FETCH_SECONDS = 1800
-MOMENT_SECONDS = 0.5
+POLL_SECONDS = 0.5
 _FILE_MODES = ("100644", "100755")
 """Regular files: a link would be its target's path, and a submodule is another repository."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """Where it is: a URL (http, https) or a path of this machine. `branch`: empty is the one it names itself."""
+    """A repository at a URL (http, https) or a path of this machine. An empty `branch` is its default branch."""
 
     address: str
     branch: str = ""
     user: str = ""
     password: str = ""
     private: bool = False
-    """Whether it may lie at an address of a private network."""
+    """True where it may lie at an address of a private network."""
 
     @property
     def is_local(self) -> bool:
@@ -58,7 +58,7 @@ class GitConnector:
     def __init__(self, repository: Repository, patterns: Patterns, base_uri: str | None = None) -> None:
         self._repository = repository
         self._patterns = patterns
-        self._base_uri = (base_uri or _uri(repository)).rstrip("/")
+        self._base_uri = (base_uri or _build_uri(repository)).rstrip("/")
         self._commit = ""
         self._clone: Path | None = None
 
@@ -68,8 +68,8 @@ class GitConnector:
 
     def mark(self) -> str:
         ref = f"refs/heads/{self._repository.branch}" if self._repository.branch else "HEAD"
-        said = self._git(
-            ["ls-remote", "--exit-code", "--", _fetched_address(self._repository), ref], ASK_SECONDS
+        said = self._run_git(
+            ["ls-remote", "--exit-code", "--", _pin_address(self._repository), ref], LOOKUP_SECONDS
         ).decode()
         # `refs/heads/main` is also the end of `refs/heads/x/refs/heads/main`.
         found = [commit for commit, _, name in (one.partition("\t") for one in said.splitlines()) if name == ref]
@@ -78,76 +78,78 @@ class GitConnector:
         self._commit = found[0]
         return self._commit
 
-    def listing(self, known: Mapping[str, str]) -> Iterator[ListedDocument | None]:
+    def list_documents(self, known: Mapping[str, str]) -> Iterator[ListedDocument | None]:
         yield from self._fetch()
-        for entry in self._git(["ls-tree", "-r", "-z", "-l", "--full-tree", "FETCH_HEAD"], ASK_SECONDS).split(b"\0"):
+        for entry in self._run_git(["ls-tree", "-r", "-z", "-l", "--full-tree", "FETCH_HEAD"], LOOKUP_SECONDS).split(
+            b"\0"
+        ):
             about, _, path = entry.partition(b"\t")
             if not about:
                 continue
             mode, _, blob, size = about.decode().split()
             name = os.fsdecode(path)
-            if mode in _FILE_MODES and not _is_hidden(name) and self._patterns.take(name):
-                yield ListedDocument(self._source(name, blob, int(size)), blob)
+            if mode in _FILE_MODES and not _is_hidden(name) and self._patterns.accept(name):
+                yield ListedDocument(self._make_source(name, blob, int(size)), blob)
 
-    def _source(self, path: str, blob: str, size: int) -> Source:
+    def _make_source(self, path: str, blob: str, size: int) -> Source:
         suffix = PurePosixPath(path).suffix
         skip = "" if not suffix or suffix.casefold() in SUFFIXES else f"unknown kind of file ({suffix})"
         uri = f"{self._base_uri}/{quote(path, errors='surrogateescape')}"
-        return Source(uri, PurePosixPath(path).name, partial(self._read, blob), size, skip)
+        return Source(uri, PurePosixPath(path).name, partial(self._read_blob, blob), size, skip)
 
-    def _read(self, blob: str) -> bytes:
+    def _read_blob(self, blob: str) -> bytes:
         try:
-            return self._git(["cat-file", "blob", blob], ASK_SECONDS)
+            return self._run_git(["cat-file", "blob", blob], LOOKUP_SECONDS)
         except SourceDown as error:
             raise NotAFile(str(error)) from error
 
     def _fetch(self) -> Iterator[None]:
         self._clone = Path(tempfile.mkdtemp(prefix="argot-git-"))
-        self._git(["init", "--quiet", "--bare", "--template="], ASK_SECONDS)
+        self._run_git(["init", "--quiet", "--bare", "--template="], LOOKUP_SECONDS)
         branch = f"refs/heads/{self._repository.branch}" if self._repository.branch else "HEAD"
         options = ["--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance"]
-        yield from self._git_stoppable(
-            ["fetch", *options, "--", _fetched_address(self._repository), branch], FETCH_SECONDS
+        yield from self._run_git_stoppable(
+            ["fetch", *options, "--", _pin_address(self._repository), branch], FETCH_SECONDS
         )
 
-    def _git(self, arguments: Sequence[str], seconds: int) -> bytes:
-        """What it says.
+    def _run_git(self, arguments: Sequence[str], seconds: int) -> bytes:
+        """Return the output of git.
 
         Raises:
             SourceDown: git is not installed, says no, or takes longer than that.
         """
-        process = self._started(arguments)
+        process = self._start_git(arguments)
         try:
             said, wrong = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired as error:
-            raise self._too_slow(seconds) from error
+            raise self._report_timeout(seconds) from error
         finally:
             _end(process)
-        self._require_done(process, wrong)
+        self._check_exit(process, wrong)
         return said
 
-    def _git_stoppable(self, arguments: Sequence[str], seconds: int) -> Iterator[None]:
-        """The same for what takes long: whoever stops asking for the next moment ends it."""
-        process = self._started(arguments)
+    def _run_git_stoppable(self, arguments: Sequence[str], seconds: int) -> Iterator[None]:
+        """Run git for a longer time: it ends when the caller stops iterating."""
+        process = self._start_git(arguments)
         end = time.monotonic() + seconds
         try:
             while True:
                 with suppress(subprocess.TimeoutExpired):
-                    _, wrong = process.communicate(timeout=MOMENT_SECONDS)
+                    _, wrong = process.communicate(timeout=POLL_SECONDS)
                     break
                 if time.monotonic() > end:
-                    raise self._too_slow(seconds)
+                    raise self._report_timeout(seconds)
                 yield
         finally:
             _end(process)
-        self._require_done(process, wrong)
+        self._check_exit(process, wrong)
 
-    def _started(self, arguments: Sequence[str]) -> subprocess.Popen[bytes]:
+    def _start_git(self, arguments: Sequence[str]) -> subprocess.Popen[bytes]:
         try:
             return subprocess.Popen(  # noqa: S603  (no shell; the address stands behind `--`)
                 ["git", *arguments],  # noqa: S607
                 cwd=self._clone or "/",
-                env=_environment(self._repository),
+                env=_build_environment(self._repository),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -157,10 +159,10 @@ class GitConnector:
         except FileNotFoundError as error:
             raise SourceDown("git is not installed here. On Debian: apt install git") from error
 
-    def _too_slow(self, seconds: int) -> SourceDown:
+    def _report_timeout(self, seconds: int) -> SourceDown:
         return SourceDown(f"The repository {self._repository.address} did not answer within {seconds} s.")
 
-    def _require_done(self, process: subprocess.Popen[bytes], wrong: bytes) -> None:
+    def _check_exit(self, process: subprocess.Popen[bytes], wrong: bytes) -> None:
         if process.returncode:
             said = wrong.decode(errors="replace").strip().splitlines()
             # The last line is what stopped it; before it stand warnings and hints.
@@ -175,7 +177,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.communicate()
 
 
-def _environment(repository: Repository) -> dict[str, str]:
+def _build_environment(repository: Repository) -> dict[str, str]:
     """Only what git needs, and none of our settings.
 
     Raises:
@@ -192,10 +194,10 @@ def _environment(repository: Repository) -> dict[str, str]:
     ]
     if not repository.is_local:
         parts = urlsplit(repository.address)
-        host, port = ascii_host(parts.hostname or ""), parts.port or (443 if parts.scheme == "https" else 80)
+        host, port = normalize_host(parts.hostname or ""), parts.port or (443 if parts.scheme == "https" else 80)
         if not repository.private:
             # The address that was looked at is the one that is used: a name may mean another one a moment later.
-            addresses = ",".join(f"[{one}]" if ":" in one else one for one in checked_addresses(host, port))
+            addresses = ",".join(f"[{one}]" if ":" in one else one for one in resolve_public_addresses(host, port))
             if not is_address(host):
                 settings.append(("http.curloptResolve", f"{host}:{port}:{addresses}"))
         if repository.password:
@@ -216,18 +218,18 @@ def _environment(repository: Repository) -> dict[str, str]:
     }
 
 
-def _fetched_address(repository: Repository) -> str:
+def _pin_address(repository: Repository) -> str:
     """Return the address with its host as git's library looks it up, so that it finds the address that was pinned."""
     if repository.is_local:
         return repository.address
     parts = urlsplit(repository.address)
-    host = ascii_host(parts.hostname or "")
+    host = normalize_host(parts.hostname or "")
     port = f":{parts.port}" if parts.port else ""
     return urlunsplit(parts._replace(netloc=f"[{host}]{port}" if ":" in host else f"{host}{port}"))
 
 
-def _uri(repository: Repository) -> str:
-    """What the URIs of its files begin with, if nothing else is said."""
+def _build_uri(repository: Repository) -> str:
+    """Return the default beginning of the URIs of its files."""
     address = repository.address.removesuffix("/").removesuffix(".git")
     return Path(address).as_uri() if repository.is_local else address
 

@@ -14,25 +14,25 @@ from email.message import EmailMessage
 from functools import partial
 from urllib.parse import quote, unquote, urlsplit
 
-from argot.corpus.connectors.imap_session import ImapSession, Mailbox, folder_name
+from argot.corpus.connectors.imap_session import ImapSession, Mailbox, decode_folder_name
 from argot.corpus.connectors.listing import ListedDocument, Patterns, SourceDown
 from argot.corpus.ingestion.source import Source, SourceMetadata
-from argot.corpus.readers.file_fields import mail_authors
+from argot.corpus.readers.file_fields import list_mail_authors
 from argot.files import NotAFile
 
-ASKED_TOGETHER = 400
+FETCH_BATCH_MESSAGES = 400
 """Messages: a command names them all in a line, which servers bound."""
-_NAME_CHARS = 80
+_MAX_NAME_CHARS = 80
 _UID = re.compile(rb"\bUID (\d+)")
 _SIZE = re.compile(rb"\bRFC822\.SIZE (\d+)")
 _FLAGS = re.compile(rb"\bFLAGS \(([^)]*)\)")
-_GMAIL = re.compile(rb'\bX-GM-LABELS \(((?:"(?:[^"\\]|\\.)*"|[^()"])*)\)')
+_GMAIL_LABELS = re.compile(rb'\bX-GM-LABELS \(((?:"(?:[^"\\]|\\.)*"|[^()"])*)\)')
 _LABEL = re.compile(rb'"((?:[^"\\]|\\.)*)"|([^\s"]+)')
-_OF_PROGRAMS = frozenset({"junk", "nonjunk", "notjunk"})
+_PROGRAM_KEYWORDS = frozenset({"junk", "nonjunk", "notjunk"})
 """Keywords that mail programs set for themselves, beside those that begin with `$`."""
 
 
-def mailbox_of(address: str, user: str, password: str, *, encrypted: bool, private: bool) -> Mailbox:
+def parse_mailbox(address: str, user: str, password: str, *, encrypted: bool, private: bool) -> Mailbox:
     """`imaps://mail.example.org/INBOX`, or `imap://`: encrypted by STARTTLS on the port of plain IMAP."""
     parts = urlsplit(address)
     tls_first = parts.scheme == "imaps"
@@ -72,72 +72,72 @@ class ImapConnector:
             self._session = None
 
     def mark(self) -> str:
-        state = self._opened().state
+        state = self._open_session().state
         # Without a counter of changes the labels may have changed unnoticed.
         return f"{state.validity}.{state.changes}.{state.next_uid}.{state.messages}" if state.changes else ""
 
-    def listing(self, known: Mapping[str, str]) -> Iterator[ListedDocument | None]:
-        session = self._opened()
+    def list_documents(self, known: Mapping[str, str]) -> Iterator[ListedDocument | None]:
+        session = self._open_session()
         self._validity = session.state.validity
         prefix = f"{self._base};UIDVALIDITY={self._validity}/"
         uris = {uri.removeprefix(prefix).partition("/")[0]: uri for uri in known if uri.startswith(prefix)}
-        uids = session.uids()
-        for start in range(0, len(uids), ASKED_TOGETHER):
-            some = uids[start : start + ASKED_TOGETHER]
-            found = {one.uid: one for one in self._looked_at(session, f"{some[0]}:{some[-1]}")}
+        uids = session.list_uids()
+        for start in range(0, len(uids), FETCH_BATCH_MESSAGES):
+            some = uids[start : start + FETCH_BATCH_MESSAGES]
+            found = {one.uid: one for one in self._list_messages(session, f"{some[0]}:{some[-1]}")}
             new = [uid for uid, one in found.items() if known.get(uris.get(uid, "")) != one.stamp]
-            heads = self._heads(session, new)
+            heads = self._fetch_heads(session, new)
             for uid, one in found.items():
-                source = self._source(one, uris.get(uid, ""), heads.get(uid), prefix)
-                if self._patterns.take(source.name):
+                source = self._make_source(one, uris.get(uid, ""), heads.get(uid), prefix)
+                if self._patterns.accept(source.name):
                     yield ListedDocument(source, one.stamp)
             yield None
 
-    def _looked_at(self, session: ImapSession, uids: str) -> Iterator[_Message]:
-        more = " X-GM-LABELS" if session.labels_of_gmail else ""
+    def _list_messages(self, session: ImapSession, uids: str) -> Iterator[_Message]:
+        more = " X-GM-LABELS" if session.has_gmail_labels else ""
         for line, _ in session.fetch(uids, f"(UID FLAGS RFC822.SIZE{more})"):
             uid, size, flags = _UID.search(line), _SIZE.search(line), _FLAGS.search(line)
             # A line without a number was sent unasked: another program changes the folder just now.
             if uid is None or flags is None or b"\\deleted" in flags[1].lower().split():
                 continue
-            gmail = _GMAIL.search(line)
-            labels = _labels(flags[1], gmail[1] if gmail else b"")
+            gmail = _GMAIL_LABELS.search(line)
+            labels = _parse_labels(flags[1], gmail[1] if gmail else b"")
             yield _Message(uid[1].decode(), int(size[1]) if size else -1, labels)
 
-    def _heads(self, session: ImapSession, uids: Sequence[str]) -> dict[str, tuple[str, str]]:
-        """Subject and sender of messages that are new or have other labels."""
+    def _fetch_heads(self, session: ImapSession, uids: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """Return subject and sender of messages that are new or have other labels."""
         if not uids:
             return {}
         heads: dict[str, tuple[str, str]] = {}
         for line, head in session.fetch(",".join(uids), "(UID BODY.PEEK[HEADER.FIELDS (SUBJECT FROM)])"):
             if uid := _UID.search(line):
                 message = message_from_bytes(head, policy=policy.default)
-                heads[uid[1].decode()] = _header(message, "Subject"), _header(message, "From")
+                heads[uid[1].decode()] = _read_header(message, "Subject"), _read_header(message, "From")
         return heads
 
-    def _source(self, found: _Message, uri: str, head: tuple[str, str] | None, prefix: str) -> Source:
+    def _make_source(self, found: _Message, uri: str, head: tuple[str, str] | None, prefix: str) -> Source:
         """Named by its subject, for people; what is known already keeps its name."""
-        load = partial(self._message, found.uid)
+        load = partial(self._load_message, found.uid)
         if head is None and uri:
             return Source(uri, unquote(uri.rpartition("/")[2]), load, found.size)
         subject, author = head or ("", "")
-        name = f"{_plain(subject) or f'message {found.uid}'}.eml"
-        metadata = SourceMetadata(author="; ".join(mail_authors(author)), labels=found.labels)
+        name = f"{_clean_name(subject) or f'message {found.uid}'}.eml"
+        metadata = SourceMetadata(author="; ".join(list_mail_authors(author)), labels=found.labels)
         return Source(uri or f"{prefix}{found.uid}/{quote(name, safe='')}", name, load, found.size, metadata=metadata)
 
-    def _message(self, uid: str) -> bytes:
+    def _load_message(self, uid: str) -> bytes:
         try:
-            return self._fetched(uid)
+            return self._fetch_message(uid)
         except SourceDown:
             # Servers close a connection that was silent while long documents were read.
             self.close()
         try:
-            return self._fetched(uid)
+            return self._fetch_message(uid)
         except SourceDown as error:
             raise NotAFile(str(error)) from error
 
-    def _fetched(self, uid: str) -> bytes:
-        session = self._opened()
+    def _fetch_message(self, uid: str) -> bytes:
+        session = self._open_session()
         # Numbered anew since it was listed: the number is another message's now.
         same = session.state.validity == self._validity
         data = b"".join(whole for _, whole in session.fetch(uid, "(UID BODY.PEEK[])")) if same else b""
@@ -145,20 +145,20 @@ class ImapConnector:
             raise NotAFile("it is not in the folder any more")
         return data
 
-    def _opened(self) -> ImapSession:
+    def _open_session(self) -> ImapSession:
         if self._session is None:
             self._session = ImapSession(self._mailbox)
         return self._session
 
 
-def _labels(flags: bytes, gmail: bytes) -> tuple[str, ...]:
+def _parse_labels(flags: bytes, gmail: bytes) -> tuple[str, ...]:
     found = [one.decode("utf-8", "replace") for one in flags.split()]
-    found += [folder_name(re.sub(rb"\\(.)", rb"\1", a or b)) for a, b in _LABEL.findall(gmail)]
-    kept = (one for one in found if one and one[0] not in "\\$" and one.casefold() not in _OF_PROGRAMS)
+    found += [decode_folder_name(re.sub(rb"\\(.)", rb"\1", a or b)) for a, b in _LABEL.findall(gmail)]
+    kept = (one for one in found if one and one[0] not in "\\$" and one.casefold() not in _PROGRAM_KEYWORDS)
     return tuple(sorted(set(kept)))
 
 
-def _header(message: EmailMessage, field: str) -> str:
+def _read_header(message: EmailMessage, field: str) -> str:
     try:
         value = message.get(field)
     except Exception:  # a broken header can make the parser raise anything; the message goes without it
@@ -166,6 +166,6 @@ def _header(message: EmailMessage, field: str) -> str:
     return " ".join(str(value or "").split())
 
 
-def _plain(subject: str) -> str:
-    """As the name of a file: without what means something in paths."""
-    return re.sub(r'[\x00-\x20\x7f/\\:*?"<>|]+', " ", subject).strip(" .")[:_NAME_CHARS].strip()
+def _clean_name(subject: str) -> str:
+    """Return the subject as a file name, without characters that have a meaning in paths."""
+    return re.sub(r'[\x00-\x20\x7f/\\:*?"<>|]+', " ", subject).strip(" .")[:_MAX_NAME_CHARS].strip()

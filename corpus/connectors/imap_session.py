@@ -1,4 +1,4 @@
-"""Speaking IMAP with somebody else's server: bounded in bytes and time, encrypted, and never in a private network."""
+"""IMAP sessions with untrusted servers: bounded in bytes and time, encrypted, and never in a private network."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from argot.corpus.connectors.listing import SourceDown
-from argot.corpus.connectors.public_network import ascii_host, checked_addresses
+from argot.corpus.connectors.public_network import normalize_host, resolve_public_addresses
 
 CONNECT_SECONDS = 10.0
 READ_SECONDS = 30.0
-WHOLE_SECONDS = 120.0
-"""Of one command, from the question to the end of the answer."""
-MOST_BYTES = 120_000_000
-"""Of the answer to one command."""
-_LONGEST_LINE = 1_000_000
-_AT_ONCE = 1 << 16
-_STARTS = re.compile(rb"\d+ \(")
+COMMAND_SECONDS = 120.0
+"""The limit of one command, from the question to the end of the answer."""
+MAX_ANSWER_BYTES = 120_000_000
+"""The limit of the answer to one command."""
+_MAX_LINE_BYTES = 1_000_000
+_RECEIVE_BYTES = 1 << 16
+_MESSAGE_START = re.compile(rb"\d+ \(")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,12 @@ class Mailbox:
     tls_first: bool = True
     encrypted: bool = True
     private: bool = False
-    """Whether it may lie at an address of a private network."""
+    """True where it may lie at an address of a private network."""
 
 
 @dataclass(frozen=True, slots=True)
 class FolderState:
-    """What the server says of a folder when it is opened. `changes`: its counter of changes, empty if it has none."""
+    """The state of a folder when it is opened. `changes`: its counter of changes, empty if it has none."""
 
     validity: str
     messages: int
@@ -61,14 +61,14 @@ class ImapSession:
             SourceDown: it does not answer, lies in a private network, or lets nobody in.
         """
         self._mailbox = mailbox
-        host = ascii_host(mailbox.host)
-        addresses = [host] if mailbox.private else checked_addresses(host, mailbox.port)
+        host = normalize_host(mailbox.host)
+        addresses = [host] if mailbox.private else resolve_public_addresses(host, mailbox.port)
         try:
             self._client = _Client(mailbox, addresses[0])
         except (OSError, imaplib.IMAP4.error) as error:
-            raise self._down(error) from error
+            raise self._explain_error(error) from error
         try:
-            self.state = self._opened()
+            self.state = self._open_folder()
         except BaseException:
             self.close()
             raise
@@ -79,73 +79,73 @@ class ImapSession:
             self._client.logout()
 
     @property
-    def labels_of_gmail(self) -> bool:
+    def has_gmail_labels(self) -> bool:
         return "X-GM-EXT-1" in self._client.capabilities
 
-    def uids(self) -> list[int]:
-        """The numbers of the messages, in order.
+    def list_uids(self) -> list[int]:
+        """Return the numbers of the messages, in order.
 
         Raises:
             SourceDown: also when it names fewer messages than it said there are.
         """
-        said = self._asked("SEARCH", "ALL")
+        said = self._ask("SEARCH", "ALL")
         found = sorted({int(one) for line in said if isinstance(line, bytes) for one in line.split() if one.isdigit()})
-        if len(found) < self.state.messages - self._client.expunged():
+        if len(found) < self.state.messages - self._client.count_expunged():
             raise SourceDown(
                 f"{self._place} named only {len(found)} of its {self.state.messages} messages; it is asked again later."
             )
         return found
 
     def fetch(self, uids: str, parts: str) -> Iterator[tuple[bytes, bytes]]:
-        """Of each message what was asked for: what stands in lines, and what came whole.
+        """Yield the requested parts of each message: its lines, and the literal bytes.
 
         Raises:
             SourceDown
         """
-        yield from _records(self._asked("FETCH", uids, parts))
+        yield from _split_records(self._ask("FETCH", uids, parts))
 
-    def _opened(self) -> FolderState:
+    def _open_folder(self) -> FolderState:
         box = self._mailbox
         try:
             self._client.begin()
             if box.encrypted and not box.tls_first:
-                self._client.encrypt()
+                self._client.start_encryption()
             # Not `login`: its quoting leaves out what is not ASCII.
             self._client.sign_in(box.user, box.password)
         except (OSError, imaplib.IMAP4.error) as error:
-            raise self._down(error) from error
+            raise self._explain_error(error) from error
         try:
             self._client.begin()
-            said, found = self._client.select(_quoted(_modified_utf7(box.folder)), readonly=True)
+            said, found = self._client.select(_quote(_encode_folder_name(box.folder)), readonly=True)
         except (OSError, imaplib.IMAP4.error) as error:
-            raise self._down(error) from error
+            raise self._explain_error(error) from error
         if said != "OK":
-            raise SourceDown(f"{box.host} has no folder '{box.folder}' for {box.user}: {_text(found)}")
-        validity = self._said("UIDVALIDITY")
+            raise SourceDown(f"{box.host} has no folder '{box.folder}' for {box.user}: {_join_texts(found)}")
+        validity = self._read_response("UIDVALIDITY")
         if not validity:
             raise SourceDown(f"{self._place} does not number its messages for good, so that none is known again.")
         count = int(found[0]) if found and found[0] and found[0].isdigit() else 0
-        return FolderState(validity, count, self._said("UIDNEXT"), self._said("HIGHESTMODSEQ"))
+        return FolderState(validity, count, self._read_response("UIDNEXT"), self._read_response("HIGHESTMODSEQ"))
 
-    def _said(self, code: str) -> str:
+    def _read_response(self, code: str) -> str:
         _, data = self._client.response(code)
         return data[-1].decode("ascii", "replace") if data and data[-1] else ""
 
-    def _asked(self, command: str, *arguments: str) -> Sequence[Any]:
+    def _ask(self, command: str, *arguments: str) -> Sequence[Any]:
         try:
             self._client.begin()
             said, data = self._client.uid(command, *arguments)
         except (OSError, imaplib.IMAP4.error) as error:
-            raise self._down(error) from error
+            raise self._explain_error(error) from error
         if said != "OK":
-            raise SourceDown(f"{self._place} cannot be read: {_text(data)}")
+            raise SourceDown(f"{self._place} cannot be read: {_join_texts(data)}")
         return [one for one in data if one is not None]
 
     @property
     def _place(self) -> str:
         return f"The folder '{self._mailbox.folder}' of {self._mailbox.host}"
 
-    def _down(self, error: Exception) -> SourceDown:
+    def _explain_error(self, error: Exception) -> SourceDown:
         reason = str(error) or type(error).__name__
         if isinstance(error, imaplib.IMAP4.error) and reason.startswith("b'"):
             reason = reason[2:-1]  # what imaplib makes of an answer
@@ -162,12 +162,12 @@ class _Client(imaplib.IMAP4):
         # The address that was looked at is the one that is used: a name may mean another one a moment later.
         self._address = address
         self.begin()
-        super().__init__(ascii_host(mailbox.host), mailbox.port)
+        super().__init__(normalize_host(mailbox.host), mailbox.port)
 
     def begin(self) -> None:
         """A command begins, with all the time and bytes that one may take."""
-        self._end = time.monotonic() + WHOLE_SECONDS
-        self._left = MOST_BYTES
+        self._end = time.monotonic() + COMMAND_SECONDS
+        self._left = MAX_ANSWER_BYTES
 
     def open(self, host: str = "", port: int = 143, timeout: float | None = None) -> None:
         self._buffer = bytearray()
@@ -177,7 +177,7 @@ class _Client(imaplib.IMAP4):
         if self._mailbox.encrypted and self._mailbox.tls_first:
             self.sock = ssl.create_default_context().wrap_socket(self.sock, server_hostname=host)
 
-    def encrypt(self) -> None:
+    def start_encryption(self) -> None:
         if "STARTTLS" not in self.capabilities:
             raise self.abort("it offers no encryption; write imaps:// if it has that on another port")
         self._simple_command("STARTTLS")
@@ -192,26 +192,26 @@ class _Client(imaplib.IMAP4):
         else:
             self.login(user, password)
 
-    def expunged(self) -> int:
-        """How many messages were taken out since they were counted."""
+    def count_expunged(self) -> int:
+        """Return the number of messages that were removed since they were counted."""
         _, data = self.response("EXPUNGE")
         return sum(one is not None for one in data or ())
 
     def read(self, size: int) -> bytes:
         if size > self._left:
-            raise self.abort(f"it sends more than {MOST_BYTES // 1_000_000} MB at once")
+            raise self.abort(f"it sends more than {MAX_ANSWER_BYTES // 1_000_000} MB at once")
         while len(self._buffer) < size:
             self._receive()
-        return self._taken(size)
+        return self._take_bytes(size)
 
     def readline(self) -> bytes:
         looked = 0
         while (end := self._buffer.find(b"\n", looked)) < 0:
             looked = len(self._buffer)
-            if looked > _LONGEST_LINE:
-                raise self.abort(f"it sends a line of more than {_LONGEST_LINE:,} bytes")
+            if looked > _MAX_LINE_BYTES:
+                raise self.abort(f"it sends a line of more than {_MAX_LINE_BYTES:,} bytes")
             self._receive()
-        return self._taken(end + 1)
+        return self._take_bytes(end + 1)
 
     def shutdown(self) -> None:
         with suppress(OSError):
@@ -220,27 +220,27 @@ class _Client(imaplib.IMAP4):
 
     def _receive(self) -> None:
         if time.monotonic() > self._end:
-            raise self.abort(f"it took longer than {WHOLE_SECONDS:g} seconds to answer")
-        data = self.sock.recv(_AT_ONCE)
+            raise self.abort(f"it took longer than {COMMAND_SECONDS:g} seconds to answer")
+        data = self.sock.recv(_RECEIVE_BYTES)
         if not data:
             raise self.abort("it closed the connection")
         self._left -= len(data)
         if self._left < 0:
-            raise self.abort(f"it sends more than {MOST_BYTES // 1_000_000} MB at once")
+            raise self.abort(f"it sends more than {MAX_ANSWER_BYTES // 1_000_000} MB at once")
         self._buffer += data
 
-    def _taken(self, size: int) -> bytes:
+    def _take_bytes(self, size: int) -> bytes:
         data = bytes(self._buffer[:size])
         del self._buffer[:size]
         return data
 
 
-def _records(data: Sequence[Any]) -> Iterator[tuple[bytes, bytes]]:
-    """Of each message its lines, and the bytes that came whole; imaplib gives those of all messages in one list."""
+def _split_records(data: Sequence[Any]) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the lines and the literal bytes of each message; imaplib gives those of all messages in one list."""
     lines, whole = b"", b""
     for one in data:
         line, came = one if isinstance(one, tuple) else (one, b"")
-        if _STARTS.match(line) and lines:
+        if _MESSAGE_START.match(line) and lines:
             yield lines, whole
             lines, whole = b"", b""
         lines, whole = lines + line, whole + came
@@ -248,16 +248,16 @@ def _records(data: Sequence[Any]) -> Iterator[tuple[bytes, bytes]]:
         yield lines, whole
 
 
-def _text(data: Sequence[Any]) -> str:
+def _join_texts(data: Sequence[Any]) -> str:
     return b" ".join(one for one in data if isinstance(one, bytes)).decode("utf-8", "replace") or "no reason given"
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _modified_utf7(name: str) -> str:
-    """The name of a folder as IMAP writes it (RFC 3501, 5.1.3)."""
+def _encode_folder_name(name: str) -> str:
+    """Return the name of a folder as IMAP writes it (RFC 3501, 5.1.3)."""
 
     def encoded(found: re.Match[str]) -> str:
         if found[0] == "&":
@@ -268,8 +268,8 @@ def _modified_utf7(name: str) -> str:
     return re.sub(r"&|[^\x20-\x7e]+", encoded, name)
 
 
-def folder_name(raw: bytes) -> str:
-    """As people write it, from how IMAP does; what is no such name is left as it is."""
+def decode_folder_name(raw: bytes) -> str:
+    """Return a folder's name as people write it; a name that is not encoded as IMAP does stays as it is."""
 
     def decoded(found: re.Match[str]) -> str:
         if not found[1]:

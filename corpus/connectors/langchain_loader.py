@@ -15,7 +15,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from argot.corpus.connectors.export_dates import iso_date
+from argot.corpus.connectors.export_dates import parse_date
 from argot.corpus.connectors.listing import ListedDocument, SourceDown
 from argot.corpus.document_ids import hash_content
 from argot.corpus.ingestion.source import Source, SourceMetadata
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from langchain_core.document_loaders import BaseLoader
     from langchain_core.documents import Document
 
-COMMUNITY = "langchain_community.document_loaders"
-_DATES = ("last_modified", "last_modified_time", "modified", "updated", "when", "date", "published", "created")
-_LABELS = ("labels", "tags", "keywords")
+COMMUNITY_MODULE = "langchain_community.document_loaders"
+_DATE_FIELDS = ("last_modified", "last_modified_time", "modified", "updated", "when", "date", "published", "created")
+_LABEL_FIELDS = ("labels", "tags", "keywords")
 
 
 class LoaderConnector:
@@ -42,7 +42,7 @@ class LoaderConnector:
         """
         self._loader = loader
         self._name = name
-        self._options = {name: _value(text) for name, text in options.items()}
+        self._options = {name: _parse_option(text) for name, text in options.items()}
 
     def close(self) -> None:
         """Nothing is open."""
@@ -50,17 +50,17 @@ class LoaderConnector:
     def mark(self) -> str:
         return ""
 
-    def listing(self, known: Mapping[str, str]) -> Iterator[ListedDocument]:
-        made = loader_class(self._loader)
+    def list_documents(self, known: Mapping[str, str]) -> Iterator[ListedDocument]:
+        made = find_loader_class(self._loader)
         try:
-            for source in sources_from_loader(made(**self._options), self._name):
+            for source in load_sources(made(**self._options), self._name):
                 yield ListedDocument(source, hash_content(source.load() + repr(source.metadata).encode()))
         # A loader may raise anything, and what it could not load is not gone.
         except Exception as error:
             raise SourceDown(f"The loader {self._loader} failed: {type(error).__name__}: {error}") from error
 
 
-def loader_class(name: str) -> type[BaseLoader]:
+def find_loader_class(name: str) -> type[BaseLoader]:
     """
     Raises:
         SourceDown: it is not installed, or no loader.
@@ -69,7 +69,7 @@ def loader_class(name: str) -> type[BaseLoader]:
 
     module, _, class_name = name.rpartition(":")
     try:
-        found = getattr(import_module(module or COMMUNITY), class_name)
+        found = getattr(import_module(module or COMMUNITY_MODULE), class_name)
     except ImportError as error:
         raise SourceDown(
             f"The loader {name} needs a package that is not installed: {error.name or error}. Those of "
@@ -77,63 +77,65 @@ def loader_class(name: str) -> type[BaseLoader]:
         ) from error
     except AttributeError as error:
         raise SourceDown(
-            f"There is no loader {name}. Names are those of {COMMUNITY}, or package.module:Class."
+            f"There is no loader {name}. Names are those of {COMMUNITY_MODULE}, or package.module:Class."
         ) from error
     if not isinstance(found, type) or not issubclass(found, BaseLoader):
         raise SourceDown(f"{name} is no loader of LangChain.")
     return found
 
 
-def _value(text: str) -> Any:
+def _parse_option(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         return text
 
 
-def sources_from_loader(loader: BaseLoader, name: str = "loader") -> Iterator[Source]:
-    """Each loaded document as a source of Markdown.
+def load_sources(loader: BaseLoader, name: str = "loader") -> Iterator[Source]:
+    """Yield each loaded document as a source of Markdown.
 
     The URI is the document's `source` (and `page`, where a loader gives one document a page), so that loading again
     updates. A document without a source gets its place in the loader's order, as the parts of one source do.
     """
     parts: Counter[str] = Counter()
     for number, document in zip(count(1), loader.lazy_load(), strict=False):
-        uri = _uri(document, f"{name}:{number}")
+        uri = _build_uri(document, f"{name}:{number}")
         parts[uri] += 1
         if parts[uri] > 1:
             uri = f"{uri}#part={parts[uri]}"
-        content = _markdown(document).encode()
+        content = _write_markdown(document).encode()
         # Content is bound now, since `load` runs after the loop has moved on; the suffix selects the Markdown reader.
         yield Source(
             uri,
             f"{uri}.md",
             lambda content=content: content,  # type: ignore[misc]
-            metadata=_metadata(document.metadata),
+            metadata=_read_metadata(document.metadata),
         )
 
 
-def _uri(document: Document, place: str) -> str:
+def _build_uri(document: Document, place: str) -> str:
     source = str(document.metadata.get("source") or place)
     page = document.metadata.get("page")
     return source if page is None else f"{source}#page={quote(str(page))}"
 
 
-def _metadata(said: Mapping[str, Any]) -> SourceMetadata:
-    """Under the names that loaders use; the title is in the Markdown."""
-    date = next((iso_date(str(said[name])) for name in _DATES if said.get(name)), "")
+def _read_metadata(said: Mapping[str, Any]) -> SourceMetadata:
+    """Return the metadata under the names that loaders use; the title is in the Markdown."""
+    date = next((parse_date(str(said[name])) for name in _DATE_FIELDS if said.get(name)), "")
     author = said.get("author") or said.get("authors") or ""
-    labels = next((said[name] for name in _LABELS if said.get(name)), ())
-    return SourceMetadata(date=date, author=", ".join(_texts(author, r";")), labels=tuple(_texts(labels, r"[,;]")))
+    labels = next((said[name] for name in _LABEL_FIELDS if said.get(name)), ())
+    return SourceMetadata(
+        date=date, author=", ".join(_split_texts(author, r";")), labels=tuple(_split_texts(labels, r"[,;]"))
+    )
 
 
-def _texts(value: Any, between: str) -> list[str]:
-    """Of a list, or of one text that holds several."""
+def _split_texts(value: Any, between: str) -> list[str]:
+    """Return the texts of a list, or the parts of one text that holds several."""
     several = value if isinstance(value, (list, tuple, set)) else re.split(between, str(value))
     return list(dict.fromkeys(text for one in several if (text := str(one).strip())))
 
 
-def _markdown(document: Document) -> str:
+def _write_markdown(document: Document) -> str:
     title = document.metadata.get("title")
     # A JSON string is a YAML string as well, whatever the title holds.
     front = f"---\ntitle: {json.dumps(str(title), ensure_ascii=False)}\n---\n" if title else ""

@@ -1,4 +1,4 @@
-"""What a source says it holds: documents, each with a stamp by which a change is noticed without reading it."""
+"""The documents that a source lists, each with a stamp that tells a change without reading the document."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ class Connector(Protocol):
     def close(self) -> None: ...
 
     def mark(self) -> str:
-        """Stands for all that the source holds: the same mark, the same documents. Empty: only listing tells.
+        """Return a mark of the source's state: the same mark, the same documents. Empty where only listing tells.
 
         Raises:
             SourceDown
         """
         ...
 
-    def listing(self, known: Mapping[str, str]) -> Iterator[ListedDocument | None]:
-        """Every document there is, each once. None, now and then: a moment at which the work can be stopped.
+    def list_documents(self, known: Mapping[str, str]) -> Iterator[ListedDocument | None]:
+        """Yield every document once, and now and then None, at which the work can be stopped.
 
         Args:
             known: the stamps of the last time, by URI.
@@ -54,7 +54,7 @@ class Connector(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Patterns:
-    """Which paths count: those that match one of `include` (all, if there is none) and none of `exclude`.
+    """The paths that count: they match one of `include` (or there is none) and none of `exclude`.
 
     `*` stands for anything, also for `/`; a pattern without `/` is for the file's name, or for a folder on the way.
     """
@@ -62,13 +62,13 @@ class Patterns:
     include: Sequence[str] = ()
     exclude: Sequence[str] = ()
 
-    def take(self, path: str) -> bool:
+    def accept(self, path: str) -> bool:
         """`path`: below the source, with `/`."""
-        included = not self.include or any(_matches(path, pattern) for pattern in self.include)
-        return included and not any(_matches(path, pattern) for pattern in self.exclude)
+        included = not self.include or any(_match_pattern(path, pattern) for pattern in self.include)
+        return included and not any(_match_pattern(path, pattern) for pattern in self.exclude)
 
 
-def _matches(path: str, pattern: str) -> bool:
+def _match_pattern(path: str, pattern: str) -> bool:
     if "/" in pattern:
         # `drafts/` is everything in that folder.
         return fnmatchcase(path, pattern.lstrip("/") + ("*" if pattern.endswith("/") else ""))

@@ -1,6 +1,6 @@
 """Addresses of the network that a source may be fetched from: none of this machine, and none of its own network.
 
-Who names a source must not be able to make the service ask what only the service can reach.
+A person who adds a source must not make the service fetch what only the service can reach.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class PrivateHost(SourceDown):
         )
 
 
-def ascii_host(host: str) -> str:
+def normalize_host(host: str) -> str:
     """Return the one spelling of a host that name servers, libraries and programs agree on: small letters of ASCII
     (IDNA 2008), without a dot at the end. An address keeps its form.
 
@@ -39,7 +39,7 @@ def ascii_host(host: str) -> str:
         raise SourceDown(f"'{host}' can be no host: {error}. Write its ASCII form (xn--...).") from error
     # A zone (fe80::1%eth0) names an interface of this machine, and programs differ in how they read an escape (%31).
     found = found.rstrip(".")
-    if not _HOST.fullmatch(found):
+    if not _HOST_NAME.fullmatch(found):
         raise SourceDown(f"'{host}' can be no host. Write it as wiki.example.org.")
     return found
 
@@ -52,14 +52,14 @@ def is_address(host: str) -> bool:
     return True
 
 
-def checked_addresses(host: str, port: int) -> list[str]:
-    """The IP addresses that a name stands for now, all of them public.
+def resolve_public_addresses(host: str, port: int) -> list[str]:
+    """Return the IP addresses that a name stands for now, all of them public.
 
     Raises:
         SourceDown: it stands for none. PrivateHost: or for a private one.
     """
     try:
-        found = socket.getaddrinfo(ascii_host(host), port, type=socket.SOCK_STREAM)
+        found = socket.getaddrinfo(normalize_host(host), port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise SourceDown(f"There is no host '{host}': {getattr(error, 'strerror', None) or error}.") from error
     addresses = list(dict.fromkeys(str(address[0]) for *_, address in found))
@@ -76,14 +76,14 @@ def _is_public(address: str) -> bool:
         inner = found.ipv4_mapped or found.sixtofour or (found.teredo[1] if found.teredo else None)
         if inner is not None:
             found = inner
-        elif found in _NAT64:
+        elif found in _NAT64_NETWORK:
             found = ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
-        elif found not in _UNICAST:
+        elif found not in _UNICAST_NETWORK:
             return False  # also other forms of an address of IPv4 within one of IPv6
     return found.is_global and not found.is_multicast
 
 
-_HOST = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*|[0-9a-f:.]*:[0-9a-f:.]*")
-_UNICAST = ipaddress.IPv6Network("2000::/3")
-"""What is given out to networks of the internet (RFC 4291, 2.4)."""
-_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_HOST_NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*|[0-9a-f:.]*:[0-9a-f:.]*")
+_UNICAST_NETWORK = ipaddress.IPv6Network("2000::/3")
+"""The addresses that are assigned to networks of the internet (RFC 4291, 2.4)."""
+_NAT64_NETWORK = ipaddress.IPv6Network("64:ff9b::/96")

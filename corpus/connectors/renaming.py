@@ -1,14 +1,14 @@
-"""A document whose file has another name now stays what it is: id, revisions, audience, tags and derived texts."""
+"""Renames of files: the document keeps its id, revisions, audience, tags and derived texts."""
 
 from __future__ import annotations
 
-from argot.corpus.readers.plain_text import file_stem
+from argot.corpus.readers.plain_text import name_without_suffix
 from argot.corpus.store import row_writes
 from argot.databases import Connection
 
 
 def rename_rows(connection: Connection, old_uri: str, new_uri: str, old_name: str, new_name: str) -> bool:
-    """Within the caller's transaction. False: there is no such document, or one of the new URI.
+    """Rename within the caller's transaction; False if there is no such document, or one of the new URI.
 
     A title that was made of the old name is emptied, by which `ingest_job` knows that the file is to be read again.
     """
@@ -18,7 +18,9 @@ def rename_rows(connection: Connection, old_uri: str, new_uri: str, old_name: st
     if row is None:
         return False
     id_, title = row
-    stale = title in (file_stem(old_name), old_name) and file_stem(old_name) != file_stem(new_name)
+    stale = title in (name_without_suffix(old_name), old_name) and name_without_suffix(old_name) != name_without_suffix(
+        new_name
+    )
     connection.execute("UPDATE documents SET uri = ?, title = ? WHERE id = ?", (new_uri, "" if stale else title, id_))
     row_writes.count_document_change(connection)
     return True

@@ -8,17 +8,17 @@ from hashlib import blake2b
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote
 
-from argot.corpus.connectors.export_files import ExportedFile, ExportFiles, place_mark
+from argot.corpus.connectors.export_files import ExportedFile, ExportFiles, read_place_mark
 from argot.corpus.connectors.listing import ListedDocument, Patterns, SourceDown
-from argot.corpus.connectors.sharepoint_manifest import LibraryFile, listed_files, package_files, users_of
+from argot.corpus.connectors.sharepoint_manifest import LibraryFile, read_listed_files, read_package_files, read_users
 from argot.corpus.ingestion.source import Source, SourceMetadata
 from argot.corpus.readers import SUFFIXES
 
-_OF_PACKAGES = frozenset(
+_PACKAGE_FILES = frozenset(
     {"exportsettings.xml", "lookuplistmap.xml", "manifest.xml", "requirements.xml", "rootobjectmap.xml"}
     | {"systemdata.xml", "usergroup.xml", "viewformslist.xml"}
 )
-LARGEST_LIST = 50_000_000
+MAX_LIST_BYTES = 50_000_000
 """Bytes of a CSV that may be the list of the library."""
 
 
@@ -37,25 +37,25 @@ class SharePointConnector:
             self._export.close()
 
     def mark(self) -> str:
-        return place_mark(self._place)
+        return read_place_mark(self._place)
 
-    def listing(self, known: Mapping[str, str]) -> Iterator[ListedDocument]:
+    def list_documents(self, known: Mapping[str, str]) -> Iterator[ListedDocument]:
         export = self._export = ExportFiles(self._place)
         manifest = next((path for path in export.files if _name(path) == "manifest.xml"), "")
-        listed = self._of_package(export, manifest) if manifest else self._of_list(export)
+        listed = self._read_package(export, manifest) if manifest else self._read_list(export)
         for one in listed:
-            if self._patterns.take(one.path):
-                yield self._document(one, export.files.get(one.stored))
+            if self._patterns.accept(one.path):
+                yield self._list_document(one, export.files.get(one.stored))
 
-    def _of_package(self, export: ExportFiles, manifest: str) -> Iterator[LibraryFile]:
+    def _read_package(self, export: ExportFiles, manifest: str) -> Iterator[LibraryFile]:
         folder = posixpath.dirname(manifest)
         people = next((path for path in export.files if _name(path) == "usergroup.xml"), "")
         users: dict[str, str] = {}
         if people:
-            with export.opened(people) as stream:
-                users = users_of(stream)
-        with export.opened(manifest) as stream:
-            found = package_files(stream, users)
+            with export.open_file(people) as stream:
+                users = read_users(stream)
+        with export.open_file(manifest) as stream:
+            found = read_package_files(stream, users)
         if not found:
             raise SourceDown(f"The Manifest.xml of the export {self._place} names no file.")
         for one in found:
@@ -64,21 +64,21 @@ class SharePointConnector:
                 stored = posixpath.normpath(posixpath.join(folder, one.stored))
                 yield LibraryFile(one.path, stored, one.metadata)
 
-    def _of_list(self, export: ExportFiles) -> Iterator[LibraryFile]:
+    def _read_list(self, export: ExportFiles) -> Iterator[LibraryFile]:
         said: dict[str, LibraryFile] = {}
         lists: set[str] = set()
         for path, file in export.files.items():
             # A list lies beside the library, and not deep within.
-            if path.casefold().endswith(".csv") and path.count("/") <= 1 and file.size <= LARGEST_LIST:
-                found = listed_files(file.load(), [one for one in export.files if one != path])
+            if path.casefold().endswith(".csv") and path.count("/") <= 1 and file.size <= MAX_LIST_BYTES:
+                found = read_listed_files(file.load(), [one for one in export.files if one != path])
                 if found:
                     lists.add(path)
                     said |= {one.path: one for one in found}
         for path in export.files:
-            if path not in lists and _name(path) not in _OF_PACKAGES:
+            if path not in lists and _name(path) not in _PACKAGE_FILES:
                 yield said.get(path) or LibraryFile(path, path, SourceMetadata())
 
-    def _document(self, one: LibraryFile, file: ExportedFile | None) -> ListedDocument:
+    def _list_document(self, one: LibraryFile, file: ExportedFile | None) -> ListedDocument:
         name = PurePosixPath(one.path.replace("\\", "/")).name
         uri = f"{self._base}/{quote(one.path.strip('/'))}"
         if file is None:

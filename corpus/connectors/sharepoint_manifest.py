@@ -1,4 +1,4 @@
-"""What an export of a SharePoint library says of its files: `Manifest.xml` of an export package, or a CSV of the list.
+"""Lists of the files of a SharePoint library: `Manifest.xml` of an export package, or a CSV of the list.
 
 A package keeps the bytes of `Shared Documents/limits.docx` in a file like `00000012.dat` and names people by numbers,
 which `UserGroup.xml` explains. A CSV is what "Export to CSV" makes of a view, whose columns it has.
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import IO, Any
 
-from argot.corpus.connectors.export_dates import is_day_first, iso_date
+from argot.corpus.connectors.export_dates import is_day_first, parse_date
 from argot.corpus.connectors.listing import SourceDown
 from argot.corpus.readers.plain_text import decode_text
 from argot.corpus.store.source_metadata import SourceMetadata
@@ -22,9 +22,9 @@ from argot.errors import UnreadableDocument
 _LABEL_FIELDS = frozenset({"keywords", "taxkeyword", "tags", "labels", "enterprise keywords", "category", "categories"})
 _PATH_COLUMNS = ("path", "item path", "encoded absolute url", "url path", "server relative url")
 _TERM_ID = re.compile(r"\|[0-9a-fA-F-]{36}$")
-_USER = re.compile(r"^(\d+);#(.*)$")
-_SCHEMA = "ListSchema="
-"""What the first line begins with where the list was exported with its schema."""
+_NUMBERED_USER = re.compile(r"^(\d+);#(.*)$")
+_SCHEMA_PREFIX = "ListSchema="
+"""The beginning of the first line where the list was exported with its schema."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class LibraryFile:
     metadata: SourceMetadata
 
 
-def package_files(manifest: IO[bytes], users: Mapping[str, str]) -> list[LibraryFile]:
+def read_package_files(manifest: IO[bytes], users: Mapping[str, str]) -> list[LibraryFile]:
     """
     Args:
         users: names of people by their numbers.
@@ -46,29 +46,29 @@ def package_files(manifest: IO[bytes], users: Mapping[str, str]) -> list[Library
     """
     files: dict[str, LibraryFile] = {}
     items: dict[str, SourceMetadata] = {}
-    for element in _elements(manifest, "Manifest.xml", {"SPObject"}):
+    for element in _iter_elements(manifest, "Manifest.xml", {"SPObject"}):
         for one in element:
             said = one.attrib
-            if _local(one) == "File" and said.get("Url"):
-                metadata = SourceMetadata(_property(one, "vti_title"), *_when_and_who(said, users))
+            if _read_tag_name(one) == "File" and said.get("Url"):
+                metadata = SourceMetadata(_read_property(one, "vti_title"), *_read_change(said, users))
                 files[said["Url"]] = LibraryFile(said["Url"], said.get("FileValue") or said["Url"], metadata)
-            elif _local(one) == "ListItem" and said.get("FileUrl"):
-                items[said["FileUrl"]] = _item(one, users)
-    return [_joined(file, items.get(path)) for path, file in files.items()]
+            elif _read_tag_name(one) == "ListItem" and said.get("FileUrl"):
+                items[said["FileUrl"]] = _read_item(one, users)
+    return [_merge_metadata(file, items.get(path)) for path, file in files.items()]
 
 
-def users_of(stream: IO[bytes]) -> dict[str, str]:
-    """Names of people by their numbers, of a `UserGroup.xml`.
+def read_users(stream: IO[bytes]) -> dict[str, str]:
+    """Return the names of people by their numbers, from a `UserGroup.xml`.
 
     Raises:
         SourceDown
     """
-    found = _elements(stream, "UserGroup.xml", {"User"})
+    found = _iter_elements(stream, "UserGroup.xml", {"User"})
     return {one.get("Id", ""): one.get("Name") or one.get("Login", "") for one in found}
 
 
-def listed_files(data: bytes, paths: Sequence[str]) -> list[LibraryFile] | None:
-    """What a CSV says of files of an export; None: it is a table of something else.
+def read_listed_files(data: bytes, paths: Sequence[str]) -> list[LibraryFile] | None:
+    """Return the files that a CSV of an export lists; None if it is a table of something else.
 
     Args:
         paths: of the files of the export, by which the rows are known: by their path, or their name if only one has it.
@@ -77,7 +77,7 @@ def listed_files(data: bytes, paths: Sequence[str]) -> list[LibraryFile] | None:
         text = decode_text(data, "a list")
     except UnreadableDocument:
         return None
-    if text.startswith(_SCHEMA):
+    if text.startswith(_SCHEMA_PREFIX):
         text = text.partition("\n")[2]
     rows = csv.DictReader(io.StringIO(text))
     columns = {(name or "").strip().lstrip("\ufeff").casefold() for name in rows.fieldnames or ()}
@@ -86,20 +86,22 @@ def listed_files(data: bytes, paths: Sequence[str]) -> list[LibraryFile] | None:
     by_name: dict[str, list[str]] = {}
     for path in paths:
         by_name.setdefault(path.rpartition("/")[2], []).append(path)
-    read = [{(k or "").strip().casefold(): v for k, v in row.items() if isinstance(v, str)} for row in _bounded(rows)]
+    read = [{(k or "").strip().casefold(): v for k, v in row.items() if isinstance(v, str)} for row in _iter_rows(rows)]
     day_first = is_day_first(row.get("modified") or row.get("created", "") for row in read)
-    found = (_listed(row, by_name, day_first) for row in read)
+    found = (_read_row(row, by_name, day_first) for row in read)
     return [one for one in found if one is not None]
 
 
-def _bounded(rows: csv.DictReader[str]) -> Iterator[dict[str, Any]]:
+def _iter_rows(rows: csv.DictReader[str]) -> Iterator[dict[str, Any]]:
     try:
         yield from rows
     except csv.Error as error:
         raise SourceDown(f"The list of the library is damaged: {error}.") from error
 
 
-def _listed(row: Mapping[str, str], by_name: Mapping[str, Sequence[str]], day_first: bool | None) -> LibraryFile | None:
+def _read_row(
+    row: Mapping[str, str], by_name: Mapping[str, Sequence[str]], day_first: bool | None
+) -> LibraryFile | None:
     name = row.get("name", "").strip()
     candidates = by_name.get(name, ())
     stated = next((row[column].strip().strip("/") for column in _PATH_COLUMNS if row.get(column)), "")
@@ -108,24 +110,26 @@ def _listed(row: Mapping[str, str], by_name: Mapping[str, Sequence[str]], day_fi
         candidates = [path for path in candidates if whole.endswith(f"/{path}") or whole == path]
     if len(candidates) != 1:
         return None
-    labels = tuple(label for column in sorted(_LABEL_FIELDS) for label in _terms(row.get(column, "")))
+    labels = tuple(label for column in sorted(_LABEL_FIELDS) for label in _split_terms(row.get(column, "")))
     author = row.get("modified by") or row.get("created by", "")
     dated = (row.get("modified") or row.get("created", "")).partition(" ")[0].strip(",")
-    date = iso_date(dated, day_first)
+    date = parse_date(dated, day_first)
     metadata = SourceMetadata(row.get("title", "").strip(), date, author.strip(), tuple(dict.fromkeys(labels)))
     return LibraryFile(candidates[0], candidates[0], metadata)
 
 
-def _item(element: Any, users: Mapping[str, str]) -> SourceMetadata:
-    fields = {one.get("Name", "").casefold(): one.get("Value", "") for one in element.iter() if _local(one) == "Field"}
-    labels = (label for name in sorted(_LABEL_FIELDS & fields.keys()) for label in _terms(fields[name]))
+def _read_item(element: Any, users: Mapping[str, str]) -> SourceMetadata:
+    fields = {
+        one.get("Name", "").casefold(): one.get("Value", "") for one in element.iter() if _read_tag_name(one) == "Field"
+    }
+    labels = (label for name in sorted(_LABEL_FIELDS & fields.keys()) for label in _split_terms(fields[name]))
     return SourceMetadata(
-        fields.get("title", "").strip(), *_when_and_who(element.attrib, users), tuple(dict.fromkeys(labels))
+        fields.get("title", "").strip(), *_read_change(element.attrib, users), tuple(dict.fromkeys(labels))
     )
 
 
-def _joined(file: LibraryFile, item: SourceMetadata | None) -> LibraryFile:
-    """What the list says goes before what stands in the file's own properties."""
+def _merge_metadata(file: LibraryFile, item: SourceMetadata | None) -> LibraryFile:
+    """Return the file with the list's metadata, which takes precedence over the file's own properties."""
     if item is None:
         return file
     own = file.metadata
@@ -135,19 +139,21 @@ def _joined(file: LibraryFile, item: SourceMetadata | None) -> LibraryFile:
     )
 
 
-def _when_and_who(said: Mapping[str, str], users: Mapping[str, str]) -> tuple[str, str]:
+def _read_change(said: Mapping[str, str], users: Mapping[str, str]) -> tuple[str, str]:
     who = said.get("ModifiedBy") or said.get("Author", "")
-    if named := _USER.match(who):
-        return iso_date(said.get("TimeLastModified", "")), named[2]
-    return iso_date(said.get("TimeLastModified", "")), users.get(who, "" if who.isdigit() else who)
+    if named := _NUMBERED_USER.match(who):
+        return parse_date(said.get("TimeLastModified", "")), named[2]
+    return parse_date(said.get("TimeLastModified", "")), users.get(who, "" if who.isdigit() else who)
 
 
-def _property(element: Any, name: str) -> str:
-    found = (one.get("Value", "") for one in element.iter() if _local(one) == "Property" and one.get("Name") == name)
+def _read_property(element: Any, name: str) -> str:
+    found = (
+        one.get("Value", "") for one in element.iter() if _read_tag_name(one) == "Property" and one.get("Name") == name
+    )
     return next(found, "").strip()
 
 
-def _terms(text: str) -> Iterator[str]:
+def _split_terms(text: str) -> Iterator[str]:
     """`Valves|GUID;Limits|GUID`, `12;#Valves;#13;#Limits`, or `Valves; Limits`."""
     for one in re.split(r";#|[;\n]", text):
         term = _TERM_ID.sub("", one).strip().lstrip("#")
@@ -155,7 +161,7 @@ def _terms(text: str) -> Iterator[str]:
             yield term
 
 
-def _elements(stream: IO[bytes], name: str, wanted: set[str]) -> Iterator[Any]:
+def _iter_elements(stream: IO[bytes], name: str, wanted: set[str]) -> Iterator[Any]:
     from defusedxml.common import DefusedXmlException  # type: ignore[import-untyped]
     from defusedxml.ElementTree import ParseError, iterparse  # type: ignore[import-untyped]
 
@@ -163,12 +169,12 @@ def _elements(stream: IO[bytes], name: str, wanted: set[str]) -> Iterator[Any]:
     try:
         for event, element in iterparse(stream, events=("start", "end"), forbid_dtd=True):
             root = element if root is None else root
-            if event == "end" and _local(element) in wanted:
+            if event == "end" and _read_tag_name(element) in wanted:
                 yield element
                 root.clear()  # else the whole file would be held
     except (ParseError, DefusedXmlException) as error:
         raise SourceDown(f"The export's {name} is damaged or cut off: {error or type(error).__name__}.") from error
 
 
-def _local(element: Any) -> str:
+def _read_tag_name(element: Any) -> str:
     return str(element.tag).rpartition("}")[2]

@@ -65,7 +65,7 @@ class SourceRecord:
 
 @dataclass(frozen=True, slots=True)
 class StoredItem:
-    """What is known of one document of a source. `document`: the stored one; of a duplicate, its twin.
+    """A document of a source as it was last synced. `document`: the stored one; of a duplicate, its twin.
 
     `failures` in a row, the last of them at `tried_at` with the stamp `tried_stamp`.
     """
@@ -81,12 +81,12 @@ class StoredItem:
     tried_stamp: str = ""
 
     @property
-    def holds(self) -> bool:
-        """Whether it has brought a document of its own."""
+    def has_document(self) -> bool:
+        """True where the item has brought a document of its own."""
         return self.document is not None and self.outcome != "duplicate"
 
 
-RETRY_SECONDS = 60
+FIRST_RETRY_SECONDS = 60
 """Doubled by each failure."""
 DAY_SECONDS = 86_400
 _COLUMNS = """s.name, s.kind, s.address, s.options, s.audience, s.tags, s.every, s.added_at, s.state,
@@ -98,9 +98,9 @@ _COLUMNS = """s.name, s.kind, s.address, s.options, s.audience, s.tags, s.every,
 _ITEM_COLUMNS = "uri, stamp, outcome, document, content_hash, detail, failures, tried_at, tried_stamp"
 
 
-def retry_seconds(failures: int, longest: int = DAY_SECONDS) -> int:
-    """How long something that failed so often in a row waits: two minutes, then four, and so on, up to the longest."""
-    return min(RETRY_SECONDS << min(failures, 20), longest)
+def compute_retry_seconds(failures: int, longest: int = DAY_SECONDS) -> int:
+    """Return the pause after so many failures in a row: two minutes, then four, and so on, up to the longest."""
+    return min(FIRST_RETRY_SECONDS << min(failures, 20), longest)
 
 
 class SourceStore:
@@ -129,13 +129,13 @@ class SourceStore:
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
                 values,
             )
-        return self.named(new.name)
+        return self.get_source(new.name)
 
-    def all(self) -> list[SourceRecord]:
+    def list_sources(self) -> list[SourceRecord]:
         rows = self._connection.execute(f"SELECT {_COLUMNS} FROM sources AS s ORDER BY s.name")  # noqa: S608
         return [_record(row) for row in rows]
 
-    def named(self, name: str) -> SourceRecord:
+    def get_source(self, name: str) -> SourceRecord:
         """
         Raises:
             NotFound
@@ -147,12 +147,12 @@ class SourceStore:
         return _record(row)
 
     def remove(self, name: str) -> None:
-        """Its documents stay."""
+        """Remove a source; its documents stay."""
         with self._database.writing() as connection:
             connection.execute("DELETE FROM sources WHERE name = ?", (name,))  # its items follow
 
     def begin(self, name: str) -> None:
-        """A sync begins. It counts as a failure until it ends: one that ends the process is not repeated at once."""
+        """Begin a sync. It counts as a failure until it ends: one that ends the process is not repeated at once."""
         with self._database.writing() as connection:
             connection.execute(
                 "UPDATE sources SET state = 'syncing', tried_at = ?, failures = failures + 1 WHERE name = ?",
@@ -187,39 +187,39 @@ class SourceStore:
 
     # -- what they hold ---------------------------------------------------------------------------------------------
 
-    def items(self, name: str) -> dict[str, StoredItem]:
+    def load_items(self, name: str) -> dict[str, StoredItem]:
         rows = self._connection.execute(
             f"SELECT {_ITEM_COLUMNS} FROM source_items WHERE source = ?",  # noqa: S608
             (name,),
         )
         return {row[0]: StoredItem(*row) for row in rows}
 
-    def announce(self, name: str, uris: Iterable[str]) -> None:
-        """Note what will be read, so that after a kill it is known whose it is."""
+    def reserve_items(self, name: str, uris: Iterable[str]) -> None:
+        """Save the documents that will be read, so that after a kill it is known which source they belong to."""
         with self._database.writing() as connection:
             connection.executemany(
                 "INSERT INTO source_items (source, uri) VALUES (?, ?) ON CONFLICT DO NOTHING",
                 [(name, uri) for uri in uris],
             )
 
-    def note(self, name: str, items: Sequence[StoredItem]) -> None:
+    def save_items(self, name: str, items: Sequence[StoredItem]) -> None:
         with self._database.writing() as connection:
             connection.executemany(
                 upsert("source_items", ("source", *_ITEM_COLUMNS.split(", ")), ("source", "uri")),
-                [(name, *_item_row(one)) for one in items],
+                [(name, *_make_item_row(one)) for one in items],
             )
 
     def forget(self, name: str, uri: str) -> None:
         with self._database.writing() as connection:
             connection.execute("DELETE FROM source_items WHERE source = ? AND uri = ?", (name, uri))
 
-    def elsewhere(self, name: str, uri: str) -> bool:
-        """Whether another source holds this document as well."""
+    def is_held_elsewhere(self, name: str, uri: str) -> bool:
+        """Return True where another source holds this document as well."""
         sql = "SELECT 1 FROM source_items WHERE uri = ? AND source != ? AND document IS NOT NULL LIMIT 1"
         return self._connection.execute(sql, (uri, name)).fetchone() is not None
 
     def rename(self, connection: Connection, name: str, old: str, new: str) -> None:
-        """Within the caller's transaction. The item is due: the file of the new name has been looked at, not noted."""
+        """Rename an item within the caller's transaction. The item is due: the new file was read, but not saved."""
         connection.execute("DELETE FROM source_items WHERE source = ? AND uri = ?", (name, new))
         connection.execute("UPDATE source_items SET uri = ?, stamp = '' WHERE source = ? AND uri = ?", (new, name, old))
 
@@ -228,7 +228,7 @@ class SourceStore:
         return self._database.connection()
 
 
-def _item_row(item: StoredItem) -> tuple[Any, ...]:
+def _make_item_row(item: StoredItem) -> tuple[Any, ...]:
     said = (item.uri, item.stamp, item.outcome, item.document, item.content_hash, item.detail)
     return *said, item.failures, item.tried_at, item.tried_stamp
 

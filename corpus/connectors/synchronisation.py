@@ -1,4 +1,4 @@
-"""Bringing the documents in step with a source: what is new or changed is read, what is gone is taken out.
+"""Syncs of documents with a source: new and changed ones are read, those that are gone are removed.
 
 A listing of stamps is compared with the one noted last; only what differs is read. Whatever is noted is noted after it
 was done, so that a sync that was killed is simply repeated: it finds the rest to do, and gives the same in the end.
@@ -28,7 +28,7 @@ from argot.corpus.connectors.source_store import (
     StoredItem,
     SyncProblem,
     SyncState,
-    retry_seconds,
+    compute_retry_seconds,
 )
 from argot.corpus.corpus import Corpus, IngestEvent, Source
 from argot.corpus.document_ids import hash_content
@@ -37,12 +37,12 @@ from argot.corpus.store.row_mapping import DOCUMENT_COLUMNS, DOCUMENT_TABLES, bu
 from argot.document_names import name_in
 from argot.types import Document, Principal
 
-NOTED_TOGETHER = 64
+NOTE_BATCH_DOCUMENTS = 64
 """Documents: each note is a transaction. What a kill loses of them is read again, and found unchanged."""
 PROGRESS_SECONDS = 0.5
-SHOWN_PROBLEMS = 100
-SHOWN_GONE = 20
-OUTCOMES: Mapping[str, Outcome] = {
+MAX_SHOWN_PROBLEMS = 100
+MAX_SHOWN_REMOVALS = 20
+OUTCOME_BY_EVENT: Mapping[str, Outcome] = {
     "added": "in",
     "updated": "in",
     "unchanged": "in",
@@ -54,7 +54,7 @@ OUTCOMES: Mapping[str, Outcome] = {
 
 @dataclass(frozen=True, slots=True)
 class SyncEvent:
-    """What became of one document: also `renamed` and `removed`. `progress` says only that work goes on."""
+    """The outcome of one document, `renamed` and `removed` among them. `progress` says only that work goes on."""
 
     kind: str
     name: str
@@ -112,16 +112,16 @@ class Synchronisation:
         self._total = 0
 
     def run(self) -> Iterator[SyncEvent]:
-        """What happens, as it happens. Closing it stops the work; the next run goes on there."""
+        """Run the sync and yield its events. Closing the iterator stops the work; the next run continues there."""
         name = self._record.name
         before = self._store.mark(name)
         self._store.begin(name)
         try:
             with closing(self._connect()) as connector:
                 mark = connector.mark()
-                self._known = self._store.items(name)
-                if mark and mark == before and not self._unsettled():
-                    self.counts["unchanged"] = sum(item.holds for item in self._known.values())
+                self._known = self._store.load_items(name)
+                if mark and mark == before and not self._has_pending_work():
+                    self.counts["unchanged"] = sum(item.has_document for item in self._known.values())
                 else:
                     yield from self._compare(connector)
             if self.state != "held":
@@ -134,54 +134,54 @@ class Synchronisation:
                 self.problems.clear()
         whole = self.state == "synced" and not self.counts["failed"]
         counts = {**self.counts, "gone": len(self.gone)}
-        told = (counts, self.told_problems, self.told_gone)
+        told = (counts, self.first_problems, self.first_removals)
         self._store.finish(name, self.state, self.detail, mark if whole else "", *told)
 
     @property
-    def told_problems(self) -> list[SyncProblem]:
-        """The first of the problems, as they are stored and told."""
-        return _told(self.problems)
+    def first_problems(self) -> list[SyncProblem]:
+        """The first of the problems, as they are stored and shown."""
+        return _select_problems(self.problems)
 
     @property
-    def told_near(self) -> list[SyncProblem]:
-        return _told(self.near)
+    def first_near_duplicates(self) -> list[SyncProblem]:
+        return _select_problems(self.near)
 
     @property
-    def told_gone(self) -> list[str]:
-        return self.gone[:SHOWN_GONE]
+    def first_removals(self) -> list[str]:
+        return self.gone[:MAX_SHOWN_REMOVALS]
 
     # -- comparing --------------------------------------------------------------------------------------------------
 
     def _compare(self, connector: Connector) -> Iterator[SyncEvent]:
-        due, gone = yield from self._differences(connector)
+        due, gone = yield from self._find_differences(connector)
         self._total = len(due) + len(gone)
-        self._store.announce(self._record.name, [uri for uri in due if uri not in self._known])
+        self._store.reserve_items(self._record.name, [uri for uri in due if uri not in self._known])
         for item in gone:
-            if content := self._content(item):
+            if content := self._find_content_hash(item):
                 self._movable.setdefault(content, []).append(item.uri)
-        yield from self._read(due)
+        yield from self._read_due(due)
         gone = [item for item in gone if item.uri not in self._renamed]
-        held = sum(item.holds for item in self._known.values())
-        lost = sum(item.holds for item in gone)
+        held = sum(item.has_document for item in self._known.values())
+        lost = sum(item.has_document for item in gone)
         if lost * 2 > held and not self._confirmed:
             self.state = "held"
-            self.gone = [name_in(item.uri) for item in gone if item.holds]
+            self.gone = [name_in(item.uri) for item in gone if item.has_document]
             self.detail = (
                 f"{lost} of {held} documents are gone there, and nothing was taken out here. If that is right: "
                 f"argot source sync {self._record.name} --confirm"
             )
             return
         for item in gone:
-            yield self._step(self._take_out(item))
+            yield self._count_step(self._remove_item(item))
 
-    def _differences(
+    def _find_differences(
         self, connector: Connector
     ) -> Generator[SyncEvent, None, tuple[dict[str, ListedDocument], list[StoredItem]]]:
-        """What is to be read, by URI in the order of the listing, and what is gone."""
+        """Return the documents to read, by URI in the order of the listing, and the items that are gone."""
         due: dict[str, ListedDocument] = {}
         out_of_sight: list[str] = []
         told = time.monotonic()
-        for one in connector.listing({uri: item.stamp for uri, item in self._known.items()}):
+        for one in connector.list_documents({uri: item.stamp for uri, item in self._known.items()}):
             if one is None:
                 yield SyncEvent("progress", self._record.name)
                 continue
@@ -190,13 +190,13 @@ class Synchronisation:
                 continue
             if one.problem:
                 out_of_sight.append(uri)
-                self._tell_problem(SyncEvent("failed", one.source.name, one.problem, uri))
+                self._record_problem(SyncEvent("failed", one.source.name, one.problem, uri))
             elif one.source.skip:
                 self.counts["skipped"] += 1
                 continue
-            elif item is not None and self._patient and (later := retry_at(item, one.stamp)):
+            elif item is not None and self._patient and (later := compute_retry_time(item, one.stamp)):
                 detail = f"{item.detail}; failed {item.failures} times, tried again after {later:%Y-%m-%d %H:%M} UTC"
-                self._tell_problem(SyncEvent("failed", one.source.name, detail, uri))
+                self._record_problem(SyncEvent("failed", one.source.name, detail, uri))
             elif item is None or not item.stamp or item.stamp != one.stamp:
                 due[uri] = one
             else:
@@ -214,9 +214,9 @@ class Synchronisation:
         return due, gone
 
     def _add_copies(self, due: dict[str, ListedDocument], gone: Sequence[StoredItem]) -> None:
-        """What was left out as a copy is read if what it is a copy of is gone, or about to change."""
+        """Add the documents left out as copies whose original is gone, or about to change."""
         doubtful = {item.document for item in gone}
-        doubtful |= {item.document for uri in due if (item := self._known.get(uri)) and item.holds}
+        doubtful |= {item.document for uri in due if (item := self._known.get(uri)) and item.has_document}
         for uri, item in self._known.items():
             listed = self._listed.get(uri)
             if item.outcome != "duplicate" or uri in due or listed is None or listed.problem:
@@ -230,27 +230,27 @@ class Synchronisation:
         connection = self._corpus.store.database.connection()
         return connection.execute(sql, (copy.document, copy.content_hash)).fetchone() is not None
 
-    def _unsettled(self) -> bool:
-        """Whether something is to be done though the source is as it was."""
+    def _has_pending_work(self) -> bool:
+        """Return True where something is to be done though the source is unchanged."""
         copies = (item for item in self._known.values() if item.outcome == "duplicate")
         return any(not item.stamp for item in self._known.values()) or not all(map(self._is_live, copies))
 
-    def _content(self, gone: StoredItem) -> str | None:
-        """The hash of the document that it brought."""
+    def _find_content_hash(self, gone: StoredItem) -> str | None:
+        """Return the hash of the document that the item brought."""
         if gone.outcome != "due":
-            return gone.content_hash if gone.holds else None
+            return gone.content_hash if gone.has_document else None
         # A sync that was killed stored it, perhaps, and did not come to note it.
-        document = self._document(gone.uri)
+        document = self._find_document(gone.uri)
         return document.content_hash if document else None
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
-    def _read(self, due: Mapping[str, ListedDocument]) -> Iterator[SyncEvent]:
-        stored = self._stored_uris()
+    def _read_due(self, due: Mapping[str, ListedDocument]) -> Iterator[SyncEvent]:
+        stored = self._load_stored_uris()
         # Added before by hand, or by another source: from now on they have this source's readers.
         adopted = {uri for uri in due if uri not in self._known and uri in stored}
         for relabel in (True, False):
-            sources = [self._watched(one) for uri, one in due.items() if (uri in adopted) == relabel]
+            sources = [self._watch_source(one) for uri, one in due.items() if (uri in adopted) == relabel]
             if not sources:
                 continue
             # Given only where the source has any: otherwise, those that a manager gave stay.
@@ -265,18 +265,18 @@ class Synchronisation:
             for event in events:
                 if event.kind in ("progress", "waiting"):
                     yield SyncEvent("progress", event.name, event.detail, done=self._done, total=self._total)
-                elif event.kind in OUTCOMES:
-                    yield self._step(self._came(event))
-        self._note_all()
+                elif event.kind in OUTCOME_BY_EVENT:
+                    yield self._count_step(self._record_outcome(event))
+        self._save_notes()
 
-    def _watched(self, one: ListedDocument) -> Source:
+    def _watch_source(self, one: ListedDocument) -> Source:
         known = self._known.get(one.source.uri)
-        if known is not None and known.holds:
+        if known is not None and known.has_document:
             return one.source
-        return replace(one.source, load=partial(self._loaded, one.source))
+        return replace(one.source, load=partial(self._load_new, one.source))
 
-    def _loaded(self, source: Source) -> bytes:
-        """The bytes of what has no document yet. If they are those of one that is gone, that one gets the new name."""
+    def _load_new(self, source: Source) -> bytes:
+        """Load a new file. If its bytes are those of a document that is gone, that one gets the new name."""
         data = source.load()
         if self._movable and (uris := self._movable.get(hash_content(data))):
             self._rename(uris.pop(0), source)
@@ -284,21 +284,21 @@ class Synchronisation:
 
     def _rename(self, old: str, source: Source) -> None:
         name = self._record.name
-        if self._store.elsewhere(name, old):
+        if self._store.is_held_elsewhere(name, old):
             return
         with self._turn(), self._corpus.changing() as parts, parts.store.database.writing() as connection:
             if rename_rows(connection, old, source.uri, name_in(old), source.name):
                 self._store.rename(connection, name, old, source.uri)
                 self._renamed[old] = source.uri
 
-    def _came(self, event: IngestEvent) -> SyncEvent:
-        """Note what became of a document."""
+    def _record_outcome(self, event: IngestEvent) -> SyncEvent:
+        """Record the outcome of a document."""
         known, document = self._known.get(event.uri), event.document
-        outcome = OUTCOMES[event.kind]
+        outcome = OUTCOME_BY_EVENT[event.kind]
         stamp = "" if outcome == "failed" else self._listed[event.uri].stamp
         if document is not None:
             item = StoredItem(event.uri, stamp, outcome, document.id, document.content_hash)
-        elif known is not None and known.holds:
+        elif known is not None and known.has_document:
             # What it brought before is still there.
             item = replace(known, stamp=stamp, outcome=outcome, detail=event.detail)
         else:
@@ -310,73 +310,73 @@ class Synchronisation:
         elif item.failures:
             item = replace(item, failures=0, tried_at="", tried_stamp="")
         self._noted.append(item)
-        if len(self._noted) >= NOTED_TOGETHER:
-            self._note_all()
+        if len(self._noted) >= NOTE_BATCH_DOCUMENTS:
+            self._save_notes()
         renamed = event.kind in ("unchanged", "updated") and event.uri in self._renamed.values()
         told = SyncEvent("renamed" if renamed else event.kind, event.name, event.detail, event.uri)
         if event.near:
             self.near.append(replace(told, detail=event.near))
         if told.kind == "failed":
-            self._tell_problem(told)
+            self._record_problem(told)
         else:
             self.counts[told.kind] += 1
         return told
 
-    def _note_all(self) -> None:
+    def _save_notes(self) -> None:
         if self._noted:
-            self._store.note(self._record.name, self._noted)
+            self._store.save_items(self._record.name, self._noted)
             self._noted = []
 
     # -- taking out -------------------------------------------------------------------------------------------------
 
-    def _take_out(self, item: StoredItem) -> SyncEvent:
-        if _taken_out(self._corpus, self._store, self._record.name, item.uri, self._turn):
+    def _remove_item(self, item: StoredItem) -> SyncEvent:
+        if _remove_document(self._corpus, self._store, self._record.name, item.uri, self._turn):
             self.counts["removed"] += 1
         return SyncEvent("removed", name_in(item.uri), uri=item.uri)
 
-    def _document(self, uri: str) -> Document | None:
-        return _document_of(self._corpus, uri)
+    def _find_document(self, uri: str) -> Document | None:
+        return _find_stored_document(self._corpus, uri)
 
-    def _stored_uris(self) -> set[str]:
+    def _load_stored_uris(self) -> set[str]:
         rows = self._corpus.store.database.connection().execute("SELECT uri FROM documents")
         return {uri for (uri,) in rows}
 
     # -- telling ----------------------------------------------------------------------------------------------------
 
-    def _tell_problem(self, event: SyncEvent) -> None:
+    def _record_problem(self, event: SyncEvent) -> None:
         self.counts["failed"] += 1
         self.problems.append(event)
 
-    def _step(self, event: SyncEvent) -> SyncEvent:
+    def _count_step(self, event: SyncEvent) -> SyncEvent:
         self._done += 1
         return replace(event, done=self._done, total=self._total)
 
 
-def retry_at(item: StoredItem, stamp: str) -> datetime | None:
-    """When something that failed is due again; None: now, as what failed in another state of it is.
+def compute_retry_time(item: StoredItem, stamp: str) -> datetime | None:
+    """Return the time when a failed document is due again; None: now, since it has changed.
 
     After two minutes, then four, and so on, up to a day.
     """
     if item.outcome != "failed" or not stamp or item.tried_stamp != stamp:
         return None
-    later = datetime.fromisoformat(item.tried_at) + timedelta(seconds=retry_seconds(item.failures))
+    later = datetime.fromisoformat(item.tried_at) + timedelta(seconds=compute_retry_seconds(item.failures))
     return later if utc_now() < later else None
 
 
-def take_out_all(
+def remove_documents(
     corpus: Corpus, name: str, turn: Callable[[], AbstractContextManager[None]], by: Principal | None = None
 ) -> Iterator[str]:
-    """Take out all documents that a source has brought and no other has; their URIs, each once it is gone.
+    """Remove the documents that only this source has brought; yield the URI of each once it is gone.
 
     Those that `by` (None: everybody) may not read stay.
     """
     store = SourceStore(corpus.store.database)
-    for item in store.items(name).values():
-        if _taken_out(corpus, store, name, item.uri, turn, by):
+    for item in store.load_items(name).values():
+        if _remove_document(corpus, store, name, item.uri, turn, by):
             yield item.uri
 
 
-def _taken_out(  # noqa: PLR0917
+def _remove_document(  # noqa: PLR0917
     corpus: Corpus,
     store: SourceStore,
     name: str,
@@ -384,9 +384,9 @@ def _taken_out(  # noqa: PLR0917
     turn: Callable[[], AbstractContextManager[None]],
     by: Principal | None = None,
 ) -> bool:
-    """Whether a document went; what another source holds as well stays, and what `by` (None: all) may not read."""
+    """Remove a document; return False where another source holds it too, or `by` (None: everybody) may not read it."""
     with turn(), corpus.changing() as parts:
-        document = None if store.elsewhere(name, uri) else _document_of(corpus, uri)
+        document = None if store.is_held_elsewhere(name, uri) else _find_stored_document(corpus, uri)
         if document is not None and by is not None and not by.may_read(document.audience):
             document = None
         if document is not None:
@@ -396,11 +396,11 @@ def _taken_out(  # noqa: PLR0917
     return document is not None
 
 
-def _document_of(corpus: Corpus, uri: str) -> Document | None:
+def _find_stored_document(corpus: Corpus, uri: str) -> Document | None:
     sql = f"SELECT {DOCUMENT_COLUMNS} FROM {DOCUMENT_TABLES} WHERE d.uri = ?"  # noqa: S608
     row = corpus.store.database.connection().execute(sql, (uri,)).fetchone()
     return None if row is None else build_document(row)
 
 
-def _told(events: Sequence[SyncEvent]) -> list[SyncProblem]:
-    return [SyncProblem(one.name, one.uri, one.detail) for one in events[:SHOWN_PROBLEMS]]
+def _select_problems(events: Sequence[SyncEvent]) -> list[SyncProblem]:
+    return [SyncProblem(one.name, one.uri, one.detail) for one in events[:MAX_SHOWN_PROBLEMS]]

@@ -22,26 +22,33 @@ from urllib.parse import unquote, urlsplit
 from urllib.robotparser import RobotFileParser
 
 from argot.corpus.connectors.listing import ListedDocument, Patterns, SourceDown
-from argot.corpus.connectors.web_fetch import AGENT, FetchedPage, FetchFailed, WebFetcher, origin_of, plain_url
-from argot.corpus.connectors.web_pages import PageLinks, links_of, may_be_document, page_file_name, sitemap_entries
+from argot.corpus.connectors.web_fetch import (
+    USER_AGENT,
+    FetchedPage,
+    FetchFailed,
+    WebFetcher,
+    normalize_url,
+    parse_origin,
+)
+from argot.corpus.connectors.web_pages import PageLinks, find_links, guess_file_name, may_be_document, parse_sitemap
 from argot.corpus.ingestion.source import Source
 from argot.files import NotAFile
 
-PAGES = 500
-MOST_BYTES = 100_000_000
-MOST_SITEMAPS = 20
-LONGEST_PAUSE_SECONDS = 10.0
-FAILURES_IN_A_ROW = 5
+DEFAULT_MAX_PAGES = 500
+MAX_PAGE_BYTES = 100_000_000
+MAX_SITEMAPS = 20
+MAX_PAUSE_SECONDS = 10.0
+MAX_CONSECUTIVE_FAILURES = 5
 """After so many pages in a row that did not answer, the site is down."""
-_GONE = (404, 410)
+_GONE_STATUSES = (404, 410)
 
 
 @dataclass(frozen=True, slots=True)
 class WebSite:
-    """Where to begin, and how far to go. `private`: whether it may lie in a private network."""
+    """The first address of a crawl, and its bounds. `private`: True where it may lie in a private network."""
 
     address: str
-    pages: int = PAGES
+    pages: int = DEFAULT_MAX_PAGES
     private: bool = False
     auth: tuple[str, str] | None = None
 
@@ -53,8 +60,10 @@ class WebConnector:
         self._site = site
         self._patterns = patterns
         self._spool = Path(tempfile.mkdtemp(prefix="argot-web-"))
-        self._start = plain_url(site.address)
-        self._fetcher = WebFetcher(origin_of(self._start), most_bytes=MOST_BYTES, private=site.private, auth=site.auth)
+        self._start = normalize_url(site.address)
+        self._fetcher = WebFetcher(
+            parse_origin(self._start), most_bytes=MAX_PAGE_BYTES, private=site.private, auth=site.auth
+        )
         self._robots = RobotFileParser()
         self._pause = 0.0
         self._lastmod: dict[str, str] = {}
@@ -67,9 +76,9 @@ class WebConnector:
     def mark(self) -> str:
         return ""
 
-    def listing(self, known: Mapping[str, str]) -> Iterator[ListedDocument]:
+    def list_documents(self, known: Mapping[str, str]) -> Iterator[ListedDocument]:
         self._find_start()
-        self._obey_robots()
+        self._load_robots()
         self._read_sitemaps()
         queue = deque(dict.fromkeys((self._start, *self._lastmod)))
         seen = set(queue)
@@ -77,24 +86,24 @@ class WebConnector:
         fetched = 0
         while queue:
             url = queue.popleft()
-            if not self._allows(url):
+            if not self._is_allowed(url):
                 continue
             if fetched >= self._site.pages:
                 yield ListedDocument(Source(url, url, bytes, skip=f"more than {self._site.pages} pages"), "")
                 continue
             fetched += 1
-            for one, links in self._visited(url, known):
+            for one, links in self._visit_page(url, known):
                 # A redirect leads to where a link led already.
                 if one is not None and one.source.uri not in listed:
                     listed.add(one.source.uri)
                     yield one
-                queue += [link for link in links if link not in seen and self._in_scope(link)]
+                queue += [link for link in links if link not in seen and self._is_in_scope(link)]
                 seen.update(links)
 
     # -- the site as a whole ----------------------------------------------------------------------------------------
 
     def _find_start(self) -> None:
-        """Where the address leads: from `http://example.org` often to another origin, which is the site's then."""
+        """Follow the redirects of the address: `http://example.org` often leads to another origin, now the site's."""
         try:
             found = self._fetcher.get(self._start, allowed=lambda _: True)
         except FetchFailed as error:
@@ -103,78 +112,86 @@ class WebConnector:
             raise SourceDown(f"{self._start} answers with status {found.status if found else 0}.")
         self._start = found.url
 
-    def _obey_robots(self) -> None:
-        found = self._file("/robots.txt")
+    def _load_robots(self) -> None:
+        found = self._fetch_file("/robots.txt")
         if found is not None and found.status >= 500:
             # As RFC 9309 has it: a server that cannot say what it allows allows nothing.
-            raise SourceDown(f"{origin_of(self._start)}/robots.txt answers with status {found.status}.")
+            raise SourceDown(f"{parse_origin(self._start)}/robots.txt answers with status {found.status}.")
         text = found.data.decode("utf-8", "replace") if found is not None and found.status == 200 else ""
         self._robots.parse(text.splitlines())
         with suppress(TypeError, ValueError):
-            self._pause = min(float(str(self._robots.crawl_delay(AGENT))), LONGEST_PAUSE_SECONDS)
-        if not self._robots.can_fetch(AGENT, self._start):
-            raise SourceDown(f"{origin_of(self._start)}/robots.txt does not allow {self._start} to be fetched.")
+            self._pause = min(float(str(self._robots.crawl_delay(USER_AGENT))), MAX_PAUSE_SECONDS)
+        if not self._robots.can_fetch(USER_AGENT, self._start):
+            raise SourceDown(f"{parse_origin(self._start)}/robots.txt does not allow {self._start} to be fetched.")
 
     def _read_sitemaps(self) -> None:
-        left = deque(self._robots.site_maps() or [f"{origin_of(self._start)}/sitemap.xml"])
-        for _ in range(MOST_SITEMAPS):
+        left = deque(self._robots.site_maps() or [f"{parse_origin(self._start)}/sitemap.xml"])
+        for _ in range(MAX_SITEMAPS):
             if not left:
                 return
             url = left.popleft()
             with suppress(ValueError, FetchFailed):  # a site without a sitemap has links
-                found = self._file(urlsplit(plain_url(url)).path) if origin_of(url) == origin_of(self._start) else None
+                found = (
+                    self._fetch_file(urlsplit(normalize_url(url)).path)
+                    if parse_origin(url) == parse_origin(self._start)
+                    else None
+                )
                 if found is not None and found.status == 200:
-                    pages, more = sitemap_entries(found.data)
-                    self._lastmod |= {plain_url(page): time for page, time in pages.items() if self._in_scope(page)}
+                    pages, more = parse_sitemap(found.data)
+                    self._lastmod |= {
+                        normalize_url(page): time for page, time in pages.items() if self._is_in_scope(page)
+                    }
                     left += more
 
-    def _file(self, path: str) -> FetchedPage | None:
-        origin = origin_of(self._start)
+    def _fetch_file(self, path: str) -> FetchedPage | None:
+        origin = parse_origin(self._start)
         try:
-            return self._fetcher.get(f"{origin}{path}", allowed=lambda url: origin_of(url) == origin)
+            return self._fetcher.get(f"{origin}{path}", allowed=lambda url: parse_origin(url) == origin)
         except FetchFailed as error:
             raise SourceDown(f"{origin}{path} does not answer: {error}.") from error
 
     # -- one page ---------------------------------------------------------------------------------------------------
 
-    def _visited(self, url: str, known: Mapping[str, str]) -> Iterator[tuple[ListedDocument | None, tuple[str, ...]]]:
-        """The page as it is listed, or None; and where its links lead."""
-        before = _stamp_parts(known.get(url, ""))
+    def _visit_page(
+        self, url: str, known: Mapping[str, str]
+    ) -> Iterator[tuple[ListedDocument | None, tuple[str, ...]]]:
+        """Yield the page as it is listed, or None, and the addresses that its links lead to."""
+        before = _parse_stamp(known.get(url, ""))
         lastmod = self._lastmod.get(url, "")
         # Only with a time of day: a page may change twice on one day.
         if before and "T" in lastmod and before.get("lastmod") == lastmod:
-            yield self._as_before(url, known[url], before), tuple(before["links"])
+            yield self._list_unchanged(url, known[url], before), tuple(before["links"])
             return
         time.sleep(self._pause)
         try:
             found = self._fetcher.get(
-                url, allowed=self._allows, etag=before.get("etag", ""), modified=before.get("modified", "")
+                url, allowed=self._is_allowed, etag=before.get("etag", ""), modified=before.get("modified", "")
             )
         except FetchFailed as error:
-            yield self._unanswered(url, str(error)), tuple(before.get("links", ()))
+            yield self._count_failure(url, str(error)), tuple(before.get("links", ()))
             return
         if found is None:
             return
         if found.status == 304 and before:
             self._failures = 0
-            yield self._as_before(url, known[url], before), tuple(before["links"])
+            yield self._list_unchanged(url, known[url], before), tuple(before["links"])
         elif found.status == 200:
             self._failures = 0
-            yield self._page(found, lastmod)
-        elif found.status not in _GONE:
+            yield self._list_page(found, lastmod)
+        elif found.status not in _GONE_STATUSES:
             yield (
-                self._unanswered(url, f"the server answers with status {found.status}"),
+                self._count_failure(url, f"the server answers with status {found.status}"),
                 tuple(before.get("links", ())),
             )
 
-    def _as_before(self, url: str, stamp: str, before: Mapping[str, Any]) -> ListedDocument | None:
+    def _list_unchanged(self, url: str, stamp: str, before: Mapping[str, Any]) -> ListedDocument | None:
         if not before.get("name"):
             return None
 
         def load() -> bytes:
             # Wanted all the same: what it was a copy of is gone.
             try:
-                found = self._fetcher.get(url, allowed=self._allows)
+                found = self._fetcher.get(url, allowed=self._is_allowed)
             except (FetchFailed, SourceDown) as error:
                 raise NotAFile(str(error)) from error
             if found is None or found.status != 200:
@@ -183,16 +200,16 @@ class WebConnector:
 
         return ListedDocument(Source(url, before["name"], load), stamp)
 
-    def _unanswered(self, url: str, reason: str) -> ListedDocument:
+    def _count_failure(self, url: str, reason: str) -> ListedDocument:
         self._failures += 1
-        if self._failures >= FAILURES_IN_A_ROW:
-            raise SourceDown(f"{origin_of(self._start)} stopped answering: {reason}.")
-        return ListedDocument(Source(url, _last(url), bytes), "", reason)
+        if self._failures >= MAX_CONSECUTIVE_FAILURES:
+            raise SourceDown(f"{parse_origin(self._start)} stopped answering: {reason}.")
+        return ListedDocument(Source(url, _name_last_part(url), bytes), "", reason)
 
-    def _page(self, found: FetchedPage, lastmod: str) -> tuple[ListedDocument | None, tuple[str, ...]]:
-        name = page_file_name(found.url, found.media_type)
-        links = links_of(found.data, found.url) if name.endswith(".html") else PageLinks(())
-        inside = tuple(link for link in links.urls if self._in_scope(link))
+    def _list_page(self, found: FetchedPage, lastmod: str) -> tuple[ListedDocument | None, tuple[str, ...]]:
+        name = guess_file_name(found.url, found.media_type)
+        links = find_links(found.data, found.url) if name.endswith(".html") else PageLinks(())
+        inside = tuple(link for link in links.urls if self._is_in_scope(link))
         if not name or not links.listed:
             return None, inside
         digest = blake2b(found.data, digest_size=16).hexdigest()
@@ -212,20 +229,20 @@ class WebConnector:
 
     # -- how far ----------------------------------------------------------------------------------------------------
 
-    def _in_scope(self, url: str) -> bool:
+    def _is_in_scope(self, url: str) -> bool:
         start, parts = urlsplit(self._start), urlsplit(url)
         folder = start.path.rpartition("/")[0] + "/"
-        if origin_of(url) != origin_of(self._start) or not parts.path.startswith(folder):
+        if parse_origin(url) != parse_origin(self._start) or not parts.path.startswith(folder):
             return False
         # The beginning is always visited: without it there are no links.
         below = unquote(parts.path.removeprefix(folder))
-        return url == self._start or (may_be_document(url) and self._patterns.take(below))
+        return url == self._start or (may_be_document(url) and self._patterns.accept(below))
 
-    def _allows(self, url: str) -> bool:
-        return self._in_scope(url) and self._robots.can_fetch(AGENT, url)
+    def _is_allowed(self, url: str) -> bool:
+        return self._is_in_scope(url) and self._robots.can_fetch(USER_AGENT, url)
 
 
-def _stamp_parts(stamp: str) -> dict[str, Any]:
+def _parse_stamp(stamp: str) -> dict[str, Any]:
     try:
         parts = json.loads(stamp)
     except ValueError:
@@ -233,5 +250,5 @@ def _stamp_parts(stamp: str) -> dict[str, Any]:
     return parts if isinstance(parts, dict) and "links" in parts else {}
 
 
-def _last(url: str) -> str:
+def _name_last_part(url: str) -> str:
     return urlsplit(url).path.rstrip("/").rpartition("/")[2] or url

@@ -1,4 +1,4 @@
-"""Fetching what somebody else's web server gives: bounded in size and time, and never from a private network."""
+"""Pages of untrusted web servers, fetched with bounds on size and time and never from a private network."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 import httpx
 
 from argot import __version__
-from argot.corpus.connectors.public_network import checked_addresses
+from argot.corpus.connectors.public_network import resolve_public_addresses
 
-AGENT = "Argot"
+USER_AGENT = "Argot"
 """As robots.txt names us."""
 CONNECT_SECONDS = 10
 READ_SECONDS = 30
-WHOLE_SECONDS = 120
-MOST_REDIRECTS = 5
+PAGE_SECONDS = 120
+MAX_REDIRECTS = 5
 
 
 class FetchFailed(Exception):
@@ -28,7 +28,7 @@ class FetchFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FetchedPage:
-    """What came from an address; `url` is where redirects ended. `status` 304: as it was."""
+    """The response of an address; `url` is where redirects ended. `status` 304: unchanged."""
 
     url: str
     status: int
@@ -49,7 +49,7 @@ class WebFetcher:
         self._auth = auth
         self._client = httpx.Client(
             transport=httpx.HTTPTransport() if private else _PublicTransport(),
-            headers={"User-Agent": f"{AGENT}/{__version__}", "Accept-Encoding": "gzip, deflate"},
+            headers={"User-Agent": f"{USER_AGENT}/{__version__}", "Accept-Encoding": "gzip, deflate"},
             timeout=httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS),
             # A proxy of the environment would fetch what we must not.
             trust_env=False,
@@ -69,32 +69,33 @@ class WebFetcher:
     def get(
         self, url: str, *, allowed: Callable[[str], bool], etag: str = "", modified: str = ""
     ) -> FetchedPage | None:
-        """What is at an address now; None: it leads to where it is not `allowed` to. With what is known of it, 304 if
-        it is still that.
+        """Return the page at an address; None where a redirect leads to an address that is not `allowed`.
+
+        With the `etag` or the time of a known version, the status is 304 while the page is unchanged.
 
         Raises:
             FetchFailed: it does not answer, or with too much.
             SourceDown: its host lies in a private network, or there is none.
         """
         known = {name: value for name, value in (("If-None-Match", etag), ("If-Modified-Since", modified)) if value}
-        end = time.monotonic() + WHOLE_SECONDS
-        for _ in range(MOST_REDIRECTS + 1):
+        end = time.monotonic() + PAGE_SECONDS
+        for _ in range(MAX_REDIRECTS + 1):
             if not allowed(url):
                 return None
-            found = self._once(url, known, end)
+            found = self._fetch_once(url, known, end)
             if isinstance(found, FetchedPage):
                 return found
-            url = plain_url(urljoin(url, found))
-        raise FetchFailed(f"more than {MOST_REDIRECTS} redirects")
+            url = normalize_url(urljoin(url, found))
+        raise FetchFailed(f"more than {MAX_REDIRECTS} redirects")
 
-    def _once(self, url: str, headers: dict[str, str], end: float) -> FetchedPage | str:
-        """The page, or where a redirect leads."""
-        auth = self._auth if self._auth and origin_of(url) == self._origin else None
+    def _fetch_once(self, url: str, headers: dict[str, str], end: float) -> FetchedPage | str:
+        """Return the page, or the address that a redirect leads to."""
+        auth = self._auth if self._auth and parse_origin(url) == self._origin else None
         try:
             with self._client.stream("GET", url, headers=headers, auth=auth, follow_redirects=False) as response:
                 if response.has_redirect_location:
                     return response.headers["Location"]
-                data = self._body(response, end) if response.status_code == httpx.codes.OK else b""
+                data = self._read_body(response, end) if response.status_code == httpx.codes.OK else b""
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
             raise FetchFailed(str(error) or type(error).__name__) from error
         told = response.headers
@@ -103,14 +104,14 @@ class WebFetcher:
             url, response.status_code, media_type, told.get("ETag", ""), told.get("Last-Modified", ""), data
         )
 
-    def _body(self, response: httpx.Response, end: float) -> bytes:
+    def _read_body(self, response: httpx.Response, end: float) -> bytes:
         data = bytearray()
         for some in response.iter_bytes():
             data += some
             if len(data) > self._most_bytes:
                 raise FetchFailed(f"it is larger than {self._most_bytes // 1_000_000} MB")
             if time.monotonic() > end:
-                raise FetchFailed(f"it took longer than {WHOLE_SECONDS} s")
+                raise FetchFailed(f"it took longer than {PAGE_SECONDS} s")
         return bytes(data)
 
 
@@ -126,7 +127,7 @@ class _PublicTransport(httpx.BaseTransport):
             request.url.raw_host.decode("ascii"),
             request.url.port or (443 if request.url.scheme == "https" else 80),
         )
-        address = checked_addresses(host, port)[0]
+        address = resolve_public_addresses(host, port)[0]
         # The certificate is still that of the name, and so is the header `Host`, which is set already.
         request.extensions["sni_hostname"] = host
         request.url = request.url.copy_with(host=address)
@@ -136,13 +137,13 @@ class _PublicTransport(httpx.BaseTransport):
         self._inner.close()
 
 
-def origin_of(url: str) -> str:
+def parse_origin(url: str) -> str:
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
 
 
-def plain_url(url: str) -> str:
-    """One spelling for each address: without fragment, name, password and the port that goes without saying.
+def normalize_url(url: str) -> str:
+    """Return the one spelling of an address: without fragment, name, password and default port.
 
     Raises:
         FetchFailed: it is none of the web.

@@ -1,4 +1,4 @@
-"""What a web page, a sitemap and a robots.txt say of other pages."""
+"""Links to other pages in web pages and sitemaps."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from html import unescape
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urljoin, urlsplit
 
-from argot.corpus.connectors.web_fetch import FetchFailed, plain_url
+from argot.corpus.connectors.web_fetch import FetchFailed, normalize_url
 from argot.corpus.readers import SUFFIXES
 
-MOST_LINKS = 2000
+MAX_PAGE_LINKS = 2000
 """Of one page."""
-MOST_BYTES = 5_000_000
-"""Of a page that are searched for links, and of a sitemap."""
+MAX_SEARCHED_BYTES = 5_000_000
+"""The bytes of a page that are searched for links, and of a sitemap."""
 _TAG = re.compile(rb"<(a|base|meta)\s([^<>]{1,4000})>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(rb"""([A-Za-z-]{1,40})\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
 _SUFFIX_OF = {
@@ -27,20 +27,20 @@ _SUFFIX_OF = {
     "text/markdown": ".md",
     "text/csv": ".csv",
 }
-_NO_DOCUMENTS = ("image/", "video/", "audio/", "font/", "text/css", "text/javascript", "application/javascript")
+_SKIPPED_MEDIA_TYPES = ("image/", "video/", "audio/", "font/", "text/css", "text/javascript", "application/javascript")
 
 
 @dataclass(frozen=True, slots=True)
 class PageLinks:
-    """Where the links of a page lead, each once, and whether the page itself wants to be listed."""
+    """The addresses that a page links to, each once; `listed` is False where the page asks not to be listed."""
 
     urls: tuple[str, ...]
     listed: bool = True
 
 
-def links_of(html: bytes, url: str) -> PageLinks:
-    """By patterns, not by a parser: this is read in our own process, and whoever made the page may mean it harm."""
-    tags = [_attributes(found) for found in _TAG.finditer(_without_asides(html[:MOST_BYTES]))]
+def find_links(html: bytes, url: str) -> PageLinks:
+    """Find links by patterns, not by a parser: an untrusted page is read in our own process here."""
+    tags = [_parse_tag(found) for found in _TAG.finditer(_remove_unseen(html[:MAX_SEARCHED_BYTES]))]
     wishes = " ".join(
         tag.get("content", "").casefold()
         for kind, tag in tags
@@ -51,12 +51,12 @@ def links_of(html: bytes, url: str) -> PageLinks:
     found: dict[str, None] = {}
     for kind, tag in tags:
         follows = "nofollow" not in wishes and "nofollow" not in tag.get("rel", "").casefold()
-        if kind == "a" and "href" in tag and follows and len(found) < MOST_LINKS:
-            found |= dict.fromkeys(_plain(start, tag["href"]))
+        if kind == "a" and "href" in tag and follows and len(found) < MAX_PAGE_LINKS:
+            found |= dict.fromkeys(_normalize_link(start, tag["href"]))
     return PageLinks(tuple(found), "noindex" not in wishes)
 
 
-def _attributes(tag: re.Match[bytes]) -> tuple[str, dict[str, str]]:
+def _parse_tag(tag: re.Match[bytes]) -> tuple[str, dict[str, str]]:
     pairs = (
         (name.decode().casefold(), unescape((double or single or bare).decode("utf-8", "replace")).strip())
         for name, double, single, bare in _ATTRIBUTE.findall(tag[2])
@@ -64,8 +64,8 @@ def _attributes(tag: re.Match[bytes]) -> tuple[str, dict[str, str]]:
     return tag[1].decode().casefold(), dict(pairs)
 
 
-def _without_asides(html: bytes) -> bytes:
-    """Without comments, scripts and styles. One pass for each kind, however many of them do not end."""
+def _remove_unseen(html: bytes) -> bytes:
+    """Return the page without comments, scripts and styles, in one pass each, even if many do not end."""
     for begin, end in ((b"<!--", b"-->"), (b"<script", b"</script"), (b"<style", b"</style")):
         lower, parts, place = html.lower(), [], 0
         while (at := lower.find(begin, place)) >= 0 and (stop := lower.find(end, at)) >= 0:
@@ -75,15 +75,15 @@ def _without_asides(html: bytes) -> bytes:
     return html
 
 
-def _plain(start: str, href: str) -> Iterator[str]:
+def _normalize_link(start: str, href: str) -> Iterator[str]:
     try:
-        yield plain_url(urljoin(start, href))
+        yield normalize_url(urljoin(start, href))
     except (FetchFailed, ValueError):  # a telephone number, a script: no page
         return
 
 
-def sitemap_entries(xml: bytes) -> tuple[dict[str, str], list[str]]:
-    """Of a sitemap the pages, each with the time of its last change (or empty); of an index the sitemaps.
+def parse_sitemap(xml: bytes) -> tuple[dict[str, str], list[str]]:
+    """Return the pages of a sitemap, each with the time of its last change (or empty), and the sitemaps of an index.
 
     Raises:
         ValueError: it is none.
@@ -92,8 +92,8 @@ def sitemap_entries(xml: bytes) -> tuple[dict[str, str], list[str]]:
 
     from defusedxml.ElementTree import fromstring  # type: ignore[import-untyped]
 
-    if len(xml) > MOST_BYTES:
-        raise ValueError(f"no sitemap of less than {MOST_BYTES // 1_000_000} MB")
+    if len(xml) > MAX_SEARCHED_BYTES:
+        raise ValueError(f"no sitemap of less than {MAX_SEARCHED_BYTES // 1_000_000} MB")
     try:
         root = fromstring(xml)
     except (ParseError, ValueError) as error:  # also for entities, which could grow without end
@@ -112,18 +112,18 @@ def sitemap_entries(xml: bytes) -> tuple[dict[str, str], list[str]]:
 
 
 def may_be_document(url: str) -> bool:
-    """Whether it is worth fetching, by its name alone."""
+    """Return True where the name of a URL may be that of a document worth fetching."""
     guessed = mimetypes.guess_type(urlsplit(url).path)[0] or ""
-    return not guessed.startswith(_NO_DOCUMENTS)
+    return not guessed.startswith(_SKIPPED_MEDIA_TYPES)
 
 
-def page_file_name(url: str, media_type: str) -> str:
-    """What a file with this content would be called: readers go by the suffix. Empty: of no kind that is read."""
+def guess_file_name(url: str, media_type: str) -> str:
+    """Return a file name with the suffix by which a reader is chosen; empty for a kind that is not read."""
     last = PurePosixPath(unquote(urlsplit(url).path)).name or "index"
     suffix = _SUFFIX_OF.get(media_type)
     own = PurePosixPath(last).suffix.casefold()
     if suffix is None:
-        return last if own in SUFFIXES and not media_type.startswith(_NO_DOCUMENTS) else ""
+        return last if own in SUFFIXES and not media_type.startswith(_SKIPPED_MEDIA_TYPES) else ""
     # A text may be Markdown or a table, which its name says better.
     keeps = own == suffix or (suffix == ".txt" and own in SUFFIXES)
     return last if keeps else last + suffix

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from argot.corpus.readers.dates import date_of
+from argot.corpus.readers.dates import find_date
 from argot.corpus.readers.reader_protocol import CutDocument
 from argot.document_status import is_status
 from argot.types import DocumentField
@@ -56,7 +56,7 @@ def read_first_page_fields(read: CutDocument, named: Sequence[str]) -> list[Docu
 def read_first_page_date(read: CutDocument) -> str | None:
     """Read the date of the last revision from the first page, as an ISO date."""
     for _, name, value in _read_lines(_cut_first_page(read)):
-        if name in _DATES and (dated := date_of(value)):
+        if name in _DATES and (dated := find_date(value)):
             return dated
     return None
 

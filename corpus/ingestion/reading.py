@@ -20,7 +20,7 @@ from argot.corpus.ingestion.first_page import read_first_page_date, read_first_p
 from argot.corpus.ingestion.source import Source
 from argot.corpus.minhash import build_sketch
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.file_fields import said_fields
+from argot.corpus.readers.file_fields import build_fields
 from argot.corpus.readers.reader_process import read_in_child
 from argot.corpus.readers.reader_protocol import CutDocument
 from argot.corpus.store.derived_ids import stamp_derived, stamp_triples
@@ -179,7 +179,7 @@ def _build_document(candidate: Candidate, read: CutDocument, named: Sequence[str
 
 def _merge_fields(candidate: Candidate, read: CutDocument, named: Sequence[str]) -> tuple[DocumentField, ...]:
     """Merge the fields of source, file and first page; of one name the earlier counts."""
-    found = [*said_fields([("author", candidate.metadata.author)])]
+    found = [*build_fields([("author", candidate.metadata.author)])]
     for said in (read.fields, read_first_page_fields(read, named)):
         known = {one.name for one in found}
         found += [one for one in said if one.name not in known]

@@ -1,6 +1,6 @@
 """One reader a file format; all give Markdown that keeps headings, lists and tables.
 
-`read_document` reads in this process. Files of strangers are read, and cut, in a child with bounds on memory and time:
+`read_document` reads in this process. Untrusted files are read, and cut, in a child with bounds on memory and time:
 `argot.corpus.readers.reader_process`. Readers import what they need when they are called: reading one costs no other.
 """
 
@@ -30,10 +30,10 @@ __all__ = ["SUFFIXES", "ReadLimits", "is_readable", "media_type_of", "read_docum
 
 Reader = Callable[[bytes, str, ReadLimits], ParsedDocument]
 
-_DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-_PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
-_EPUB = "application/epub+zip"
-_XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+_DOCX_MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+_PPTX_MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+_EPUB_MEDIA_TYPE = "application/epub+zip"
+_XLSX_MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 SUFFIXES: Mapping[str, str] = MappingProxyType(
     {
@@ -46,17 +46,17 @@ SUFFIXES: Mapping[str, str] = MappingProxyType(
         ".xhtml": "text/html",
         ".rst": "text/x-rst",
         ".pdf": "application/pdf",
-        ".docx": _DOCX,
-        ".docm": _DOCX,
-        ".pptx": _PPTX,
-        ".pptm": _PPTX,
+        ".docx": _DOCX_MEDIA_TYPE,
+        ".docm": _DOCX_MEDIA_TYPE,
+        ".pptx": _PPTX_MEDIA_TYPE,
+        ".pptm": _PPTX_MEDIA_TYPE,
         ".csv": "text/csv",
         ".tsv": "text/csv",
-        ".xlsx": _XLSX,
-        ".xlsm": _XLSX,
+        ".xlsx": _XLSX_MEDIA_TYPE,
+        ".xlsm": _XLSX_MEDIA_TYPE,
         ".eml": "message/rfc822",
         ".mbox": "application/mbox",
-        ".epub": _EPUB,
+        ".epub": _EPUB_MEDIA_TYPE,
         ".json": "application/json",
         ".jsonl": "application/jsonl",
         ".ndjson": "application/jsonl",
@@ -72,7 +72,7 @@ SUFFIXES: Mapping[str, str] = MappingProxyType(
 )
 """Suffix, in lower case, to media type: every format Argot reads."""
 
-_PICTURES: Mapping[bytes, str] = {
+_PICTURE_MAGIC: Mapping[bytes, str] = {
     b"\x89PNG": "image/png",
     b"\xff\xd8\xff": "image/jpeg",
     b"II*\x00": "image/tiff",
@@ -85,13 +85,13 @@ _READERS: Mapping[str, tuple[str, str]] = {
     "text/html": ("html", "read_html"),
     "text/x-rst": ("rst", "read_rst"),
     "application/pdf": ("pdf", "read_pdf"),
-    _DOCX: ("docx", "read_docx"),
-    _PPTX: ("pptx", "read_pptx"),
+    _DOCX_MEDIA_TYPE: ("docx", "read_docx"),
+    _PPTX_MEDIA_TYPE: ("pptx", "read_pptx"),
     "text/csv": ("sheets", "read_csv"),
-    _XLSX: ("sheets", "read_xlsx"),
+    _XLSX_MEDIA_TYPE: ("sheets", "read_xlsx"),
     "message/rfc822": ("mail", "read_mail"),
     "application/mbox": ("mail", "read_mailbox"),
-    _EPUB: ("epub", "read_epub"),
+    _EPUB_MEDIA_TYPE: ("epub", "read_epub"),
     "application/json": ("json_records", "read_json"),
     "application/jsonl": ("json_records", "read_json_lines"),
     "application/x-ipynb+json": ("notebook", "read_notebook"),
@@ -101,29 +101,29 @@ _READERS: Mapping[str, tuple[str, str]] = {
     "image/webp": ("image", "read_image"),
     "image/bmp": ("image", "read_image"),
 }
-_ZIP = b"PK\x03\x04"
-_MACROS = (b"vbaProject.bin", b"xl/macrosheets/")
+_ZIP_MAGIC = b"PK\x03\x04"
+_MACRO_PARTS = (b"vbaProject.bin", b"xl/macrosheets/")
 """In the names of parts of Office files that hold programs."""
-_MAX_TITLE = 300
+_MAX_TITLE_CHARS = 300
 """Characters; every passage carries the title."""
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_UNSTORABLE_CHARACTER = re.compile("[\x00\ud800-\udfff]")
 
 
 _IS_INSIDE: ContextVar[bool] = ContextVar("_IS_INSIDE", default=False)
 """Set while a file is read: what lies inside it, as an attachment does, is counted with it."""
-NOT_COUNTED = "not all of its words could be compared with what was read"
-_LEAST_COUNTING_SECONDS = 0.5
-_MOST_COUNTING_SHARE = 0.5
+NOT_COUNTED_WARNING = "not all of its words could be compared with what was read"
+_MIN_COUNTING_SECONDS = 0.5
+_MAX_COUNTING_SHARE = 0.5
 """Of the time that reading took: counting must make no file too slow to read."""
 
 
 def read_document(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """The file as Markdown, with a warning where words of it were not read.
+    """Return the file as Markdown, with a warning where words of it were not read.
 
     Raises:
         UnreadableDocument: empty, too large, encrypted, damaged, binary, of an unknown format, or without text.
     """
-    return _read(data, name, limits) if _IS_INSIDE.get() else read_with_ledger(data, name, limits)[0]
+    return _read_file(data, name, limits) if _IS_INSIDE.get() else read_with_ledger(data, name, limits)[0]
 
 
 def read_with_ledger(data: bytes, name: str, limits: ReadLimits) -> tuple[ParsedDocument, Ledger]:
@@ -132,21 +132,21 @@ def read_with_ledger(data: bytes, name: str, limits: ReadLimits) -> tuple[Parsed
     Raises:
         UnreadableDocument: as of `read_document`.
     """
-    from argot.corpus.readers.ledger import lost_words_warning
+    from argot.corpus.readers.ledger import warn_of_lost_words
 
     started = time.process_time()
-    with _outer_file():
-        parsed = _read(data, name, limits)
+    with _mark_outer_file():
+        parsed = _read_file(data, name, limits)
     took = time.process_time() - started
     # Cutting into passages comes afterwards, and has to be done in the same time.
     left = max(0.0, limits.seconds - took) / 4
-    ledger = _strike(data, name, parsed, limits, min(left, max(_LEAST_COUNTING_SECONDS, _MOST_COUNTING_SHARE * took)))
-    warning = lost_words_warning(ledger) or (NOT_COUNTED if ledger.shortfall else "")
+    ledger = _count_words(data, name, parsed, limits, min(left, max(_MIN_COUNTING_SECONDS, _MAX_COUNTING_SHARE * took)))
+    warning = warn_of_lost_words(ledger) or (NOT_COUNTED_WARNING if ledger.shortfall else "")
     return (replace(parsed, warnings=(*parsed.warnings, warning)) if warning else parsed), ledger
 
 
 @contextmanager
-def _outer_file() -> Iterator[None]:
+def _mark_outer_file() -> Iterator[None]:
     token = _IS_INSIDE.set(True)
     try:
         yield
@@ -154,18 +154,18 @@ def _outer_file() -> Iterator[None]:
         _IS_INSIDE.reset(token)
 
 
-def _strike(data: bytes, name: str, parsed: ParsedDocument, limits: ReadLimits, seconds: float) -> Ledger:
+def _count_words(data: bytes, name: str, parsed: ParsedDocument, limits: ReadLimits, seconds: float) -> Ledger:
     """Strike the ledger of a file that was read; whatever happens to the census, the file stays read."""
-    from argot.corpus.readers.ledger import Ledger, census_of, strike_ledger
+    from argot.corpus.readers.ledger import Ledger, compare_words, take_census
     from argot.corpus.readers.ledger.budget import Budget
 
     try:
-        return strike_ledger(parsed, census_of(data, name, media_type_of(data, name), limits, Budget(seconds)))
+        return compare_words(parsed, take_census(data, name, media_type_of(data, name), limits, Budget(seconds)))
     except Exception as error:  # too long, too large, or broken in a way that its reader does not mind
         return Ledger(shortfall=f"{type(error).__name__}: {error}"[:200])
 
 
-def _read(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
+def _read_file(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     limits.check_size(len(data), name)
     if kind := find_leftover_kind(name):
         raise UnreadableDocument(name, f"no document: {kind}", "Give the document itself.")
@@ -188,25 +188,27 @@ def _read(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     # One character for one, so that offsets stay: neither can be stored.
     return replace(
         parsed,
-        title=_storable(parsed.title).strip()[:_MAX_TITLE],
-        markdown=_storable(parsed.markdown),
-        fields=tuple(DocumentField(_storable(one.name), _storable(one.value)) for one in parsed.fields),
-        warnings=(*parsed.warnings, *_macros(data)),
+        title=_replace_unstorable(parsed.title).strip()[:_MAX_TITLE_CHARS],
+        markdown=_replace_unstorable(parsed.markdown),
+        fields=tuple(
+            DocumentField(_replace_unstorable(one.name), _replace_unstorable(one.value)) for one in parsed.fields
+        ),
+        warnings=(*parsed.warnings, *_warn_of_macros(data)),
     )
 
 
-def _macros(data: bytes) -> tuple[str, ...]:
+def _warn_of_macros(data: bytes) -> tuple[str, ...]:
     # The names of an archive's members are not compressed.
-    found = data.startswith(_ZIP) and any(part in data for part in _MACROS)
+    found = data.startswith(_ZIP_MAGIC) and any(part in data for part in _MACRO_PARTS)
     return ("its macros are left out and were not run",) if found else ()
 
 
-def _storable(text: str) -> str:
-    return _UNSTORABLE.sub("�", text)
+def _replace_unstorable(text: str) -> str:
+    return _UNSTORABLE_CHARACTER.sub("�", text)
 
 
 def media_type_of(data: bytes, name: str) -> str:
-    """By suffix; without a known one by the first bytes, as for a text file that begins as a page of HTML does.
+    """Return the media type by the suffix, else by the first bytes, which also tell HTML in a file named `.txt`.
 
     A file without any suffix is text, unless its first bytes say otherwise.
 
@@ -217,7 +219,7 @@ def media_type_of(data: bytes, name: str) -> str:
     known = SUFFIXES.get(suffix)
     if known and known != "text/plain":
         return known
-    sniffed = _sniff(data)
+    sniffed = _detect_media_type(data)
     if known:
         return sniffed if sniffed == "text/html" else known
     if sniffed is None and not suffix:
@@ -229,9 +231,9 @@ def media_type_of(data: bytes, name: str) -> str:
 
 
 def is_readable(head: bytes) -> bool:
-    """Whether a file without a suffix that begins so can be read: a format known by its first bytes, or text."""
+    """Return True where a file without a suffix can be read: its first bytes show a known format, or text."""
     # Of an archive only the whole tells.
-    if head.startswith(_ZIP) or _sniff(head) is not None:
+    if head.startswith(_ZIP_MAGIC) or _detect_media_type(head) is not None:
         return True
     try:
         return bool(decode_text(head, "").strip())
@@ -239,18 +241,22 @@ def is_readable(head: bytes) -> bool:
         return False
 
 
-def _sniff(data: bytes) -> str | None:
+def _detect_media_type(data: bytes) -> str | None:
     head = data[:2048]
     # PDF readers accept up to 1,024 other bytes before the mark.
     if b"%PDF-" in head[:1024]:
         return "application/pdf"
-    if head.startswith(_ZIP):
-        parts = {b"word/document.xml": _DOCX, b"ppt/presentation.xml": _PPTX, b"xl/workbook.xml": _XLSX}
+    if head.startswith(_ZIP_MAGIC):
+        parts = {
+            b"word/document.xml": _DOCX_MEDIA_TYPE,
+            b"ppt/presentation.xml": _PPTX_MEDIA_TYPE,
+            b"xl/workbook.xml": _XLSX_MEDIA_TYPE,
+        }
         # Neither compressed: an e-book's first member, and the names of all members.
-        if data[30:70].startswith(b"mimetype" + _EPUB.encode()):
-            return _EPUB
+        if data[30:70].startswith(b"mimetype" + _EPUB_MEDIA_TYPE.encode()):
+            return _EPUB_MEDIA_TYPE
         return next((media_type for part, media_type in parts.items() if part in data), None)
     lowered = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     if lowered.startswith((b"<!doctype html", b"<html")):
         return "text/html"
-    return next((media_type for magic, media_type in _PICTURES.items() if head.startswith(magic)), None)
+    return next((media_type for magic, media_type in _PICTURE_MAGIC.items() if head.startswith(magic)), None)

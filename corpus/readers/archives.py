@@ -9,21 +9,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.dates import date_of
+from argot.corpus.readers.dates import find_date
 from argot.corpus.readers.document_types import has_declaration, is_xml, remove_document_type
-from argot.corpus.readers.file_fields import said_fields
+from argot.corpus.readers.file_fields import build_fields
 from argot.corpus.readers.file_kinds import name_other_kind
-from argot.corpus.readers.titles import real_title
+from argot.corpus.readers.titles import clean_title
 from argot.errors import UnreadableDocument
 from argot.types import DocumentField
 
 # Far more than Office programs write.
 _MAX_MEMBERS = 20_000
-_BYTES_AN_ELEMENT = 100
+_BYTES_PER_ELEMENT = 100
 """At most on average, text included, in files that are not made to be slow."""
 _CHUNK_BYTES = 1 << 20
-_PAGES = (".xhtml", ".html", ".htm")
-_PICTURES = (".svg", ".png", ".jpg", ".jpeg", ".gif", ".emf", ".wmf", ".tif", ".tiff", ".bmp")
+_PAGE_SUFFIXES = (".xhtml", ".html", ".htm")
+_PICTURE_SUFFIXES = (".svg", ".png", ".jpg", ".jpeg", ".gif", ".emf", ".wmf", ".tif", ".tiff", ".bmp")
 _NEEDED_PARTS = frozenset(
     {
         *("[Content_Types].xml", "_rels/.rels", "word/document.xml", "ppt/presentation.xml", "xl/workbook.xml"),
@@ -95,7 +95,7 @@ class _Check:
             raise UnreadableDocument(self._name, "encrypted", "Save it without a password.")
         # Checking the sizes the headers claim is cheap; the true sizes are counted below.
         if sum(member.file_size for member in members) > self._limits.max_unpacked_bytes:
-            raise _too_large(self._name, self._limits)
+            raise _refuse_large(self._name, self._limits)
         for member in members:
             try:
                 self._read_member(member)
@@ -108,7 +108,7 @@ class _Check:
                 self._damaged.append(_clean_name(member.filename))
 
     def _read_member(self, member: zipfile.ZipInfo) -> None:
-        keeps_type = self._html and member.filename.lower().endswith(_PAGES)
+        keeps_type = self._html and member.filename.lower().endswith(_PAGE_SUFFIXES)
         with self._archive.open(member) as stream:
             tail, has_markup = b"", False
             while chunk := stream.read(_CHUNK_BYTES):
@@ -116,7 +116,7 @@ class _Check:
                 has_markup = has_markup or (not tail and is_xml(member.filename, chunk))
                 self._unpacked += len(chunk)
                 if self._unpacked > self._limits.max_unpacked_bytes:
-                    raise _too_large(self._name, self._limits)
+                    raise _refuse_large(self._name, self._limits)
                 if has_markup:
                     self._count(chunk)
                     # A declaration may be split across two chunks.
@@ -129,7 +129,7 @@ class _Check:
         self._elements += chunk.count(b"<") - chunk.count(b"</")
         self._xml_bytes += len(chunk)
         self._limits.check_elements(self._elements, self._elements_a_second, "XML", self._name)
-        self._limits.check_markup(self._xml_bytes, self._elements_a_second * _BYTES_AN_ELEMENT, "XML", self._name)
+        self._limits.check_markup(self._xml_bytes, self._elements_a_second * _BYTES_PER_ELEMENT, "XML", self._name)
 
     def is_changed(self) -> bool:
         """Return True where the archive cannot be handed on as it is."""
@@ -157,8 +157,8 @@ class _Check:
         for parts, reason in ((self._unsafe, "unsafe: it declares entities"), (self._damaged, "it cannot be unpacked")):
             needed = next((part for part in parts if part in _NEEDED_PARTS or part.endswith(".opf")), None)
             if needed:
-                raise _cannot_do_without(self._name, needed, reason)
-            named = [part for part in dict.fromkeys(parts) if not part.lower().endswith(_PICTURES)]
+                raise _refuse_needed_part(self._name, needed, reason)
+            named = [part for part in dict.fromkeys(parts) if not part.lower().endswith(_PICTURE_SUFFIXES)]
             if named:
                 more = " ..." if len(named) > _MAX_NAMED_PARTS else ""
                 yield f"not read, because {reason}: {', '.join(named[:_MAX_NAMED_PARTS])}{more}"
@@ -169,7 +169,7 @@ class _Check:
             yield f"it holds several parts of one name, of which the last was read: {', '.join(named)}"
 
 
-def _cannot_do_without(name: str, part: str, reason: str) -> UnreadableDocument:
+def _refuse_needed_part(name: str, part: str, reason: str) -> UnreadableDocument:
     if reason.startswith("unsafe"):
         remedy = f"Take the document type (<!DOCTYPE ...>) out of '{part}', or export it from its program again."
         return UnreadableDocument(name, f"unsafe: its part '{part}' declares entities", remedy)
@@ -186,21 +186,21 @@ def _clean_name(name: str) -> str:
     return name.replace("\\", "/").removeprefix("/")
 
 
-def _too_large(name: str, limits: ReadLimits) -> UnreadableDocument:
+def _refuse_large(name: str, limits: ReadLimits) -> UnreadableDocument:
     allowed = limits.max_unpacked_bytes // 1_000_000
     return UnreadableDocument(name, f"too large: it unpacks to more than {allowed:,} MB", limits.remedy("MAX_FILE_MB"))
 
 
 @dataclass(frozen=True, slots=True)
 class CoreProperties:
-    """What an Office file's properties say. `title`: empty where nobody gave one."""
+    """The properties of an Office file. `title` is empty where nobody gave one."""
 
     title: str = ""
     date: str | None = None
     fields: tuple[DocumentField, ...] = ()
 
 
-def core_properties(data: bytes) -> CoreProperties:
+def read_core_properties(data: bytes) -> CoreProperties:
     """Return the properties in `docProps/core.xml`; none where they are missing or damaged."""
     from xml.etree.ElementTree import ParseError
 
@@ -216,7 +216,7 @@ def core_properties(data: bytes) -> CoreProperties:
     said = {element.tag.rpartition("}")[2]: (element.text or "").strip() for element in root}
     wanted = ("creator", "keywords", "category", "contentStatus")
     return CoreProperties(
-        real_title(said.get("title", "")),
-        date_of(said.get("modified"), said.get("created")),
-        said_fields((name, said[name]) for name in wanted if name in said),
+        clean_title(said.get("title", "")),
+        find_date(said.get("modified"), said.get("created")),
+        build_fields((name, said[name]) for name in wanted if name in said),
     )

@@ -12,11 +12,11 @@ from argot.errors import UnreadableDocument
 MAX_ATTACHED_DEPTH = 40
 """Files within files within files: deeper ones are named and not read."""
 MAX_ATTACHED_FILES = 200
-_NAMED = 5
+_MAX_NAMED_FILES = 5
 
 
 @dataclass(slots=True)
-class Attached:
+class AttachedFiles:
     """`sections` in Markdown, each under its name; `warnings` of what could not be read of them."""
 
     sections: list[str] = field(default_factory=list)
@@ -24,11 +24,11 @@ class Attached:
     unread: list[str] = field(default_factory=list)
 
 
-def read_attached_files(files: Iterable[tuple[str, bytes | None]], limits: ReadLimits, level: int) -> Attached:
+def read_attached_files(files: Iterable[tuple[str, bytes | None]], limits: ReadLimits, level: int) -> AttachedFiles:
     """Return the named files as sections under headings of this level; those without data are named as not read."""
     from argot.corpus.readers import read_document
 
-    attached = Attached()
+    attached = AttachedFiles()
     inner = replace(limits, depth=limits.depth + 1)
     length = size = 0
     for number, (name, data) in enumerate(files):
@@ -53,11 +53,11 @@ def read_attached_files(files: Iterable[tuple[str, bytes | None]], limits: ReadL
     return attached
 
 
-def attachment_warnings(attached: Sequence[Attached]) -> tuple[str, ...]:
+def warn_of_attachments(attached: Sequence[AttachedFiles]) -> tuple[str, ...]:
     """Return what is to be said of the files: the warnings of those that were read, and the names of the others."""
     warnings = [warning for one in attached for warning in one.warnings]
     unread = [name for one in attached for name in one.unread]
     if unread:
-        more = f" and {len(unread) - _NAMED} more" if len(unread) > _NAMED else ""
-        warnings.append(f"attachments are not read: {', '.join(unread[:_NAMED])}{more}")
+        more = f" and {len(unread) - _MAX_NAMED_FILES} more" if len(unread) > _MAX_NAMED_FILES else ""
+        warnings.append(f"attachments are not read: {', '.join(unread[:_MAX_NAMED_FILES])}{more}")
     return tuple(warnings)

@@ -10,12 +10,14 @@ import re
 
 # `<!DOCTYPE` and `<!ENTITY`; in UTF-16 there is a zero byte between letters.
 _DECLARATIONS = re.compile(rb"<\0?!\0?(?:D\0?O\0?C\0?T\0?Y\0?P\0?E|E\0?N\0?T\0?I\0?T\0?Y)", re.IGNORECASE)
-_BEFORE_XML = b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"
+_BYTES_BEFORE_XML = b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"
 """Marks of the encoding and blanks."""
-_PLAIN_TYPE = re.compile(r"""<!DOCTYPE\s+[\w:.-]+(?:\s+(?:PUBLIC|SYSTEM|"[^"<>]*"|'[^'<>]*'))*\s*>""", re.IGNORECASE)
+_PLAIN_DOCUMENT_TYPE = re.compile(
+    r"""<!DOCTYPE\s+[\w:.-]+(?:\s+(?:PUBLIC|SYSTEM|"[^"<>]*"|'[^'<>]*'))*\s*>""", re.IGNORECASE
+)
 """A document type that declares nothing itself."""
 _ENCODING = re.compile(rb"""^[\s\xef\xbb\xbf]*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})["']""")
-_ASCII_BASED = re.compile(
+_ASCII_BASED_ENCODINGS = re.compile(
     rb"utf-?8|utf-?16(?:le|be)?|(?:us-)?ascii|iso-?8859-\d{1,2}|windows-125\d|koi8-[ru]|gb2312|gbk|gb18030|big5"
     rb"|shift_jis|euc-(?:jp|kr)",
     re.IGNORECASE,
@@ -25,13 +27,15 @@ _ASCII_BASED = re.compile(
 
 def is_xml(name: str, beginning: bytes) -> bool:
     """Return True for a part that may be XML. Its name alone does not tell: a package can name any part as its text."""
-    return name.lower().endswith((".xml", ".rels", ".vml")) or beginning.lstrip(_BEFORE_XML).startswith(b"<")
+    return name.lower().endswith((".xml", ".rels", ".vml")) or beginning.lstrip(_BYTES_BEFORE_XML).startswith(b"<")
 
 
 def has_declaration(chunk: bytes) -> bool:
     """Return True where a document type or an entity may be declared, or where the encoding could hide one."""
     encoding = _ENCODING.search(chunk[:400])
-    return _DECLARATIONS.search(chunk) is not None or (encoding is not None and not _ASCII_BASED.fullmatch(encoding[1]))
+    return _DECLARATIONS.search(chunk) is not None or (
+        encoding is not None and not _ASCII_BASED_ENCODINGS.fullmatch(encoding[1])
+    )
 
 
 def remove_document_type(xml: bytes) -> bytes | None:
@@ -47,6 +51,6 @@ def remove_document_type(xml: bytes) -> bytes | None:
         text = xml.decode(encoding if encoding == "utf-16" else "latin-1")
     except UnicodeDecodeError:
         return None
-    plain = _PLAIN_TYPE.sub("", text)
+    plain = _PLAIN_DOCUMENT_TYPE.sub("", text)
     cleaned = plain.encode("utf-16" if encoding == "utf-16" else "latin-1")
     return cleaned if plain != text and not has_declaration(cleaned) else None

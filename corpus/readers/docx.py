@@ -7,34 +7,34 @@ import re
 from typing import TYPE_CHECKING
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.archives import check_archive, core_properties
+from argot.corpus.readers.archives import check_archive, read_core_properties
 from argot.corpus.readers.docx_changes import describe_changes
 from argot.corpus.readers.docx_comments import insert_comments
 from argot.corpus.readers.docx_embedded import count_form_controls, insert_text_parts, read_embedded_files
 from argot.corpus.readers.docx_graphics import read_graphics
-from argot.corpus.readers.docx_headers import header_fields, put_headers_into, read_headers
-from argot.corpus.readers.docx_headings import with_headings
+from argot.corpus.readers.docx_headers import list_header_fields, put_headers_into, read_headers
+from argot.corpus.readers.docx_headings import mark_headings
 from argot.corpus.readers.docx_hidden import remove_hidden_text
 from argot.corpus.readers.docx_insertions import Insertions
 from argot.corpus.readers.docx_labels import mark_labels, write_labels
 from argot.corpus.readers.docx_notes import remove_marks_without_notes
 from argot.corpus.readers.docx_package import WordPackage
-from argot.corpus.readers.docx_properties import custom_fields
+from argot.corpus.readers.docx_properties import read_custom_fields
 from argot.corpus.readers.docx_text import prepare_text
 from argot.corpus.readers.docx_text_boxes import show_all_text
 from argot.corpus.readers.header_fields import HeaderText
-from argot.corpus.readers.html import html_tree, to_markdown
+from argot.corpus.readers.html import convert_tree, parse_body
 from argot.corpus.readers.office_package import warn_of_missing
 from argot.corpus.readers.omissions import Omissions
-from argot.corpus.readers.plain_text import file_stem
-from argot.corpus.readers.titles import first_heading
+from argot.corpus.readers.plain_text import name_without_suffix
+from argot.corpus.readers.titles import find_first_heading
 from argot.types import ParsedDocument
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
 
 # Added to mammoth's own map: Word has nine levels of headings, HTML only six; lists may be nested by style alone.
-_STYLES = """
+_STYLE_MAP = """
 p[style-name='Title'] => h1.title:fresh
 p[style-name='Subtitle'] => p:fresh
 p[style-name='Heading 7'] => h6:fresh
@@ -47,15 +47,15 @@ p[style-name='List Bullet 3'] => ul|ol > li > ul|ol > li > ul > li:fresh
 p[style-name='List Number 2'] => ul|ol > li > ol > li:fresh
 p[style-name='List Number 3'] => ul|ol > li > ul|ol > li > ol > li:fresh
 """
-_ELEMENTS_A_SECOND = 10_000
+_ELEMENTS_PER_SECOND = 10_000
 """What mammoth reads: 60 seconds are enough for some 25 MB of ordinary text (unpacked)."""
-_PREFIX = "n-"
-_NOTE = re.compile(r"(?:foot|end)note-ref-.+")
+_ID_PREFIX = "n-"
+_NOTE_REFERENCE = re.compile(r"(?:foot|end)note-ref-.+")
 
 
 def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     """Title: of the properties, else the first top heading, else the file name. Word files know no pages."""
-    checked = check_archive(data, name, limits, elements_a_second=_ELEMENTS_A_SECOND)
+    checked = check_archive(data, name, limits, elements_a_second=_ELEMENTS_PER_SECOND)
     data = checked.data
     package, omissions, insertions = WordPackage(data), Omissions(), Insertions(data)
     has_hidden = remove_hidden_text(package)
@@ -63,7 +63,7 @@ def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     changes: tuple[str, ...] = ()
     embedded = ""
     # mammoth says what is wrong with a text that is no XML.
-    if (document := package.tree(package.document)) is not None:
+    if (document := package.parse_tree(package.document)) is not None:
         changes = describe_changes(document)
         # Before fields lose their instructions, which tell a page's number from text.
         headers = read_headers(package, document)
@@ -76,20 +76,20 @@ def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         insert_text_parts(package, document, limits, insertions, omissions)
         count_form_controls(package, document, omissions)
         embedded = read_embedded_files(package, document, limits, omissions)
-    tree = html_tree(_convert(package))
+    tree = parse_body(_convert(package))
     # Check boxes stand in the text already, as `prepare_text` wrote them.
     for box in tree.find_all("input"):
         box.decompose()
     write_labels(tree)
     _join_notes(tree)
-    markdown = insertions.put_into(to_markdown(tree))
-    core = core_properties(data)
-    title = core.title or first_heading(markdown) or file_stem(name)
+    markdown = insertions.fill_marks(convert_tree(tree))
+    core = read_core_properties(data)
+    title = core.title or find_first_heading(markdown) or name_without_suffix(name)
     markdown = put_headers_into(markdown, headers, title) + embedded
     hidden = ("hidden text was left out",) if has_hidden else ()
     missing = warn_of_missing(package.find_missing_parts(), checked.warnings)
     warnings = (*checked.warnings, *hidden, *changes, *omissions.warnings(), *package.warnings(), *missing)
-    fields = tuple(dict.fromkeys([*core.fields, *custom_fields(package), *header_fields(headers)]))
+    fields = tuple(dict.fromkeys([*core.fields, *read_custom_fields(package), *list_header_fields(headers)]))
     return ParsedDocument(title, markdown, _MEDIA_TYPE, date=core.date, warnings=warnings, fields=fields)
 
 
@@ -101,18 +101,18 @@ def _convert(package: WordPackage) -> str:
     # By default pictures become base64, megabytes of text that nobody searches for.
     result = mammoth.convert_to_html(
         io.BytesIO(package.pack()),
-        style_map=_STYLES,
+        style_map=_STYLE_MAP,
         convert_image=mammoth.images.img_element(lambda image: {}),
-        id_prefix=_PREFIX,
-        transform_document=with_headings,
+        id_prefix=_ID_PREFIX,
+        transform_document=mark_headings,
     )
     return str(result.value)
 
 
 def _join_notes(tree: BeautifulSoup) -> None:
-    """Puts each footnote and endnote behind the paragraph, list or table with its mark: one is not read without it."""
+    """Put each footnote and endnote behind the paragraph, list or table with its mark: one is not read without it."""
     last: dict[int, Tag] = {}
-    for number, mark in enumerate(tree.find_all("a", id=re.compile(_PREFIX + _NOTE.pattern)), start=1):
+    for number, mark in enumerate(tree.find_all("a", id=re.compile(_ID_PREFIX + _NOTE_REFERENCE.pattern)), start=1):
         note = tree.find("li", id=str(mark["id"]).replace("-ref-", "-", 1))
         around = [mark, *mark.parents]
         raised = [one for one in around if one.name == "sup"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from argot.corpus.readers.docx_insertions import text_paragraph, text_run
-from argot.corpus.readers.docx_package import W, WordPackage, text_of
+from argot.corpus.readers.docx_insertions import make_paragraph, make_text_run
+from argot.corpus.readers.docx_package import W, WordPackage, read_text
 from argot.corpus.readers.omissions import Omissions
 
 _PARAGRAPH_ID = "{http://schemas.microsoft.com/office/word/2010/wordml}paraId"
-_W15 = "{http://schemas.microsoft.com/office/word/2012/wordml}"
+_W15_NAMESPACE = "{http://schemas.microsoft.com/office/word/2012/wordml}"
 _MAX_MARKED_CHARS = 100
 
 
@@ -38,28 +38,28 @@ def insert_comments(package: WordPackage, root: Any, omissions: Omissions) -> No
         placed.add(key)
         block = None if comments[key].is_reply else _block_around(reference)
         if block is not None:
-            note = text_paragraph(text_run(_write_note(comments[key], marked.get(key, ""))))
+            note = make_paragraph(make_text_run(_write_note(comments[key], marked.get(key, ""))))
             last.get(block, block).addnext(note)
             last[block] = note
     omissions.add("comment", sum(one not in placed and not comments[one].is_reply for one in comments))
 
 
 def _read_comments(package: WordPackage) -> dict[str, _Comment]:
-    root = package.tree(package.related_part("comments"))
+    root = package.parse_tree(package.find_related_part("comments"))
     comments: dict[str, _Comment] = {}
     by_paragraph: dict[str, _Comment] = {}
     for one in root.iter(f"{W}comment") if root is not None else ():
-        comment = _Comment(" ".join(str(one.get(f"{W}author") or "").split()), text_of(one))
+        comment = _Comment(" ".join(str(one.get(f"{W}author") or "").split()), read_text(one))
         if not comment.text:
             continue
         comments[str(one.get(f"{W}id"))] = comment
         by_paragraph |= {str(line.get(_PARAGRAPH_ID)): comment for line in one.iter(f"{W}p") if line.get(_PARAGRAPH_ID)}
-    extended = package.tree(package.related_part("commentsExtended")) if comments else None
-    for one in extended.iter(f"{_W15}commentEx") if extended is not None else ():
-        said = by_paragraph.get(str(one.get(f"{_W15}paraId")))
-        above = by_paragraph.get(str(one.get(f"{_W15}paraIdParent")))
+    extended = package.parse_tree(package.find_related_part("commentsExtended")) if comments else None
+    for one in extended.iter(f"{_W15_NAMESPACE}commentEx") if extended is not None else ():
+        said = by_paragraph.get(str(one.get(f"{_W15_NAMESPACE}paraId")))
+        above = by_paragraph.get(str(one.get(f"{_W15_NAMESPACE}paraIdParent")))
         if said is not None:
-            said.is_resolved = one.get(f"{_W15}done") in ("1", "true")
+            said.is_resolved = one.get(f"{_W15_NAMESPACE}done") in ("1", "true")
             if above is not None and above is not said and not above.is_reply:
                 said.is_reply = True
                 above.replies.append(said)

@@ -8,20 +8,20 @@ from email import message_from_bytes, policy
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.docx_insertions import Insertions, text_paragraph
+from argot.corpus.readers.docx_insertions import Insertions, make_paragraph
 from argot.corpus.readers.docx_package import R, W, WordPackage
 from argot.corpus.readers.heading_levels import lower_headings
-from argot.corpus.readers.html import html_to_markdown
+from argot.corpus.readers.html import convert_html
 from argot.corpus.readers.omissions import Omissions
 from argot.corpus.readers.plain_text import decode_text
 from argot.errors import UnreadableDocument
 
-_BUTTON = b"{D7053240-CE69-11CD-A777-00DD01143C57}"
+_BUTTON_CLASS = b"{D7053240-CE69-11CD-A777-00DD01143C57}"
 """The class of a control that is pressed and holds nothing."""
 _OLE_OBJECT = "{urn:schemas-microsoft-com:office:office}OLEObject"
-_OFFICE = (".docx", ".docm", ".xlsx", ".xlsm", ".pptx", ".pptm")
-_PAGES = (".html", ".htm", ".xhtml")
-_MAX_DEPTH = 2
+_OFFICE_SUFFIXES = (".docx", ".docm", ".xlsx", ".xlsm", ".pptx", ".pptm")
+_PAGE_SUFFIXES = (".html", ".htm", ".xhtml")
+_MAX_NESTED_FILES = 2
 _MAX_FILES = 50
 _depth: ContextVar[int] = ContextVar("_depth", default=0)
 """How many Word files are around the one that is being read."""
@@ -34,7 +34,7 @@ def insert_text_parts(
     for number, chunk in enumerate(list(root.iter(f"{W}altChunk")), start=1):
         text = _read_related(package, chunk.get(f"{R}id"), limits, omissions) if number <= _MAX_FILES else ""
         if text:
-            chunk.addnext(text_paragraph(insertions.run_for(text)))
+            chunk.addnext(make_paragraph(insertions.make_run(text)))
         else:
             omissions.add("embedded part")
 
@@ -43,12 +43,12 @@ def read_embedded_files(package: WordPackage, root: Any, limits: ReadLimits, omi
     """Return the embedded Office files as sections, each under its name; count what cannot be read."""
     sections = []
     for number, embedded in enumerate(root.iter(_OLE_OBJECT), start=1):
-        relation = package.relations(package.document).get(str(embedded.get(f"{R}id")))
+        relation = package.read_relations(package.document).get(str(embedded.get(f"{R}id")))
         if str(embedded.get("ProgID") or "").startswith("Equation"):
             omissions.add("equation")
             continue
         name = posixpath.basename(relation.part) if relation else ""
-        is_office = name.lower().endswith(_OFFICE) and number <= _MAX_FILES
+        is_office = name.lower().endswith(_OFFICE_SUFFIXES) and number <= _MAX_FILES
         text = _read_related(package, embedded.get(f"{R}id"), limits, omissions) if is_office else ""
         if text:
             sections.append(f"## Embedded: {name}\n\n{lower_headings(text, 2)}")
@@ -59,16 +59,16 @@ def read_embedded_files(package: WordPackage, root: Any, limits: ReadLimits, omi
 
 def count_form_controls(package: WordPackage, root: Any, omissions: Omissions) -> None:
     """Count the controls of ActiveX that a person fills in: what they hold is in a form of each program's own."""
-    related = package.relations(package.document)
+    related = package.read_relations(package.document)
     for control in root.iter(f"{W}control"):
         found = related.get(str(control.get(f"{R}id")))
-        if not (found and _BUTTON in (package.content(found.part) or b"").upper()):
+        if not (found and _BUTTON_CLASS in (package.read_content(found.part) or b"").upper()):
             omissions.add("form control")
 
 
 def _read_related(package: WordPackage, relation: str | None, limits: ReadLimits, omissions: Omissions) -> str:
-    found = package.relations(package.document).get(relation or "")
-    content = package.content(found.part) if found else None
+    found = package.read_relations(package.document).get(relation or "")
+    content = package.read_content(found.part) if found else None
     if not content or found is None:
         return ""
     try:
@@ -84,11 +84,11 @@ def _read_part(content: bytes, name: str, limits: ReadLimits, omissions: Omissio
         return _read_web_archive(content)
     if lowered.endswith(".rtf") or beginning.startswith(b"{\\rtf"):
         return _read_rich_text(content)
-    if content.startswith(b"PK") and not lowered.endswith(_OFFICE):
+    if content.startswith(b"PK") and not lowered.endswith(_OFFICE_SUFFIXES):
         name = "part.docx"
-    elif beginning.startswith(b"<") and not lowered.endswith((*_PAGES, ".txt")):
+    elif beginning.startswith(b"<") and not lowered.endswith((*_PAGE_SUFFIXES, ".txt")):
         name = "part.html"
-    if _depth.get() >= _MAX_DEPTH:
+    if _depth.get() >= _MAX_NESTED_FILES:
         return ""
     from argot.corpus.readers import read_document
 
@@ -107,7 +107,7 @@ def _read_web_archive(content: bytes) -> str:
     if part is None or not isinstance(data, bytes):
         return ""
     text = decode_text(data, "an embedded page", part.get_content_charset())
-    return html_to_markdown(text) if part.get_content_type() == "text/html" else text
+    return convert_html(text) if part.get_content_type() == "text/html" else text
 
 
 def _read_rich_text(content: bytes) -> str:

@@ -9,18 +9,18 @@ from argot.corpus.readers.docx_package import W
 from argot.corpus.readers.equations import read_omml
 from argot.corpus.readers.omissions import Omissions
 
-_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_MATH_NAMESPACE = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _OBJECT = "{urn:schemas-microsoft-com:office:office}OLEObject"
 _OLD_EQUATION = re.compile(r"Equation|MathType", re.IGNORECASE)
-_BLOCKS = ("body", "tc", "txbxContent", "footnote", "endnote", "comment", "hdr", "ftr")
+_BLOCK_ELEMENTS = ("body", "tc", "txbxContent", "footnote", "endnote", "comment", "hdr", "ftr")
 UNREAD_EQUATION = "[equation]"
 
 
 def write_equations(root: Any, omissions: Omissions) -> None:
     """Replace each equation by its LaTeX; one of an older Word is counted, and its place in the sentence named."""
-    for display in list(root.iter(f"{_M}oMathPara")):
+    for display in list(root.iter(f"{_MATH_NAMESPACE}oMathPara")):
         _replace(display, "$$")
-    for inline in list(root.iter(f"{_M}oMath")):
+    for inline in list(root.iter(f"{_MATH_NAMESPACE}oMath")):
         if inline.getparent() is not None:
             _replace(inline, "$")
     for embedded in list(root.iter(_OBJECT)):
@@ -39,7 +39,9 @@ def _replace(equation: Any, dollars: str) -> None:
     run.append(text)
     parent = equation.getparent()
     parent_name = parent.tag.rpartition("}")[2]
-    is_block = parent_name in _BLOCKS or (parent_name == "sdtContent" and parent.getparent().getparent().tag != f"{W}p")
+    is_block = parent_name in _BLOCK_ELEMENTS or (
+        parent_name == "sdtContent" and parent.getparent().getparent().tag != f"{W}p"
+    )
     if is_block:
         paragraph = equation.makeelement(f"{W}p")
         paragraph.append(run)

@@ -1,4 +1,4 @@
-"""What a person ticked, chose or left open in a Word form."""
+"""Ticks, choices and empty fields of Word forms, as text."""
 
 from __future__ import annotations
 

@@ -6,20 +6,20 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from argot.corpus.readers.docx_insertions import Insertions, text_run
+from argot.corpus.readers.docx_insertions import Insertions, make_text_run
 from argot.corpus.readers.docx_package import A, R, W, WordPackage
 from argot.corpus.readers.docx_text_boxes import VML
 from argot.corpus.readers.office_charts import read_chart
 from argot.corpus.readers.office_diagrams import read_diagram
 from argot.corpus.readers.omissions import Omissions
 
-_SHOWN_EMU = 900_000
-_SHOWN_POINTS = 70.8
+_MIN_PICTURE_EMU = 900_000
+_MIN_PICTURE_POINTS = 70.8
 """2.5 cm: a picture that is smaller in one direction is mostly a sign or a line."""
 _FILE_NAME = re.compile(r"\S*\.(?:png|jpe?g|gif|bmp|tiff?|emf|wmf|svg)", re.IGNORECASE)
 _LENGTH = re.compile(r"(?:^|;)\s*(width|height)\s*:\s*([\d.]+)(pt|in|cm|mm|px)?", re.IGNORECASE)
-_POINTS = {"pt": 1.0, "in": 72.0, "cm": 28.35, "mm": 2.835, "px": 0.75, "": 0.75}
-_OFFICE = "{urn:schemas-microsoft-com:office:office}"
+_POINTS_PER_UNIT = {"pt": 1.0, "in": 72.0, "cm": 28.35, "mm": 2.835, "px": 0.75, "": 0.75}
+_OFFICE_NAMESPACE = "{urn:schemas-microsoft-com:office:office}"
 
 
 def read_graphics(package: WordPackage, root: Any, insertions: Insertions, omissions: Omissions) -> None:
@@ -27,7 +27,7 @@ def read_graphics(package: WordPackage, root: Any, insertions: Insertions, omiss
     for drawing in list(root.iter(f"{W}drawing")):
         blocks = _read_parts(package, drawing, omissions)
         for block in reversed(blocks):
-            drawing.addnext(insertions.run_for(block)[0])
+            drawing.addnext(insertions.make_run(block)[0])
         if not blocks:
             _read_drawn_pictures(drawing, omissions)
     for picture in list(root.iter(f"{W}pict")):
@@ -50,8 +50,8 @@ def _read_parts(package: WordPackage, drawing: Any, omissions: Omissions) -> lis
 def _read_part(
     package: WordPackage, relation: str | None, read: Callable[[bytes], str], kind: str, omissions: Omissions
 ) -> str:
-    found = package.relations(package.document).get(relation or "")
-    content = package.content(found.part) if found else None
+    found = package.read_relations(package.document).get(relation or "")
+    content = package.read_content(found.part) if found else None
     try:
         text = read(content) if content else ""
     except ValueError:
@@ -67,36 +67,36 @@ def _read_drawn_pictures(drawing: Any, omissions: Omissions) -> None:
         if properties is None or next(frame.iter(f"{A}blip"), None) is None:
             continue
         # Said here, and not once more where mammoth reads the picture.
-        said = _alternative(properties.attrib.pop("descr", ""), properties.attrib.pop("title", ""))
+        said = _choose_alternative(properties.attrib.pop("descr", ""), properties.attrib.pop("title", ""))
         extent = next((one for one in frame if str(one.tag).endswith("}extent")), None)
-        sides = (_whole(extent.get("cx")), _whole(extent.get("cy"))) if extent is not None else (0, 0)
+        sides = (_parse_whole(extent.get("cx")), _parse_whole(extent.get("cy"))) if extent is not None else (0, 0)
         is_decorative = any(str(one.tag).endswith("}decorative") and one.get("val") == "1" for one in frame.iter())
         if said:
-            drawing.addnext(text_run(f" Picture: {said} ")[0])
-        elif min(sides) >= _SHOWN_EMU and not is_decorative:
+            drawing.addnext(make_text_run(f" Picture: {said} ")[0])
+        elif min(sides) >= _MIN_PICTURE_EMU and not is_decorative:
             omissions.add("picture")
 
 
 def _read_old_picture(picture: Any, omissions: Omissions) -> None:
     for image in list(picture.iter(f"{VML}imagedata")):
         shape = image.getparent()
-        said = _alternative(str(shape.get("alt") or ""), image.attrib.pop(f"{_OFFICE}title", ""))
+        said = _choose_alternative(str(shape.get("alt") or ""), image.attrib.pop(f"{_OFFICE_NAMESPACE}title", ""))
         lengths = {
-            side.lower(): float(number) * _POINTS[(unit or "").lower()]
+            side.lower(): float(number) * _POINTS_PER_UNIT[(unit or "").lower()]
             for side, number, unit in _LENGTH.findall(str(shape.get("style") or ""))
             if number.count(".") <= 1 and number != "."
         }
         if said:
-            picture.addnext(text_run(f" Picture: {said} ")[0])
-        elif min(lengths.get("width", 0), lengths.get("height", 0)) >= _SHOWN_POINTS:
+            picture.addnext(make_text_run(f" Picture: {said} ")[0])
+        elif min(lengths.get("width", 0), lengths.get("height", 0)) >= _MIN_PICTURE_POINTS:
             omissions.add("picture")
 
 
-def _alternative(*texts: str) -> str:
+def _choose_alternative(*texts: str) -> str:
     """Return the first text that a person wrote; a program only puts the file's name there."""
     lines = (" ".join(text.split()) for text in texts)
     return next((line for line in lines if line and not _FILE_NAME.fullmatch(line)), "")
 
 
-def _whole(number: str | None) -> int:
+def _parse_whole(number: str | None) -> int:
     return int(number) if number and number.isascii() and number.isdigit() and len(number) < 12 else 0

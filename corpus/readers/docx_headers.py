@@ -6,26 +6,26 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from argot.corpus.readers.docx_insertions import text_run
+from argot.corpus.readers.docx_insertions import make_text_run
 from argot.corpus.readers.docx_package import R, W, WordPackage, is_switched_on
 from argot.corpus.readers.docx_text_boxes import show_all_text
-from argot.corpus.readers.file_fields import said_fields
-from argot.corpus.readers.header_fields import PAGE_NUMBER, TODAY, HeaderText, Row, read_header_rows
+from argot.corpus.readers.file_fields import build_fields
+from argot.corpus.readers.header_fields import PAGE_NUMBER_MARK, TODAY_MARK, HeaderText, Row, read_header_rows
 from argot.types import DocumentField
 
-_REFERENCES = (f"{W}headerReference", f"{W}footerReference")
+_REFERENCE_TAGS = (f"{W}headerReference", f"{W}footerReference")
 _CONTENT = f"{W}txbxContent"
 _PAGE_FIELDS = ("PAGE", "NUMPAGES", "SECTIONPAGES", "SECTION")
 _TODAY_FIELDS = ("DATE", "TIME", "PRINTDATE")
-_UNREAD = (f"{W}del", f"{W}moveFrom", f"{W}pPr", f"{W}rPr", f"{W}sdtPr", f"{W}instrText")
+_SKIPPED_TAGS = (f"{W}del", f"{W}moveFrom", f"{W}pPr", f"{W}rPr", f"{W}sdtPr", f"{W}instrText")
 _HEADING = re.compile(r"#{1,6} [^\n]*\n+")
 
 
 def read_headers(package: WordPackage, document: Any) -> list[HeaderText]:
     """Return what the headers and footers say that Word shows on some page."""
     found: list[HeaderText] = []
-    for part in dict.fromkeys(_shown_parts(package, document)):
-        root = package.tree(part)
+    for part in dict.fromkeys(_list_shown_parts(package, document)):
+        root = package.parse_tree(part)
         if root is not None:
             _mark_simple_fields(root)
             show_all_text(root)
@@ -33,8 +33,8 @@ def read_headers(package: WordPackage, document: Any) -> list[HeaderText]:
     return list(dict.fromkeys(found))
 
 
-def header_fields(headers: list[HeaderText]) -> tuple[DocumentField, ...]:
-    return said_fields((one.field_name, one.value) for one in headers if one.field_name)
+def list_header_fields(headers: list[HeaderText]) -> tuple[DocumentField, ...]:
+    return build_fields((one.field_name, one.value) for one in headers if one.field_name)
 
 
 def put_headers_into(markdown: str, headers: list[HeaderText], title: str) -> str:
@@ -49,15 +49,15 @@ def put_headers_into(markdown: str, headers: list[HeaderText], title: str) -> st
     return f"{markdown[:start]}Header and footer of the document:\n\n{listed}\n\n{markdown[start:]}"
 
 
-def _shown_parts(package: WordPackage, document: Any) -> Iterator[str]:
+def _list_shown_parts(package: WordPackage, document: Any) -> Iterator[str]:
     """Yield the parts of headers and footers that sections use; first and even pages' only where these differ."""
-    settings = package.tree(package.related_part("settings"))
+    settings = package.parse_tree(package.find_related_part("settings"))
     has_even = settings is not None and is_switched_on(settings.find(f"{W}evenAndOddHeaders"))
-    relations = package.relations(package.document)
+    relations = package.read_relations(package.document)
     first_pages: dict[tuple[str, str], str] = {}
     for section in document.iter(f"{W}sectPr"):
         used = {"default", *(["even"] if has_even else [])}
-        for one in section.iter(*_REFERENCES):
+        for one in section.iter(*_REFERENCE_TAGS):
             kind = str(one.get(f"{W}type") or "default")
             relation = relations.get(str(one.get(f"{R}id")))
             if relation and kind == "first":
@@ -72,8 +72,8 @@ def _shown_parts(package: WordPackage, document: Any) -> Iterator[str]:
 def _mark_simple_fields(root: Any) -> None:
     """Put the mark of a number of pages in place of the number where a field is one element."""
     for simple in root.iter(f"{W}fldSimple"):
-        if mark := _mark_of(str(simple.get(f"{W}instr") or "")):
-            simple[:] = [text_run(mark)]
+        if mark := _choose_mark(str(simple.get(f"{W}instr") or "")):
+            simple[:] = [make_text_run(mark)]
 
 
 def _read_rows(element: Any) -> Iterator[Row]:
@@ -87,7 +87,7 @@ def _read_rows(element: Any) -> Iterator[Row]:
                 yield [text for part in line.split("\t") if (text := " ".join(part.split()))]
             for box in child.iter(_CONTENT):
                 yield from _read_rows(box)
-        elif child.tag not in _UNREAD:
+        elif child.tag not in _SKIPPED_TAGS:
             yield from _read_rows(child)
 
 
@@ -123,8 +123,8 @@ class _LineReading:
             elif name == "instrText" and self._fields:
                 self._fields[-1][0].append(child.text or "")
             elif name == "pgNum":
-                self.words.append(PAGE_NUMBER)
-            elif child.tag not in (*_UNREAD, _CONTENT):
+                self.words.append(PAGE_NUMBER_MARK)
+            elif child.tag not in (*_SKIPPED_TAGS, _CONTENT):
                 self.read(child)
 
     def _read_field_mark(self, kind: str) -> None:
@@ -132,10 +132,10 @@ class _LineReading:
             self._fields.append(([], len(self.words)))
         elif kind == "end" and self._fields:
             instruction, before = self._fields.pop()
-            mark = _mark_of("".join(instruction))
+            mark = _choose_mark("".join(instruction))
             self.words[before:] = [mark] if mark else self.words[before:]
 
 
-def _mark_of(instruction: str) -> str:
+def _choose_mark(instruction: str) -> str:
     kind = (instruction.split() or [""])[0].upper()
-    return PAGE_NUMBER if kind in _PAGE_FIELDS else TODAY if kind in _TODAY_FIELDS else ""
+    return PAGE_NUMBER_MARK if kind in _PAGE_FIELDS else TODAY_MARK if kind in _TODAY_FIELDS else ""

@@ -10,10 +10,10 @@ from argot.corpus.readers.docx_package import W, WordPackage, is_switched_on
 def remove_hidden_text(package: WordPackage) -> bool:
     """Remove the runs that are formatted as hidden; tell whether any of them held text."""
     has_hidden = False
-    for part in package.xml_parts():
-        if b"vanish" not in (package.content(part) or b""):
+    for part in package.list_xml_parts():
+        if b"vanish" not in (package.read_content(part) or b""):
             continue
-        root = package.tree(part)
+        root = package.parse_tree(part)
         hidden = [run for run in root.iter(f"{W}r") if _is_hidden(run)] if root is not None else []
         for run in hidden:
             run.getparent().remove(run)

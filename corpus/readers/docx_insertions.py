@@ -18,12 +18,12 @@ class Insertions:
         self._mark = re.compile(f"\ue0f0{self._key}x([0-9]+)\ue0f1")
         self._blocks: list[str] = []
 
-    def run_for(self, markdown: str) -> Any:
+    def make_run(self, markdown: str) -> Any:
         """Return a run of text that stands for the block."""
         self._blocks.append(markdown.strip())
-        return text_run(f"\ue0f0{self._key}x{len(self._blocks) - 1}\ue0f1")
+        return make_text_run(f"\ue0f0{self._key}x{len(self._blocks) - 1}\ue0f1")
 
-    def put_into(self, markdown: str) -> str:
+    def fill_marks(self, markdown: str) -> str:
         """Return the text with each block in place of its mark, or below the paragraph or table that holds it."""
         if not self._blocks:
             return markdown
@@ -42,7 +42,7 @@ class Insertions:
         return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip() + "\n"
 
 
-def text_run(text: str) -> Any:
+def make_text_run(text: str) -> Any:
     """Return a run of Word's that holds the text."""
     from lxml import etree  # type: ignore[import-untyped]
 
@@ -53,7 +53,7 @@ def text_run(text: str) -> Any:
     return run
 
 
-def text_paragraph(*runs: Any) -> Any:
+def make_paragraph(*runs: Any) -> Any:
     """Return a paragraph of Word's that holds the runs."""
     from lxml import etree
 

@@ -8,26 +8,26 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from argot.corpus.readers.docx_numbering import LEVELS, ListLabel, ListNumbers
+from argot.corpus.readers.docx_numbering import MAX_LIST_LEVELS, ListLabel, ListNumbers
 from argot.corpus.readers.docx_package import MC, W, WordPackage
-from argot.corpus.readers.html_lists import BULLET
+from argot.corpus.readers.html_lists import BULLET_ATTRIBUTE
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
 
 # Characters that Unicode reserves for such use within a program.
 _BEGIN, _END = "\ufdd0", "\ufdd1"
-_MARKED = re.compile(f"{_BEGIN}([^{_BEGIN}{_END}]*){_END}")
+_MARKED_LABEL = re.compile(f"{_BEGIN}([^{_BEGIN}{_END}]*){_END}")
 _MARKDOWN_NUMBER = re.compile(r"(\d{1,9})([.)])")
-_BULLETS, _NUMBERS = "1", "2"
+_BULLET_LIST_ID, _NUMBER_LIST_ID = "1", "2"
 """The two lists that mammoth is told of."""
 
 
 def mark_labels(package: WordPackage) -> None:
     """Put the label that Word prints in front of each numbered paragraph."""
-    styles = package.tree(package.related_part("styles") or "word/styles.xml")
-    numbering = package.tree(package.related_part("numbering") or "word/numbering.xml")
-    root = package.tree(package.document)
+    styles = package.parse_tree(package.find_related_part("styles") or "word/styles.xml")
+    numbering = package.parse_tree(package.find_related_part("numbering") or "word/numbering.xml")
+    root = package.parse_tree(package.document)
     if numbering is None or root is None:
         return
     numbers = ListNumbers(styles, numbering)
@@ -37,7 +37,7 @@ def mark_labels(package: WordPackage) -> None:
         branch = next((one.tag for one in paragraph.iterancestors(f"{MC}Choice", f"{MC}Fallback")), "")
         if _is_removed(paragraph):
             continue
-        label = copied.pop(0) if branch == f"{MC}Fallback" and copied else numbers.next_label(paragraph)
+        label = copied.pop(0) if branch == f"{MC}Fallback" and copied else numbers.read_next_label(paragraph)
         if branch == f"{MC}Choice":
             copied.append(label)
         _mark(paragraph, label)
@@ -50,9 +50,9 @@ def _replace_lists(numbering: Any) -> None:
 
     for child in list(numbering):
         numbering.remove(child)
-    for name, kind in ((_BULLETS, "bullet"), (_NUMBERS, "decimal")):
+    for name, kind in ((_BULLET_LIST_ID, "bullet"), (_NUMBER_LIST_ID, "decimal")):
         definition = etree.SubElement(numbering, f"{W}abstractNum", {f"{W}abstractNumId": name})
-        for index in range(LEVELS):
+        for index in range(MAX_LIST_LEVELS):
             level = etree.SubElement(definition, f"{W}lvl", {f"{W}ilvl": str(index)})
             etree.SubElement(level, f"{W}numFmt", {f"{W}val": kind})
         listed = etree.SubElement(numbering, f"{W}num", {f"{W}numId": name})
@@ -83,7 +83,7 @@ def _mark(paragraph: Any, label: ListLabel | None) -> None:
     if label is not None and (label.is_bullet or label.text):
         place = etree.SubElement(properties, f"{W}numPr")
         etree.SubElement(place, f"{W}ilvl").set(f"{W}val", str(label.level))
-        etree.SubElement(place, f"{W}numId").set(f"{W}val", _BULLETS if label.is_bullet else _NUMBERS)
+        etree.SubElement(place, f"{W}numId").set(f"{W}val", _BULLET_LIST_ID if label.is_bullet else _NUMBER_LIST_ID)
     if label is not None and label.text:
         run = etree.Element(f"{W}r")
         etree.SubElement(run, f"{W}t").text = f"{_BEGIN}{label.text}{' ' if label.has_suffix else ''}{_END}"
@@ -92,18 +92,20 @@ def _mark(paragraph: Any, label: ListLabel | None) -> None:
 
 def write_labels(tree: BeautifulSoup) -> None:
     """Make the marked labels those of list items; elsewhere they become text in front of their paragraph."""
-    for string in tree.find_all(string=_MARKED):
-        found = _MARKED.search(string)
+    for string in tree.find_all(string=_MARKED_LABEL):
+        found = _MARKED_LABEL.search(string)
         item = string.find_parent("li")
         label = found[1] if found else ""
-        is_first = item is not None and not item.has_attr(BULLET) and item.get_text().lstrip().startswith(_BEGIN)
+        is_first = (
+            item is not None and not item.has_attr(BULLET_ATTRIBUTE) and item.get_text().lstrip().startswith(_BEGIN)
+        )
         if item is not None and is_first and string.find_parent(["h1", "h2", "h3", "h4", "h5", "h6"]) is None:
             is_native = _is_printed_by_markdown(item, label.strip())
-            item[BULLET] = label.strip() if is_native else "-"
+            item[BULLET_ATTRIBUTE] = label.strip() if is_native else "-"
             label = "" if is_native else label
-        string.replace_with(_MARKED.sub(label.replace("\\", r"\\"), string))
+        string.replace_with(_MARKED_LABEL.sub(label.replace("\\", r"\\"), string))
     for item in tree.find_all("li"):
-        _lift_labelled_items(item)
+        _move_labelled_items(item)
 
 
 def _is_printed_by_markdown(item: Tag, label: str) -> bool:
@@ -112,14 +114,14 @@ def _is_printed_by_markdown(item: Tag, label: str) -> bool:
     if match is None:
         return False
     before = item.find_previous_sibling("li")
-    shown = _MARKDOWN_NUMBER.fullmatch(str(before.get(BULLET, ""))) if before is not None else None
+    shown = _MARKDOWN_NUMBER.fullmatch(str(before.get(BULLET_ATTRIBUTE, ""))) if before is not None else None
     return shown is None or (int(match[1]) == int(shown[1]) + 1 and match[2] == shown[2])
 
 
-def _lift_labelled_items(item: Tag) -> None:
+def _move_labelled_items(item: Tag) -> None:
     """Lift the items of a list out of an item that holds nothing else: mammoth makes one for each missing level."""
     inner = item.find(["ol", "ul"], recursive=False)
-    if inner is None or item.parent is None or inner.find("li", attrs={BULLET: True}) is None:
+    if inner is None or item.parent is None or inner.find("li", attrs={BULLET_ATTRIBUTE: True}) is None:
         return
     if any(str(child).strip() for child in item.contents if child is not inner):
         return

@@ -8,14 +8,14 @@ from typing import Any
 
 from argot.corpus.readers.docx_package import W, is_switched_on
 
-LEVELS = 9
-_MOST_LETTERS = 50
+MAX_LIST_LEVELS = 9
+_MAX_LETTERS = 50
 """Word repeats the letters: 27 is "aa", 53 is "aaa"."""
-_ROMAN = (
+_ROMAN_NUMERALS = (
     (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
     (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
 )  # fmt: skip
-_LARGEST_ROMAN = 10_000
+_MAX_ROMAN_NUMBER = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class ListNumbers:
         self._counts: dict[str, dict[int, int]] = {}
         self._begun: set[tuple[str, int]] = set()
 
-    def next_label(self, paragraph: Any) -> ListLabel | None:
+    def read_next_label(self, paragraph: Any) -> ListLabel | None:
         """Return the label of the next paragraph; None where it stands in no list."""
         list_id, level = self._styles.place_in_list(paragraph, self._lists)
         found = self._lists.get(list_id)
@@ -107,10 +107,10 @@ def format_number(number: int, kind: str, pattern: str = "") -> str:
     """Return a number as Word prints it, such as "iv" for `lowerRoman`; kinds of other scripts as digits."""
     if kind in ("none", "bullet"):
         return ""
-    if kind in ("lowerLetter", "upperLetter") and 0 < number <= 26 * _MOST_LETTERS:
+    if kind in ("lowerLetter", "upperLetter") and 0 < number <= 26 * _MAX_LETTERS:
         letters = chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
         return letters.upper() if kind == "upperLetter" else letters
-    if kind in ("lowerRoman", "upperRoman") and 0 < number < _LARGEST_ROMAN:
+    if kind in ("lowerRoman", "upperRoman") and 0 < number < _MAX_ROMAN_NUMBER:
         return _write_roman(number).upper() if kind == "upperRoman" else _write_roman(number)
     if kind == "ordinal":
         ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
@@ -123,36 +123,36 @@ def format_number(number: int, kind: str, pattern: str = "") -> str:
 
 def _write_roman(number: int) -> str:
     written = ""
-    for value, letters in _ROMAN:
+    for value, letters in _ROMAN_NUMERALS:
         written += letters * (number // value)
         number %= value
     return written
 
 
 class _ParagraphStyles:
-    """What the styles say of lists: a paragraph of a style stands in the list of that style."""
+    """The lists that paragraph styles name: a paragraph stands in the list of its style."""
 
     def __init__(self, root: Any | None) -> None:
         styles = list(root.iter(f"{W}style")) if root is not None else []
-        self._styles = {_attribute(one, "styleId"): one for one in styles}
-        paragraphs = (one for one in styles if _attribute(one, "type") == "paragraph")
-        self._default = next((_attribute(one, "styleId") for one in paragraphs if _is_default(one)), "")
+        self._styles = {_read_attribute(one, "styleId"): one for one in styles}
+        paragraphs = (one for one in styles if _read_attribute(one, "type") == "paragraph")
+        self._default = next((_read_attribute(one, "styleId") for one in paragraphs if _is_default(one)), "")
 
     def list_of_style(self, style: str) -> str:
         """Return the id of the list that a style of the kind "numbering" names."""
         element = self._styles.get(style)
-        return _value(element.find(f"{W}pPr/{W}numPr/{W}numId")) if element is not None else ""
+        return _read_value(element.find(f"{W}pPr/{W}numPr/{W}numId")) if element is not None else ""
 
     def place_in_list(self, paragraph: Any, lists: dict[str, WordList]) -> tuple[str, int]:
         properties = paragraph.find(f"{W}pPr")
         own = properties.find(f"{W}numPr") if properties is not None else None
-        list_id = _value(own.find(f"{W}numId")) if own is not None else ""
-        level = _value(own.find(f"{W}ilvl")) if own is not None else ""
+        list_id = _read_value(own.find(f"{W}numId")) if own is not None else ""
+        level = _read_value(own.find(f"{W}ilvl")) if own is not None else ""
         if not list_id:
-            style = _value(properties.find(f"{W}pStyle")) if properties is not None else ""
+            style = _read_value(properties.find(f"{W}pStyle")) if properties is not None else ""
             list_id, by_style = self._place_of_style(style or self._default, lists)
             level = level or by_style
-        return list_id, min(int(level), LEVELS - 1) if level.isascii() and level.isdigit() else 0
+        return list_id, min(int(level), MAX_LIST_LEVELS - 1) if level.isascii() and level.isdigit() else 0
 
     def _place_of_style(self, style: str, lists: dict[str, WordList]) -> tuple[str, str]:
         seen: set[str] = set()
@@ -163,73 +163,73 @@ class _ParagraphStyles:
             if element is None:
                 break
             own = element.find(f"{W}pPr/{W}numPr")
-            level = level or (_value(own.find(f"{W}ilvl")) if own is not None else "")
-            list_id = _value(own.find(f"{W}numId")) if own is not None else ""
+            level = level or (_read_value(own.find(f"{W}ilvl")) if own is not None else "")
+            list_id = _read_value(own.find(f"{W}numId")) if own is not None else ""
             if list_id:
                 levels = lists[list_id].levels if list_id in lists else {}
                 linked = next((str(index) for index, rule in levels.items() if rule.style in seen), "")
                 return list_id, linked or level
-            style = _value(element.find(f"{W}basedOn"))
+            style = _read_value(element.find(f"{W}basedOn"))
         return "", ""
 
 
 def _read_lists(root: Any | None, styles: _ParagraphStyles) -> dict[str, WordList]:
     if root is None:
         return {}
-    definitions = {_attribute(one, "abstractNumId"): one for one in root.iter(f"{W}abstractNum")}
-    names = {_attribute(one, "numId"): _value(one.find(f"{W}abstractNumId")) for one in root.iter(f"{W}num")}
+    definitions = {_read_attribute(one, "abstractNumId"): one for one in root.iter(f"{W}abstractNum")}
+    names = {_read_attribute(one, "numId"): _read_value(one.find(f"{W}abstractNumId")) for one in root.iter(f"{W}num")}
     lists = {}
     for one in root.iter(f"{W}num"):
-        name = _value(one.find(f"{W}abstractNumId"))
+        name = _read_value(one.find(f"{W}abstractNumId"))
         definition = definitions.get(name)
-        link = _value(definition.find(f"{W}numStyleLink")) if definition is not None else ""
+        link = _read_value(definition.find(f"{W}numStyleLink")) if definition is not None else ""
         if link and (linked := names.get(styles.list_of_style(link))) in definitions:
             name, definition = str(linked), definitions[str(linked)]
         levels = _read_levels(definition) if definition is not None else {}
         found = WordList(name, levels)
         for override in one.iter(f"{W}lvlOverride"):
-            index = _number(_attribute(override, "ilvl"), 0)
+            index = _parse_number(_read_attribute(override, "ilvl"), 0)
             if override.find(f"{W}lvl") is not None:
                 found.levels |= _read_levels(override)
             start = override.find(f"{W}startOverride")
             if start is not None:
-                found.restarts[index] = _number(_value(start), 0)
+                found.restarts[index] = _parse_number(_read_value(start), 0)
             elif override.find(f"{W}lvl") is not None and index in found.levels:
                 found.restarts[index] = found.levels[index].start
-        lists[_attribute(one, "numId")] = found
+        lists[_read_attribute(one, "numId")] = found
     return lists
 
 
 def _read_levels(element: Any) -> dict[int, ListLevel]:
     levels = {}
     for one in element.findall(f"{W}lvl"):
-        index = _number(_attribute(one, "ilvl"), 0)
+        index = _parse_number(_read_attribute(one, "ilvl"), 0)
         # A kind that older programs do not know stands in `mc:AlternateContent`, the newer one first.
         kind = next(one.iter(f"{W}numFmt"), None)
         levels[index] = ListLevel(
-            start=_number(_value(one.find(f"{W}start")), 0),
-            kind=(_value(kind) or "decimal"),
-            text=_value(one.find(f"{W}lvlText")),
-            restart=_number(_value(one.find(f"{W}lvlRestart")), index),
+            start=_parse_number(_read_value(one.find(f"{W}start")), 0),
+            kind=(_read_value(kind) or "decimal"),
+            text=_read_value(one.find(f"{W}lvlText")),
+            restart=_parse_number(_read_value(one.find(f"{W}lvlRestart")), index),
             is_legal=is_switched_on(one.find(f"{W}isLgl")),
-            has_suffix=_value(one.find(f"{W}suff")) != "nothing",
-            style=_value(one.find(f"{W}pStyle")),
-            pattern=_attribute(kind, "format") if kind is not None else "",
+            has_suffix=_read_value(one.find(f"{W}suff")) != "nothing",
+            style=_read_value(one.find(f"{W}pStyle")),
+            pattern=_read_attribute(kind, "format") if kind is not None else "",
         )
     return levels
 
 
 def _is_default(style: Any) -> bool:
-    return _attribute(style, "default") in ("1", "true", "on")
+    return _read_attribute(style, "default") in ("1", "true", "on")
 
 
-def _value(element: Any | None) -> str:
-    return _attribute(element, "val") if element is not None else ""
+def _read_value(element: Any | None) -> str:
+    return _read_attribute(element, "val") if element is not None else ""
 
 
-def _attribute(element: Any, name: str) -> str:
+def _read_attribute(element: Any, name: str) -> str:
     return str(element.get(f"{W}{name}") or "")
 
 
-def _number(text: str, default: int) -> int:
+def _parse_number(text: str, default: int) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 8 else default

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 
 from argot.corpus.readers.docx_package import WordPackage
-from argot.corpus.readers.file_fields import said_fields
+from argot.corpus.readers.file_fields import build_fields
 from argot.types import DocumentField
 
-_PART = "docProps/custom.xml"
+_PROPERTIES_PART = "docProps/custom.xml"
 _PLAIN_NAME = re.compile(r"[^\W\d_][\w .-]{0,59}")
-_OF_PROGRAMS = re.compile(
+_PROGRAM_PROPERTIES = re.compile(
     r"(?:msip_label|kso|ics?v|gramm?arly|mendeley|zotero|ctversion|docid|contenttype|mediaservice|workbook|appversion"
     r"|sharedoc|hyperlinkbase|hyperlinkschanged|linksuptodate|scalecrop|docsecurity|template|xd_|eid_|sourcemodified).*"
     r"|.*(?:id|guid|hash|version_?id)$",
@@ -20,13 +20,13 @@ _OF_PROGRAMS = re.compile(
 _MAX_VALUE_CHARS = 200
 
 
-def custom_fields(package: WordPackage) -> tuple[DocumentField, ...]:
+def read_custom_fields(package: WordPackage) -> tuple[DocumentField, ...]:
     """Return the properties under names of people's own; what programs note for themselves is left out."""
-    return said_fields(_named_values(package))
+    return build_fields(_read_named_values(package))
 
 
-def _named_values(package: WordPackage) -> Iterator[tuple[str, str]]:
-    root = package.tree(_PART)
+def _read_named_values(package: WordPackage) -> Iterator[tuple[str, str]]:
+    root = package.parse_tree(_PROPERTIES_PART)
     for one in root if root is not None else ():
         name = " ".join(str(one.get("name") or "").split())
         value = " ".join("".join(one.itertext()).split())
@@ -36,6 +36,6 @@ def _named_values(package: WordPackage) -> Iterator[tuple[str, str]]:
             value
             and len(value) <= _MAX_VALUE_CHARS
             and _PLAIN_NAME.fullmatch(name)
-            and not _OF_PROGRAMS.fullmatch(name)
+            and not _PROGRAM_PROPERTIES.fullmatch(name)
         ):
             yield name, value

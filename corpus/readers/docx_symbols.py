@@ -11,20 +11,20 @@ from argot.corpus.readers.omissions import Omissions
 
 UNREAD_SYMBOL = "[symbol]"
 # What the fonts show, not the names that their characters have elsewhere: a box is a box to tick.
-_BOXES = {
+_BOX_SYMBOLS = {
     **dict.fromkeys("☐□🞎🞏🗆⬜❏❑❒", OPEN),
     **dict.fromkeys("☑☒🗹🗷🗵⌧⮽🗸🗴", TICKED),
 }
 _TYPED_BOXES = re.compile("[☐☑☒]")
-_PRIVATE = re.compile("[\uf000-\uf0ff]")
-_FIRST_PRIVATE = 0xF000
+_PRIVATE_CHARACTER = re.compile("[\uf000-\uf0ff]")
+_FIRST_PRIVATE_CODE = 0xF000
 _SYMBOL_FONTS = ("Symbol", "Wingdings", "Wingdings 2", "Wingdings 3", "Webdings")
 
 
 def write_symbol_characters(root: Any, omissions: Omissions) -> None:
     """Replace symbols by characters, boxes to tick by `[x]` and `[ ]`; those of unknown fonts are counted."""
     for symbol in list(root.iter(f"{W}sym")):
-        code = _code(str(symbol.get(f"{W}char") or ""))
+        code = _parse_code(str(symbol.get(f"{W}char") or ""))
         text = symbol.makeelement(f"{W}t")
         text.text = _name_symbol(str(symbol.get(f"{W}font") or ""), code, omissions)
         text.tail = symbol.tail
@@ -35,22 +35,22 @@ def write_symbol_characters(root: Any, omissions: Omissions) -> None:
 
 
 def _write_characters(text: Any, omissions: Omissions) -> str:
-    boxed = _TYPED_BOXES.sub(lambda found: _BOXES[found.group()], text.text)
-    if not _PRIVATE.search(boxed):
+    boxed = _TYPED_BOXES.sub(lambda found: _BOX_SYMBOLS[found.group()], text.text)
+    if not _PRIVATE_CHARACTER.search(boxed):
         return str(boxed)
     fonts = text.getparent().find(f"{W}rPr/{W}rFonts")
     names = [str(fonts.get(f"{W}{name}") or "") for name in ("ascii", "hAnsi")] if fonts is not None else []
     font = next((name for name in names if name), "Symbol")
-    return _PRIVATE.sub(lambda found: _name_symbol(font, ord(found.group()), omissions), boxed)
+    return _PRIVATE_CHARACTER.sub(lambda found: _name_symbol(font, ord(found.group()), omissions), boxed)
 
 
 def _name_symbol(font: str, code: int, omissions: Omissions) -> str:
     from mammoth.docx.dingbats import dingbats
 
-    low = code - _FIRST_PRIVATE if _FIRST_PRIVATE <= code < _FIRST_PRIVATE + 0x100 else code
+    low = code - _FIRST_PRIVATE_CODE if _FIRST_PRIVATE_CODE <= code < _FIRST_PRIVATE_CODE + 0x100 else code
     known = dingbats.get((font, low))
     if known is not None:
-        return _BOXES.get(chr(known), chr(known)) if font != "Symbol" else chr(known)
+        return _BOX_SYMBOLS.get(chr(known), chr(known)) if font != "Symbol" else chr(known)
     # Outside the fonts of symbols a code is that of Unicode.
     if font not in _SYMBOL_FONTS and code != low and 0x20 < low < 0x7F:
         return chr(low)
@@ -60,5 +60,5 @@ def _name_symbol(font: str, code: int, omissions: Omissions) -> str:
     return UNREAD_SYMBOL
 
 
-def _code(char: str) -> int:
+def _parse_code(char: str) -> int:
     return int(char, 16) if re.fullmatch("[0-9A-Fa-f]{1,5}", char) else 0

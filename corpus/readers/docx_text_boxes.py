@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from argot.corpus.readers.docx_insertions import text_paragraph, text_run
-from argot.corpus.readers.docx_package import MC, A, W, text_of
+from argot.corpus.readers.docx_insertions import make_paragraph, make_text_run
+from argot.corpus.readers.docx_package import MC, A, W, read_text
 
 VML = "{urn:schemas-microsoft-com:vml}"
 _CONTENT = f"{W}txbxContent"
@@ -65,7 +65,7 @@ def _content_of(box: Any) -> Any:
     content = etree.Element(_CONTENT)
     for paragraph in box.iter(f"{A}p"):
         text = "".join(str(one.text or "") for one in paragraph.iter(f"{A}t"))
-        content.append(text_paragraph(text_run(text)))
+        content.append(make_paragraph(make_text_run(text)))
     return content
 
 
@@ -73,7 +73,7 @@ def _word_art(path: Any) -> Any:
     from lxml import etree
 
     content = etree.Element(_CONTENT)
-    content.append(text_paragraph(text_run(str(path.get("string")))))
+    content.append(make_paragraph(make_text_run(str(path.get("string")))))
     return content
 
 
@@ -81,9 +81,9 @@ def _unwrap_text(root: Any) -> None:
     for ruby in list(root.iter(f"{W}ruby")):
         # The reading that stands above a word in small letters follows it in brackets.
         base, reading = (
-            text_of(one) if one is not None else "" for one in (ruby.find(f"{W}rubyBase"), ruby.find(f"{W}rt"))
+            read_text(one) if one is not None else "" for one in (ruby.find(f"{W}rubyBase"), ruby.find(f"{W}rt"))
         )
-        _replace(ruby, list(text_run(f"{base} ({reading})" if reading else base)))
+        _replace(ruby, list(make_text_run(f"{base} ({reading})" if reading else base)))
     for one in list(root.iter(*_UNWRAPPED)):
         _replace(one, [child for child in one if not str(child.tag).endswith("Pr")])
     for one in root.iter(f"{W}cr"):

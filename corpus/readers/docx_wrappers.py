@@ -9,17 +9,17 @@ from argot.corpus.readers.omissions import Omissions
 
 # A field with its last result, text of another direction, and what newer programs may put around text.
 _WRAPPERS = tuple(f"{W}{name}" for name in ("fldSimple", "dir", "bdo"))
-_SAME = {f"{W}ptab": f"{W}tab", f"{W}cr": f"{W}br"}
+_SAME_TAGS = {f"{W}ptab": f"{W}tab", f"{W}cr": f"{W}br"}
 
 
-def unwrap_text(root: Any, omissions: Omissions) -> None:
+def lift_unknown_elements(root: Any, omissions: Omissions) -> None:
     """Put what mammoth does not know into words that it knows; a text in another file is counted."""
     for wrapper in list(root.iter(*_WRAPPERS)):
         _unwrap(wrapper, [child for child in wrapper if not str(child.tag).endswith("Pr")])
     for ruby in list(root.iter(f"{W}ruby")):
         _write_ruby(ruby)
-    for element in list(root.iter(*_SAME)):
-        element.tag = _SAME[element.tag]
+    for element in list(root.iter(*_SAME_TAGS)):
+        element.tag = _SAME_TAGS[element.tag]
     for hyphen in list(root.iter(f"{W}noBreakHyphen", f"{W}softHyphen")):
         # One that is only there to break a word at the end of a line would part the word for the search.
         _put_text(hyphen, "-" if hyphen.tag == f"{W}noBreakHyphen" else "")

@@ -1,4 +1,4 @@
-"""Takes HTML out of Markdown: what its tags say becomes Markdown, and what shows or leads elsewhere goes.
+"""HTML within Markdown: tags with a meaning become Markdown, pictures and links that lead elsewhere are removed.
 
 READMEs hold raw HTML, badges and rows of links into the page itself. None of that is text, and quoted it is noise. Only
 tags of HTML count: "<name>" and "x < 5" stay. Code stays as it is. The work grows no faster than the text.
@@ -10,52 +10,57 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
-from argot.corpus.readers.html import html_to_markdown
+from argot.corpus.readers.html import convert_html
 
-_PARTS = "p|div|center|section|article|header|footer|main|aside|figure|figcaption|blockquote|details|summary|picture|dl"
-_PARTS += "|dt|dd|hr|html|body|head|title|ul|ol|li|tr|td|th|thead|tbody|form|video|audio|iframe"
-_WITHIN = "abbr|acronym|b|big|cite|del|dfn|em|font|i|img|ins|kbd|mark|q|s|small|source|span|strike|strong|sub|u|var|wbr"
-_LINK = r"\[[^\]\n]{1,200}\]\(\#[^)\s]{0,300}\)"
+_BLOCK_TAGS = (
+    "p|div|center|section|article|header|footer|main|aside|figure|figcaption|blockquote|details|summary|picture|dl"
+)
+_BLOCK_TAGS += "|dt|dd|hr|html|body|head|title|ul|ol|li|tr|td|th|thead|tbody|form|video|audio|iframe"
+_INLINE_TAGS = (
+    "abbr|acronym|b|big|cite|del|dfn|em|font|i|img|ins|kbd|mark|q|s|small|source|span|strike|strong|sub|u|var|wbr"
+)
+_ANCHOR_LINK = r"\[[^\]\n]{1,200}\]\(\#[^)\s]{0,300}\)"
 _IMAGE = r"!\[[^\]\n]{0,300}\](?:\([^)\n]{0,2000}\)|\[[^\]\n]{0,200}\])"
-_JOINS = r"[ \t|•·–—/\\-]*"
-_WAY = r"<a\s[^<>:]{0,300}>[^<>\n]{1,100}</a>"
+_LINK_SEPARATORS = r"[ \t|•·–—/\\-]*"
+_LOCAL_LINK = r"<a\s[^<>:]{0,300}>[^<>\n]{1,100}</a>"
 """A link to a place of the same page or site: its address has no colon."""
 _MARK = re.compile(
     rf"""^(?:(?P<fence>[ ]{{0,3}}(?P<ticks>`{{3,20}}|~{{3,20}}))
-        | (?P<contents>[ \t]{{0,20}}(?:(?:[-*+]|\d{{1,3}}[.)])[ \t]+{_LINK}|{_LINK}(?:{_JOINS}{_LINK}){{1,40}})[ \t]*$))
+        | (?P<contents>[ \t]{{0,20}}(?:(?:[-*+]|\d{{1,3}}[.)])[ \t]+{_ANCHOR_LINK}
+            |{_ANCHOR_LINK}(?:{_LINK_SEPARATORS}{_ANCHOR_LINK}){{1,40}})[ \t]*$))
         | (?P<indented>(?<=\n\n)(?:[ ]{{4}}|\t)[^\n]*(?:\n(?:[ ]{{4}}|\t)[^\n]*)*)
         | (?=[<`\[])(?:(?P<code>(?<!`)`{{1,20}}(?!`))
             | (?P<badge>\[{_IMAGE}\](?:\([^)\n]{{0,2000}}\)|\[[^\]\n]{{0,200}}\]))
             | (?P<comment><!--)
-            | (?P<menu>{_WAY}(?:[\s|•·–—/\\-]{{1,20}}{_WAY}){{1,40}}(?=\s{{0,20}}(?:</|\n|\Z)))
+            | (?P<menu>{_LOCAL_LINK}(?:[\s|•·–—/\\-]{{1,20}}{_LOCAL_LINK}){{1,40}}(?=\s{{0,20}}(?:</|\n|\Z)))
             | <(?P<whole>script|style|nav|svg|table|pre|h[1-6]|a|code|tt|samp|sup)(?=[\s>])
               (?P<attributes>[^<>]{{0,2000}})>
             | <(?P<line>br)\s{{0,9}}/?>
-            | </?(?P<part>{_PARTS})(?=[\s/>])[^<>]{{0,2000}}>
-            | </?(?:{_WITHIN}|a|code|tt|samp|sup|h[1-6]|table|pre|nav)(?=[\s/>])[^<>]{{0,2000}}>)
+            | </?(?P<part>{_BLOCK_TAGS})(?=[\s/>])[^<>]{{0,2000}}>
+            | </?(?:{_INLINE_TAGS}|a|code|tt|samp|sup|h[1-6]|table|pre|nav)(?=[\s/>])[^<>]{{0,2000}}>)
     """,
     re.VERBOSE | re.MULTILINE | re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"""\bhref\s{0,9}=\s{0,9}["']?(https?://[^\s"'<>)]{1,2000})""", re.IGNORECASE)
 _ITEM = re.compile(r"<li\b", re.IGNORECASE)
-_DEEPEST = 20
-_PAGE = 10
+_MAX_DEPTH = 20
+_PAGE_COST_ELEMENTS = 10
 """Elements that take as long to read as beginning a page does."""
-_LONGEST_ROW = 5_000  # characters
+_MAX_ROW_CHARS = 5_000  # characters
 
 
-def without_html(markdown: str) -> str:
-    """The Markdown with Markdown or nothing in place of HTML, badges, and links that only lead about the page."""
-    return _Cleaning(markdown).cleaned() if "<" in markdown or "](" in markdown else markdown
+def convert_embedded_html(markdown: str) -> str:
+    """Return the Markdown without HTML, badges and links within the page; HTML with a meaning becomes Markdown."""
+    return _HtmlCleaner(markdown).clean() if "<" in markdown or "](" in markdown else markdown
 
 
-def elements_in(markdown: str) -> int:
-    """What reading the HTML in it costs, in elements of a page of HTML; each table is read as a page of its own."""
+def estimate_elements(markdown: str) -> int:
+    """Return the cost of reading its HTML, in elements of a page; each table is read as a page of its own."""
     tags = Counter(tag.lower() for tag in re.findall(r"<(table|pre|t[rdh])\b", markdown, re.IGNORECASE))
-    return tags.total() + _PAGE * (tags["table"] + tags["pre"])
+    return tags.total() + _PAGE_COST_ELEMENTS * (tags["table"] + tags["pre"])
 
 
-class _Cleaning:
+class _HtmlCleaner:
     """One pass over a text."""
 
     def __init__(self, text: str, depth: int = 0) -> None:
@@ -69,7 +74,7 @@ class _Cleaning:
         self._never: set[str] = set()
         """Ends that do not come any more: what opens so is not looked for to the end of the text again."""
 
-    def cleaned(self) -> str:
+    def clean(self) -> str:
         while (mark := _MARK.search(self._text, self._at)) is not None:
             self._parts.append(self._text[self._at : mark.start()])
             self._at = mark.end()
@@ -78,9 +83,9 @@ class _Cleaning:
 
     def _take(self, mark: re.Match[str]) -> None:
         if mark["fence"]:
-            self._fenced(mark)
+            self._keep_fenced_code(mark)
         elif mark["code"]:
-            self._quoted(mark)
+            self._keep_inline_code(mark)
         elif mark["indented"]:
             self._parts.append(mark.group())
         elif mark["contents"]:
@@ -90,28 +95,28 @@ class _Cleaning:
         elif mark["comment"]:
             self._parts.append(mark.group() if self._end("-->") is None else "")
         elif mark["whole"]:
-            self._element(mark["whole"].lower(), mark)
+            self._convert_element(mark["whole"].lower(), mark)
         elif mark["line"]:
-            self._parts.append(" " if self._in_row() else "\n")
+            self._parts.append(" " if self._is_in_row() else "\n")
         elif mark["part"]:
-            self._part(mark)
+            self._convert_block_tag(mark)
 
     def _is_announced(self, start: int) -> bool:
         """Return whether the line above ends in a colon ("You can use:"), or is an item of a list that it announces."""
         if self._list_end >= 0 and not self._text[self._list_end : start].strip():
             return True
-        line = self._text[max(0, start - _LONGEST_ROW) : start].rstrip().rpartition("\n")[2].lstrip()
+        line = self._text[max(0, start - _MAX_ROW_CHARS) : start].rstrip().rpartition("\n")[2].lstrip()
         return line.endswith(":") and not line.startswith("#")
 
-    def _fenced(self, mark: re.Match[str]) -> None:
-        """Keeps code as it stands, to the end of the text where its fence is never closed."""
+    def _keep_fenced_code(self, mark: re.Match[str]) -> None:
+        """Keep fenced code unchanged, up to the end of the text if the fence is never closed."""
         closing = re.compile(rf"^ {{0,3}}{re.escape(mark['ticks'])}[`~]*[ \t]*$", re.MULTILINE)
         found = closing.search(self._text, self._at)
         self._at = found.end() if found else len(self._text)
         self._parts.append(self._text[mark.start() : self._at])
 
-    def _quoted(self, mark: re.Match[str]) -> None:
-        """Keeps code within a paragraph, if its ticks are closed there."""
+    def _keep_inline_code(self, mark: re.Match[str]) -> None:
+        """Keep inline code unchanged, if its backticks are closed within the paragraph."""
         if self._at >= self._paragraph_end:
             end = self._text.find("\n\n", self._at)
             self._paragraph_end = end if end >= 0 else len(self._text)
@@ -125,7 +130,7 @@ class _Cleaning:
         self._parts.append(self._text[mark.start() : self._at])
 
     def _end(self, closing: str) -> str | None:
-        """What stands before the next such end, which is passed; None if there is none."""
+        """Return the text before the next closing mark and move behind it; None if there is no such mark."""
         if closing in self._never:
             return None
         found = re.compile(re.escape(closing), re.IGNORECASE).search(self._text, self._at)
@@ -135,32 +140,32 @@ class _Cleaning:
         inner, self._at = self._text[self._at : found.start()], found.end()
         return inner
 
-    def _element(self, tag: str, mark: re.Match[str]) -> None:
+    def _convert_element(self, tag: str, mark: re.Match[str]) -> None:
         inner = self._end(f"</{tag}>")
         # Left open, the tag alone goes.
-        if inner is None or self._depth > _DEEPEST:
+        if inner is None or self._depth > _MAX_DEPTH:
             self._parts.append(inner or "")
         elif tag in ("table", "pre"):
-            self._apart(html_to_markdown(f"<{tag}>{inner}</{tag}>").strip())
+            self._add_block(convert_html(f"<{tag}>{inner}</{tag}>").strip())
         elif tag in ("script", "style", "nav", "svg"):
-            self._apart("")
+            self._add_block("")
         else:
-            inner = " ".join(_Cleaning(inner, self._depth + 1).cleaned().split())
+            inner = " ".join(_HtmlCleaner(inner, self._depth + 1).clean().split())
             if tag.startswith("h"):
-                self._apart(f"{'#' * int(tag[1])} {inner}" if inner else "")
+                self._add_block(f"{'#' * int(tag[1])} {inner}" if inner else "")
             elif inner:
-                self._parts.append(_WORDED.get(tag, _code)(inner, mark["attributes"]))
+                self._parts.append(_INLINE_WRITERS.get(tag, _write_code)(inner, mark["attributes"]))
 
-    def _part(self, mark: re.Match[str]) -> None:
-        if self._in_row():
+    def _convert_block_tag(self, mark: re.Match[str]) -> None:
+        if self._is_in_row():
             self._parts.append(" ")
         else:
-            self._apart("")
+            self._add_block("")
             if _ITEM.match(mark.group()):
                 self._parts.append("- ")
 
-    def _apart(self, text: str) -> None:
-        """The text, if any, as a block of its own."""
+    def _add_block(self, text: str) -> None:
+        """Add the text, if any, as a block of its own."""
         while self._parts and not self._parts[-1].strip():
             self._parts.pop()
         if self._parts:
@@ -169,9 +174,9 @@ class _Cleaning:
         while self._at < len(self._text) and self._text[self._at].isspace():
             self._at += 1
 
-    def _in_row(self) -> bool:
-        """Whether the line is a row of a pipe table, which has no second line."""
-        start = self._text.rfind("\n", max(0, self._at - _LONGEST_ROW), self._at) + 1
+    def _is_in_row(self) -> bool:
+        """Return True where the line is a row of a pipe table, which has no second line."""
+        start = self._text.rfind("\n", max(0, self._at - _MAX_ROW_CHARS), self._at) + 1
         return self._text[start : start + 4].lstrip().startswith("|")
 
 
@@ -181,8 +186,8 @@ def _link(inner: str, attributes: str) -> str:
     return f"[{inner}]({address[1]})" if address and not re.search(r"[\[\]]", inner) else inner
 
 
-def _code(inner: str, _attributes: str) -> str:
+def _write_code(inner: str, _attributes: str) -> str:
     return inner if "`" in inner else f"`{inner}`"
 
 
-_WORDED: dict[str, Callable[[str, str], str]] = {"a": _link, "sup": lambda inner, _attributes: f"^{inner}"}
+_INLINE_WRITERS: dict[str, Callable[[str, str], str]] = {"a": _link, "sup": lambda inner, _attributes: f"^{inner}"}

@@ -11,16 +11,16 @@ from urllib.parse import unquote
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.archives import check_archive
-from argot.corpus.readers.dates import date_of
-from argot.corpus.readers.file_fields import said_fields
-from argot.corpus.readers.html import ELEMENTS_A_SECOND, html_to_markdown
+from argot.corpus.readers.dates import find_date
+from argot.corpus.readers.file_fields import build_fields
+from argot.corpus.readers.html import ELEMENTS_PER_SECOND, convert_html
 from argot.corpus.readers.office_package import parse_part
-from argot.corpus.readers.plain_text import decode_text, file_stem
+from argot.corpus.readers.plain_text import decode_text, name_without_suffix
 from argot.errors import UnreadableDocument
 from argot.types import ParsedDocument
 
-_CONTAINER = "META-INF/container.xml"
-_ENCRYPTION = "META-INF/encryption.xml"
+_CONTAINER_PART = "META-INF/container.xml"
+_ENCRYPTION_PART = "META-INF/encryption.xml"
 _DUBLIN_CORE = "{http://purl.org/dc/elements/1.1/}"
 _FONT_METHODS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
 """Ways to make a font useless outside its book: they protect no page."""
@@ -34,26 +34,26 @@ def read_epub(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     Raises:
         UnreadableDocument: damaged, encrypted (copy protection), or no book.
     """
-    checked = check_archive(data, name, limits, elements_a_second=ELEMENTS_A_SECOND, kind="e-book", html=True)
+    checked = check_archive(data, name, limits, elements_a_second=ELEMENTS_PER_SECOND, kind="e-book", html=True)
     with zipfile.ZipFile(io.BytesIO(checked.data)) as archive:
         members = set(archive.namelist())
-        path = _package_path(archive, members, name)
+        path = _find_package_path(archive, members, name)
         if path not in members:
             raise UnreadableDocument(
                 name, "no e-book: it lacks the list of its parts", "Export the book again as EPUB."
             )
         package = _read_xml(archive, path, name)
-        named = list(_chapters(package, path))
+        named = list(_list_chapters(package, path))
         _check_protection(archive, members, named, name)
         texts, missing = _read_chapters(archive, named, members, name)
         markdown = "\n\n".join(text.strip() for text in texts if text.strip())
     return ParsedDocument(
-        _said(package, "title") or file_stem(name),
+        _read_field(package, "title") or name_without_suffix(name),
         f"{markdown}\n",
         "application/epub+zip",
-        date=date_of(_said(package, "date")),
+        date=find_date(_read_field(package, "date")),
         warnings=(*checked.warnings, *_warn_of_pages(missing)),
-        fields=said_fields([("author", _said(package, "creator"))]),
+        fields=build_fields([("author", _read_field(package, "creator"))]),
     )
 
 
@@ -65,7 +65,7 @@ def _read_chapters(
     missing: list[str] = []
     for chapter in dict.fromkeys(named):
         try:
-            texts.append(html_to_markdown(decode_text(archive.read(chapter), name)))
+            texts.append(convert_html(decode_text(archive.read(chapter), name)))
         except (KeyError, ValueError, UnreadableDocument):
             missing.append(chapter)
     return texts, missing
@@ -92,19 +92,22 @@ def _read_xml(archive: zipfile.ZipFile, member: str, name: str) -> Any:
     return root
 
 
-def _package_path(archive: zipfile.ZipFile, members: set[str], name: str) -> str:
+def _find_package_path(archive: zipfile.ZipFile, members: set[str], name: str) -> str:
     """Return the list of the book's parts: the one that is named, or the only one where the naming part is lost."""
-    if _CONTAINER not in members:
+    if _CONTAINER_PART not in members:
         lists = [one for one in members if one.endswith(".opf")]
         return lists[0] if len(lists) == 1 else ""
-    named = (unquote(str(one.get("full-path", ""))) for one in _named(_read_xml(archive, _CONTAINER, name), "rootfile"))
+    named = (
+        unquote(str(one.get("full-path", "")))
+        for one in _find_elements(_read_xml(archive, _CONTAINER_PART, name), "rootfile")
+    )
     return next((one for one in named if one in members), "")
 
 
-def _chapters(package: Any, path: str) -> Iterator[str]:
-    """The members of the spine, without the table of contents, which only repeats headings."""
-    items = {item.get("id"): item for item in _named(package, "item")}
-    for reference in _named(package, "itemref"):
+def _list_chapters(package: Any, path: str) -> Iterator[str]:
+    """Yield the members of the spine, without the table of contents, which only repeats headings."""
+    items = {item.get("id"): item for item in _find_elements(package, "item")}
+    for reference in _find_elements(package, "itemref"):
         item = items.get(reference.get("idref"))
         if item is None or "nav" in (item.get("properties") or "").split() or item.get("media-type") not in _PAGE_TYPES:
             continue
@@ -113,12 +116,12 @@ def _chapters(package: Any, path: str) -> Iterator[str]:
 
 def _check_protection(archive: zipfile.ZipFile, members: set[str], chapters: Sequence[str], name: str) -> None:
     """Refuse a book whose pages are encrypted; fonts often are, which does not matter."""
-    if _ENCRYPTION not in members:
+    if _ENCRYPTION_PART not in members:
         return
-    root = _read_xml(archive, _ENCRYPTION, name)
+    root = _read_xml(archive, _ENCRYPTION_PART, name)
     locked = {
         unquote(one.get("URI", ""))
-        for data in _named(root, "EncryptedData")
+        for data in _find_elements(root, "EncryptedData")
         if not any(str(one.get("Algorithm")) in _FONT_METHODS for one in data.iterfind("{*}EncryptionMethod"))
         for one in data.iterfind(".//{*}CipherReference")
     }
@@ -131,10 +134,10 @@ def _check_protection(archive: zipfile.ZipFile, members: set[str], chapters: Seq
     )
 
 
-def _said(package: Any, field: str) -> str:
+def _read_field(package: Any, field: str) -> str:
     return " ".join((package.findtext(f".//{_DUBLIN_CORE}{field}") or "").split())
 
 
-def _named(root: Any, tag: str) -> Iterator[Any]:
-    """The elements of that name in any namespace: versions of the format differ in it."""
+def _find_elements(root: Any, tag: str) -> Iterator[Any]:
+    """Find the elements of that name in any namespace: versions of the format differ in it."""
     return root.iterfind(f".//{{*}}{tag}")  # type: ignore[no-any-return]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_ESCAPES = {
+_LATEX_ESCAPES = {
     **{char: f"\\{char}" for char in "#$%&_{}"},
     "\\": "\\backslash",
     "^": "\\wedge",
@@ -17,7 +17,7 @@ _ESCAPES = {
     "\N{INVISIBLE SEPARATOR}": "",
     "\N{ZERO WIDTH SPACE}": "",
 }
-_COMMANDS = {
+_LATEX_COMMANDS = {
     "×": "times", "÷": "div", "·": "cdot", "⋅": "cdot", "∙": "cdot", "±": "pm", "∓": "mp", "∗": "ast", "∘": "circ",
     "≤": "leq", "≥": "geq", "≠": "neq", "≈": "approx", "≡": "equiv", "∼": "sim", "≅": "cong", "≃": "simeq",
     "∝": "propto", "≪": "ll", "≫": "gg", "≲": "lesssim", "≳": "gtrsim", "≜": "triangleq",
@@ -37,9 +37,9 @@ _COMMANDS = {
 }  # fmt: skip
 _DOUBLE_STRUCK = "ℂℍℕℙℚℝℤ"
 _MATH_LETTERS = re.compile("[\U0001d400-\U0001d7ff]")
-_GREEK = re.compile(r"GREEK (SMALL|CAPITAL) LETTER ([A-Z]+)")
+_GREEK_LETTER = re.compile(r"GREEK (SMALL|CAPITAL) LETTER ([A-Z]+)")
 _GREEK_NAMES = {"LAMDA": "lambda"}
-_CAPITALS = ("GAMMA", "DELTA", "THETA", "LAMDA", "XI", "PI", "SIGMA", "UPSILON", "PHI", "PSI", "OMEGA")
+_GREEK_CAPITALS = ("GAMMA", "DELTA", "THETA", "LAMDA", "XI", "PI", "SIGMA", "UPSILON", "PHI", "PSI", "OMEGA")
 """Capitals that LaTeX has a command for; the others look like Latin letters and stay as they are."""
 _ENDS_IN_COMMAND = re.compile(r"\\[A-Za-z]+$")
 
@@ -67,17 +67,17 @@ def join_latex(parts: list[str]) -> str:
 
 
 def _write_symbol(char: str) -> str:
-    if char in _ESCAPES or (char.isascii() and char.isalnum()):
-        return _ESCAPES.get(char, char)
-    if char in _COMMANDS:
-        return f" \\{_COMMANDS[char]} "
+    if char in _LATEX_ESCAPES or (char.isascii() and char.isalnum()):
+        return _LATEX_ESCAPES.get(char, char)
+    if char in _LATEX_COMMANDS:
+        return f" \\{_LATEX_COMMANDS[char]} "
     if char in "=<>":
         # Spaces keep words apart for the search, and `a<b` from looking like HTML.
         return f" {char} "
     if char in _DOUBLE_STRUCK:
         return f"\\mathbb{{{unicodedata.normalize('NFKC', char)}}}"
-    greek = _GREEK.fullmatch(unicodedata.name(char, ""))
-    if greek is None or greek[2] == "OMICRON" or (greek[1] == "CAPITAL" and greek[2] not in _CAPITALS):
+    greek = _GREEK_LETTER.fullmatch(unicodedata.name(char, ""))
+    if greek is None or greek[2] == "OMICRON" or (greek[1] == "CAPITAL" and greek[2] not in _GREEK_CAPITALS):
         return char
     name = _GREEK_NAMES.get(greek[2], greek[2].lower())
     return f"\\{name if greek[1] == 'SMALL' else name.capitalize()}"

@@ -1,4 +1,4 @@
-"""What files say of themselves (properties, front matter, headers), under the same names whatever the format."""
+"""Metadata of files (properties, front matter, headers), under the same names whatever the format."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from email.utils import getaddresses
 
 from argot.types import TAG, DocumentField
 
-_NAMES = {
+_FIELD_NAMES = {
     "authors": "author",
     "creator": "author",
     "dc.creator": "author",
@@ -24,9 +24,9 @@ _NAMES = {
     "supersededby": "superseded_by",
     "superseded": "superseded_by",
 }
-_LISTS = {TAG: re.compile(r"[,;]"), "author": re.compile(r";")}
+_LIST_SEPARATORS = {TAG: re.compile(r"[,;]"), "author": re.compile(r";")}
 """Fields of several values, and what stands between them."""
-_OF_PROGRAMS = {
+_PROGRAM_AUTHORS = {
     "python-docx",
     "python-pptx",
     "openpyxl",
@@ -40,24 +40,24 @@ _OF_PROGRAMS = {
 """Authors that a program put there because nobody was named."""
 
 
-def said_fields(pairs: Iterable[tuple[str, str]]) -> tuple[DocumentField, ...]:
-    """The fields that these names and values make."""
-    return tuple(dict.fromkeys(_each(pairs)))
+def build_fields(pairs: Iterable[tuple[str, str]]) -> tuple[DocumentField, ...]:
+    """Return the fields that these names and values make."""
+    return tuple(dict.fromkeys(_iter_fields(pairs)))
 
 
-def mail_authors(sender: str) -> list[str]:
-    """Of "Ann Lee <ann@example.org>" the name and the address: people ask by either."""
+def list_mail_authors(sender: str) -> list[str]:
+    """Return the name and the address of "Ann Lee <ann@example.org>": people ask by either."""
     # Where it is no address, nothing is read: then it stands as it is.
     found = [one for pair in getaddresses([sender]) for one in pair if one]
     return list(dict.fromkeys(found)) if any("@" in one for one in found) else [sender.strip('"')]
 
 
-def _each(pairs: Iterable[tuple[str, str]]) -> Iterator[DocumentField]:
+def _iter_fields(pairs: Iterable[tuple[str, str]]) -> Iterator[DocumentField]:
     for said, text in pairs:
         name = said.strip().lower().replace("-", "_").replace(" ", "_")
-        name = _NAMES.get(name, name)
-        parts = _LISTS[name].split(text) if name in _LISTS else [text]
+        name = _FIELD_NAMES.get(name, name)
+        parts = _LIST_SEPARATORS[name].split(text) if name in _LIST_SEPARATORS else [text]
         for part in parts:
             value = " ".join(part.split())
-            if value and not (name == "author" and value.lower() in _OF_PROGRAMS):
+            if value and not (name == "author" and value.lower() in _PROGRAM_AUTHORS):
                 yield DocumentField(name, value)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 
-from argot.corpus.readers.file_fields import said_fields
+from argot.corpus.readers.file_fields import build_fields
 from argot.types import DocumentField
 
 _LABELS = {
@@ -21,19 +21,19 @@ _LABELS = {
     r"retention(?:\s*period)?": "retention",
     r"department": "department",
 }
-_ONE_OF = "|".join(_LABELS)
-_LABEL = re.compile(rf"(?<![\w-])({_ONE_OF})\s*[:=]?\s+(?=\S)", re.IGNORECASE)
-_PARTS = re.compile(r"\s*(?:\||;|·|•|\t|\s[–—-]\s|,\s)\s*")
+_ANY_LABEL = "|".join(_LABELS)
+_LABEL = re.compile(rf"(?<![\w-])({_ANY_LABEL})\s*[:=]?\s+(?=\S)", re.IGNORECASE)
+_PART_SEPARATOR = re.compile(r"\s*(?:\||;|·|•|\t|\s[–—-]\s|,\s)\s*")
 _MAX_VALUE_CHARS = 120
 
 
 def read_labelled_fields(texts: Iterable[str]) -> tuple[DocumentField, ...]:
     """Return what headers and footers say behind labels such as "Document no." and "Revision"."""
-    return said_fields(pair for text in texts for pair in _read_pairs(text))
+    return build_fields(pair for text in texts for pair in _read_pairs(text))
 
 
 def _read_pairs(text: str) -> Iterator[tuple[str, str]]:
-    for part in _PARTS.split(text):
+    for part in _PART_SEPARATOR.split(text):
         labels = list(_LABEL.finditer(part))
         for label, following in zip_longest(labels, labels[1:]):
             value = part[label.end() : following.start() if following else None].strip(" .:,")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from argot.corpus.readers.pipe_tables import pipe_table
+from argot.corpus.readers.pipe_tables import render_pipe_table
 from argot.corpus.readers.table_grid import NUMBER_LIKE, YEAR, GridCell
 
-_MOST_HEADER_ROWS = 6
+_MAX_HEADER_ROWS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,16 +21,16 @@ class TableRows:
 
     @property
     def markdown(self) -> str:
-        table = pipe_table([self.header, *self.body] if self.header else self.body)
+        table = render_pipe_table([self.header, *self.body] if self.header else self.body)
         return f"{self.title}\n\n{table}" if self.title else table
 
     def under(self, header: Sequence[str]) -> TableRows:
-        """With a header of another table; the first row, if it was taken for one, is a row like the others."""
+        """Return the rows under another table's header; a first row taken for a header becomes an ordinary row."""
         return replace(self, header=tuple(header), body=(self.header, *self.body) if self.header else self.body)
 
 
-def table_rows(cells: Sequence[GridCell]) -> TableRows:
-    """The cells row by row.
+def build_rows(cells: Sequence[GridCell]) -> TableRows:
+    """Return the cells row by row.
 
     A cell over several rows is repeated in each, so that a row can be read alone. One over several columns is repeated
     in the header and stands once in the body, where it would be taken for several figures.
@@ -40,7 +40,7 @@ def table_rows(cells: Sequence[GridCell]) -> TableRows:
     title = [cell for cell in cells if cell.row == used_rows[0]]
     over_all = len(title) == 1 and width > 1 and sum(map(title[0].reaches, used_columns)) == width
     if over_all and len(used_rows) > 2 and title[0].last_row == title[0].row:
-        rest = table_rows([cell for cell in cells if cell is not title[0]])
+        rest = build_rows([cell for cell in cells if cell is not title[0]])
         return replace(rest, title=f"{title[0].text}\n\n{rest.title}".strip())
     at = {
         (row, c): cell
@@ -49,7 +49,7 @@ def table_rows(cells: Sequence[GridCell]) -> TableRows:
         for c in range(cell.column, cell.last_column + 1)
     }
     rows = [[at.get((row, column)) for column in used_columns] for row in used_rows]
-    count = _header_rows(rows)
+    count = _count_header_rows(rows)
     header = [
         " ".join(cell.text for cell in dict.fromkeys(row[c] for row in rows[:count]) if cell) for c in range(width)
     ]
@@ -63,10 +63,10 @@ def table_rows(cells: Sequence[GridCell]) -> TableRows:
     return TableRows("", tuple(header) if count else (), tuple(body))
 
 
-def _header_rows(rows: Sequence[Sequence[GridCell | None]]) -> int:
-    """How many rows stand above the first row of figures: units, years, names over several lines."""
+def _count_header_rows(rows: Sequence[Sequence[GridCell | None]]) -> int:
+    """Return the number of rows above the first row of figures: units, years, names over several lines."""
     count = 0
-    for label, *cells in rows[: min(_MOST_HEADER_ROWS, len(rows) - 1)]:
+    for label, *cells in rows[: min(_MAX_HEADER_ROWS, len(rows) - 1)]:
         filled = [cell.text for cell in cells if cell]
         figures = any(NUMBER_LIKE.fullmatch(text) and not YEAR.fullmatch(text) for text in filled)
         if label and (figures or (not filled and count > 0)):
@@ -75,7 +75,7 @@ def _header_rows(rows: Sequence[Sequence[GridCell | None]]) -> int:
         if label and filled:
             break
     # The name of the first column may reach down beside headings and those below them.
-    reaching = {cell: sum(cell in row for row in rows[:_MOST_HEADER_ROWS]) for cell in rows[0] if cell}
+    reaching = {cell: sum(cell in row for row in rows[:_MAX_HEADER_ROWS]) for cell in rows[0] if cell}
     wide = any(sum(cell is other for other in rows[0]) > 1 for cell in reaching)
     if count == 1 and (wide or sum(down > 1 for down in reaching.values()) > 1):
         count = max(count, min(max(reaching.values()), len(rows) - 1))

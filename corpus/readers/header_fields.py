@@ -9,26 +9,26 @@ from itertools import zip_longest
 
 Row = Sequence[str]
 """The cells of a row of a table, or the texts between the tabs of a line."""
-PAGE_NUMBER = "\ue0f2"
+PAGE_NUMBER_MARK = "\ue0f2"
 """Stands where Word shows the number of a page or of all pages."""
-TODAY = "\ue0f3"
+TODAY_MARK = "\ue0f3"
 """Stands where Word shows the day on which the file is opened or printed."""
-_FURNITURE = re.compile(
-    rf"(?:\b(?:page|pages|p\.|seite|side|sida|página|pagina|strana|pág\.)\s*)?{PAGE_NUMBER}"
-    rf"(?:\s*(?:of|von|av|af|van|de|di|sur|/|\||-)\s*{PAGE_NUMBER})?(?:\s*pages?\b)?"
-    rf"|(?:\bprinted(?:\s+on)?\s*:?\s*)?{TODAY}",
+_FURNITURE_TEXT = re.compile(
+    rf"(?:\b(?:page|pages|p\.|seite|side|sida|página|pagina|strana|pág\.)\s*)?{PAGE_NUMBER_MARK}"
+    rf"(?:\s*(?:of|von|av|af|van|de|di|sur|/|\||-)\s*{PAGE_NUMBER_MARK})?(?:\s*pages?\b)?"
+    rf"|(?:\bprinted(?:\s+on)?\s*:?\s*)?{TODAY_MARK}",
     re.IGNORECASE,
 )
-_PAIR = re.compile(
+_LABELLED_VALUE = re.compile(
     # "Confidentiality class: Restricted. Retention: 9 years." holds two.
     r"(?P<label>[^\W\d_][\w ./()&-]{0,38}?)\s*:\s+(?P<value>\S.*?)"
     r"(?=(?:[.;,|]\s+|\s{2,}|\s+[-–|]\s+)[^\W\d_][\w /()&-]{0,38}?\s*:\s|[.;,|]?\s*$)"
 )
-_NO = r"(?:\s*(?:no|number|id|code|nr)\.?)?"
-_NAMES = {
+_NUMBER_SUFFIX = r"(?:\s*(?:no|number|id|code|nr)\.?)?"
+_LABEL_PATTERNS = {
     "document_number": r"(?:(?:doc(?:ument)?|procedure|form|policy|sop|file|control)?\.?\s*"
     r"(?:no|number|id|code|ref(?:erence)?|nr|#)\.?|document|doc\.?)",
-    "revision": rf"(?:rev(?:ision)?\.?|version|ver\.?|issue|edition){_NO}",
+    "revision": rf"(?:rev(?:ision)?\.?|version|ver\.?|issue|edition){_NUMBER_SUFFIX}",
     "effective_date": r"(?:date )?effective(?: date| from| as of)?|valid from|in force (?:since|from)",
     "revision_date": r"(?:revision|issue|review|approval) date|date(?: of (?:issue|revision|approval))?"
     r"|last (?:updated|revised)|revised",
@@ -45,13 +45,13 @@ _NAMES = {
     "title": r"title|subject",
     "page": r"pages?|seite|side",
 }
-_LABELS = {name: re.compile(rf"\s*(?:{pattern})\s*:?\s*", re.IGNORECASE) for name, pattern in _NAMES.items()}
-_UNMARKED = re.compile(
+_LABELS = {name: re.compile(rf"\s*(?:{pattern})\s*:?\s*", re.IGNORECASE) for name, pattern in _LABEL_PATTERNS.items()}
+_UNMARKED_LABEL = re.compile(
     r"(rev(?:ision)?\.?|version|issue|edition|effective(?: date| from| as of)?|valid from|approved by|prepared by"
     r"|document (?:no\.?|number)|doc\.? no\.?|retention|owner)\s+((?=.{0,20}\d)\S.*|(?<=by )\S.*)",
     re.IGNORECASE,
 )
-_NO_FIELDS = ("page", "title")
+_IGNORED_FIELDS = ("page", "title")
 _MAX_LABEL_CHARS = 40
 
 
@@ -69,19 +69,19 @@ class HeaderText:
     @property
     def field_name(self) -> str:
         """The name of the field that it is of the document; empty for other text."""
-        return "" if (name := name_label(self.label)) in _NO_FIELDS else name
+        return "" if (name := name_label(self.label)) in _IGNORED_FIELDS else name
 
 
 def read_header_rows(rows: Sequence[Row]) -> list[HeaderText]:
     """Return what a header or footer says, without the numbers of pages, each thing once."""
-    cleaned = [[_without_furniture(cell) for cell in row] for row in rows]
+    cleaned = [[_remove_furniture(cell) for cell in row] for row in rows]
     found: list[HeaderText] = []
     skipped = False
     for row, below in zip_longest(cleaned, cleaned[1:], fillvalue=()):
         if skipped:
             skipped = False
-        elif _names_columns(row, below):
-            found += [HeaderText(_plain_label(label), value) for label, value in zip(row, below, strict=True) if value]
+        elif _is_label_row(row, below):
+            found += [HeaderText(_strip_label(label), value) for label, value in zip(row, below, strict=True) if value]
             skipped = True
         else:
             found += _read_row([cell for cell in row if cell])
@@ -93,11 +93,11 @@ def name_label(label: str) -> str:
     return next((name for name, pattern in _LABELS.items() if label.strip() and pattern.fullmatch(label)), "")
 
 
-def _without_furniture(text: str) -> str:
-    return " ".join(_FURNITURE.sub(" ", text).split()).strip("|–- ")
+def _remove_furniture(text: str) -> str:
+    return " ".join(_FURNITURE_TEXT.sub(" ", text).split()).strip("|–- ")
 
 
-def _names_columns(row: Row, below: Row) -> bool:
+def _is_label_row(row: Row, below: Row) -> bool:
     """Tell whether a row of a table holds labels for the values in the row below it."""
     if len(row) < 2 or len(row) != len(below) or not any(below):
         return False
@@ -112,7 +112,7 @@ def _read_row(cells: Sequence[str]) -> Iterator[HeaderText]:
     waiting = ""
     for cell in cells:
         if waiting and not _is_label(cell):
-            yield HeaderText(_plain_label(waiting), cell)
+            yield HeaderText(_strip_label(waiting), cell)
             waiting = ""
         elif _is_label(cell):
             # A label whose value is furniture, as that of a page's number, says nothing.
@@ -122,15 +122,15 @@ def _read_row(cells: Sequence[str]) -> Iterator[HeaderText]:
 
 
 def _read_cell(text: str) -> Iterable[HeaderText]:
-    pairs = list(_PAIR.finditer(text))
+    pairs = list(_LABELLED_VALUE.finditer(text))
     if pairs:
         before = text[: pairs[0].start()].strip(" .;,|–-")
-        said = [HeaderText(_plain_label(one["label"]), one["value"]) for one in pairs]
+        said = [HeaderText(_strip_label(one["label"]), one["value"]) for one in pairs]
         return [*([HeaderText("", before)] if before else []), *said]
-    if unmarked := _UNMARKED.fullmatch(text):
-        return [HeaderText(_plain_label(unmarked[1]), unmarked[2])]
+    if unmarked := _UNMARKED_LABEL.fullmatch(text):
+        return [HeaderText(_strip_label(unmarked[1]), unmarked[2])]
     return [HeaderText("", text)]
 
 
-def _plain_label(text: str) -> str:
+def _strip_label(text: str) -> str:
     return text.strip().rstrip(":").strip()

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.dates import DATE_NAMES, date_of, not_understood
-from argot.corpus.readers.file_fields import said_fields
-from argot.corpus.readers.html_lists import BULLET, write_item, write_list_numbers
+from argot.corpus.readers.dates import DATE_NAMES, find_date, warn_of_date
+from argot.corpus.readers.file_fields import build_fields
+from argot.corpus.readers.html_lists import BULLET_ATTRIBUTE, write_item, write_list_numbers
 from argot.corpus.readers.nested_tables import flatten_nested_tables
 from argot.corpus.readers.omissions import Omissions
-from argot.corpus.readers.pipe_tables import pipe_table, with_one_header
-from argot.corpus.readers.plain_text import decode_text, file_stem, restore_windows_characters
-from argot.corpus.readers.titles import names_the_page, real_title
+from argot.corpus.readers.pipe_tables import join_headers, render_pipe_table
+from argot.corpus.readers.plain_text import decode_text, name_without_suffix, restore_windows_characters
+from argot.corpus.readers.titles import clean_title, is_distinctive_heading
 from argot.errors import UnreadableDocument
 from argot.types import ParsedDocument
 
@@ -27,7 +27,7 @@ _CHARSET = re.compile(
 )
 # These numbers mean what windows-1252 has there (HTML, 13.2.5.80); lxml takes them for control characters.
 _WINDOWS_REFERENCE = re.compile(r"&#(?:0{0,5}(1[2-5]\d)|x0{0,4}([89][0-9a-f]));?", re.IGNORECASE)
-_DATED = (
+_DATE_SELECTORS = (
     'meta[property="article:modified_time"]',
     'meta[name="last-modified" i]',
     'meta[name="dcterms.modified" i]',
@@ -36,7 +36,7 @@ _DATED = (
     'meta[name="dcterms.date" i]',
 )
 # What is for browsers, searching robots and other sites. Names with a dot or a colon are those of some vocabulary.
-_NO_FIELDS = frozenset(
+_IGNORED_FIELDS = frozenset(
     {
         *DATE_NAMES, "title", "description", "viewport", "generator", "charset", "robots", "referrer", "rating",
         "slurp", "googlebot", "bingbot", "theme_color", "color_scheme", "format_detection", "application_name",
@@ -44,24 +44,24 @@ _NO_FIELDS = frozenset(
         "language", "content_type", "next_head_count", "thumbnail", "image", "url", "nonce",
     }
 )  # fmt: skip
-_TECHNICAL = re.compile(
+_TECHNICAL_NAME = re.compile(
     r"(?:apple|msapplication|google|csrf|citation|octolytics|hovercard|baidu|yandex|shopify)_.*|.*_(?:verification|token"
     r"|id|url|key|nonce|payload|hmac|capable)"
 )
-_OF_VOCABULARIES = frozenset({"dc.creator"})
+_VOCABULARY_FIELDS = frozenset({"dc.creator"})
 _PLAIN_NAME = re.compile(r"[^\W\d_][\w -]{0,59}")
 _DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.IGNORECASE | re.DOTALL)
 # All but tab and line feed; the marks used below are thereby absent from every source.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")
-_OUTER = "\x03"
+_OUTER_TABLE_MARK = "\x03"
 """An attribute set on tables that hold tables; no document can have it."""
-ELEMENTS_A_SECOND = 8_000
+ELEMENTS_PER_SECOND = 8_000
 """What is read of ordinary pages."""
 # A few cells that claim to span thousands of columns would fill the memory.
-_MAX_SPAN = 50
-_MAX_ROWS_SPANNED = 65_534
+_MAX_SPAN_COLUMNS = 50
+_MAX_SPAN_ROWS = 65_534
 """As the standard has it (HTML, 4.9.11)."""
-_LONGEST_TITLE = 150  # characters of an abbreviation's long form
+_MAX_ABBREVIATION_CHARS = 150  # characters of an abbreviation's long form
 _MAX_CELLS = 2_000_000
 _TERM, _DEFINITION = "\x01", "\x02"
 """Marks that join a definition to its term once both are Markdown; the source has no such characters left."""
@@ -70,22 +70,22 @@ _TERM, _DEFINITION = "\x01", "\x02"
 def read_html(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     """Title: the first top heading if there is one, else `<title>`, else the file name."""
     text = decode_html(data, name)
-    limits.check_elements(text.count("<") - text.count("</"), ELEMENTS_A_SECOND, "HTML", name)
-    soup = _soup(text)
-    headings = (_one_line(heading) for heading in soup.find_all("h1", limit=10))
-    title = next((text for text in headings if text and names_the_page(text)), "")
-    title = title or real_title(_one_line(soup.find("title")))
-    fields, dates, omissions = said_fields(_meta(soup)), _dates(soup), Omissions()
+    limits.check_elements(text.count("<") - text.count("</"), ELEMENTS_PER_SECOND, "HTML", name)
+    soup = _parse_html(text)
+    headings = (_read_line(heading) for heading in soup.find_all("h1", limit=10))
+    title = next((text for text in headings if text and is_distinctive_heading(text)), "")
+    title = title or clean_title(_read_line(soup.find("title")))
+    fields, dates, omissions = build_fields(_read_meta_fields(soup)), _list_dates(soup), Omissions()
     try:
-        markdown = to_markdown(_main_part(soup), omissions)
+        markdown = convert_tree(_find_main_part(soup), omissions)
     except RecursionError as error:
         raise UnreadableDocument(name, "nested too deeply", "Simplify the page, or save it as text.") from error
     return ParsedDocument(
-        title or file_stem(name),
+        title or name_without_suffix(name),
         markdown,
         "text/html",
-        date=date_of(*dates),
-        warnings=(*not_understood(*dates), *omissions.warnings()),
+        date=find_date(*dates),
+        warnings=(*warn_of_date(*dates), *omissions.warnings()),
         fields=fields,
     )
 
@@ -96,20 +96,20 @@ def decode_html(data: bytes, name: str, declared: str | None = None) -> str:
     return decode_text(data, name, (found[1] or found[2]).decode("ascii") if found else declared)
 
 
-def html_to_markdown(html: str) -> str:
-    """For readers whose library gives HTML."""
-    return to_markdown(html_tree(html))
+def convert_html(html: str) -> str:
+    """Convert HTML to Markdown, for readers whose library gives HTML."""
+    return convert_tree(parse_body(html))
 
 
-def html_tree(html: str) -> BeautifulSoup:
-    """What stands in the body; a page's title is no part of its text."""
-    soup = _soup(html)
+def parse_body(html: str) -> BeautifulSoup:
+    """Parse the body of a page; the page's title is no part of its text."""
+    soup = _parse_html(html)
     if soup.head is not None:
         soup.head.decompose()
     return soup
 
 
-def to_markdown(root: Tag, omissions: Omissions | None = None) -> str:
+def convert_tree(root: Tag, omissions: Omissions | None = None) -> str:
     """Return the Markdown of a part of a page; what is seen in it and not read is added to `omissions`."""
     from argot.corpus.readers.html_forms import write_form_fields
     from argot.corpus.readers.html_media import write_media
@@ -125,24 +125,24 @@ def to_markdown(root: Tag, omissions: Omissions | None = None) -> str:
     flatten_nested_tables(root)
     for element in root.select("table table"):
         if (around := element.find_parent("table")) is not None:
-            around[_OUTER] = "1"
-    return _tidy(_converter().convert_soup(root))
+            around[_OUTER_TABLE_MARK] = "1"
+    return _clean_markdown(_make_converter().convert_soup(root))
 
 
-def _soup(html: str) -> BeautifulSoup:
+def _parse_html(html: str) -> BeautifulSoup:
     from bs4 import BeautifulSoup
 
     # Document type and entity declarations go: lxml's HTML parser resolves none, and their text is no content.
     cleaned = _CONTROL.sub("", _DECLARATION.sub("", html[:20_000], count=3) + html[20_000:])
-    return BeautifulSoup(_WINDOWS_REFERENCE.sub(_windows_character, cleaned), "lxml")
+    return BeautifulSoup(_WINDOWS_REFERENCE.sub(_restore_reference, cleaned), "lxml")
 
 
-def _windows_character(reference: re.Match[str]) -> str:
+def _restore_reference(reference: re.Match[str]) -> str:
     return restore_windows_characters(chr(int(reference[1]) if reference[1] else int(reference[2], 16)))
 
 
-def _main_part(soup: BeautifulSoup) -> Tag:
-    """The part marked as the content. Without such a mark everything, less the page's own header and footer."""
+def _find_main_part(soup: BeautifulSoup) -> Tag:
+    """Return the part marked as the content; without such a mark the page less its header and footer."""
     # As Confluence exports a page.
     if (page := soup.select_one("#main-content.wiki-content")) is not None:
         return page
@@ -157,36 +157,39 @@ def _main_part(soup: BeautifulSoup) -> Tag:
     return body
 
 
-def _one_line(element: Any) -> str:
+def _read_line(element: Any) -> str:
     return " ".join(element.get_text(" ").split())[:300] if element is not None else ""
 
 
-def _dates(soup: BeautifulSoup) -> list[str]:
-    """When the page was last changed, then when it was made, as far as it says so."""
-    named = dict(reversed(list(_named(soup))))
-    return [*(_content(soup, selector) for selector in _DATED), *(named.get(name, "") for name in DATE_NAMES)]
+def _list_dates(soup: BeautifulSoup) -> list[str]:
+    """Return the dates that the page gives: of its last change first, then of its making."""
+    named = dict(reversed(list(_read_named_meta(soup))))
+    return [
+        *(_read_content(soup, selector) for selector in _DATE_SELECTORS),
+        *(named.get(name, "") for name in DATE_NAMES),
+    ]
 
 
-def _meta(soup: BeautifulSoup) -> Iterator[tuple[str, str]]:
-    """What the page says of itself under names of people's own."""
-    for name, text in _named(soup):
-        if name in _OF_VOCABULARIES or not (name in _NO_FIELDS or _TECHNICAL.fullmatch(name)):
+def _read_meta_fields(soup: BeautifulSoup) -> Iterator[tuple[str, str]]:
+    """Yield the page's metadata under names that its authors chose."""
+    for name, text in _read_named_meta(soup):
+        if name in _VOCABULARY_FIELDS or not (name in _IGNORED_FIELDS or _TECHNICAL_NAME.fullmatch(name)):
             yield name, text
 
 
-def _named(soup: BeautifulSoup) -> Iterator[tuple[str, str]]:
+def _read_named_meta(soup: BeautifulSoup) -> Iterator[tuple[str, str]]:
     for one in soup.find_all("meta", attrs={"name": True, "content": True}):
         name, text = str(one["name"]).strip().lower(), " ".join(str(one["content"]).split())
-        if text and (name in _OF_VOCABULARIES or _PLAIN_NAME.fullmatch(name)):
+        if text and (name in _VOCABULARY_FIELDS or _PLAIN_NAME.fullmatch(name)):
             yield re.sub(r"[\s-]+", "_", name), text
 
 
-def _content(soup: BeautifulSoup, selector: str) -> str:
+def _read_content(soup: BeautifulSoup, selector: str) -> str:
     found = soup.select_one(selector)
     return str(found.get("content", "")) if found else ""
 
 
-def _tidy(markdown: str) -> str:
+def _clean_markdown(markdown: str) -> str:
     # Several terms in a row share the definition behind them.
     joined = re.sub(rf"\*\*{_TERM}\s*\*\*", ", ", markdown)
     joined = re.sub(rf"\*\*{_TERM}\s*{_DEFINITION}[ \t]*", "**: ", joined)
@@ -199,7 +202,7 @@ def _tidy(markdown: str) -> str:
 # -- elements -------------------------------------------------------------------------------------------------------
 
 
-def _converter() -> Any:
+def _make_converter() -> Any:
     from markdownify import MarkdownConverter
 
     expanded: set[tuple[str, str]] = set()
@@ -209,21 +212,21 @@ def _converter() -> Any:
         """markdownify's rules, but for what a passage must not lose: tables with spans, definitions, code."""
 
         def convert_table(self, el: Any, text: str, parent_tags: Any) -> str:
-            if el.has_attr(_OUTER):  # no pipe table can hold another: its cells are read one by one
+            if el.has_attr(_OUTER_TABLE_MARK):  # no pipe table can hold another: its cells are read one by one
                 return f"\n\n{text}\n\n"
-            rows, headers = _grid(self, el)
+            rows, headers = _build_grid(self, el)
             if max((len(row) for row in rows), default=0) <= 1:
                 return "\n\n" + "\n\n".join(row[0] for row in rows if row) + "\n\n"
             caption = el.find("caption")
-            above = f"**{_one_line(caption)}**\n\n" if _one_line(caption) else ""
-            return f"\n\n{above}{pipe_table(with_one_header(rows, headers))}\n\n"
+            above = f"**{_read_line(caption)}**\n\n" if _read_line(caption) else ""
+            return f"\n\n{above}{render_pipe_table(join_headers(rows, headers))}\n\n"
 
         def convert_tr(self, el: Any, text: str, parent_tags: Any) -> str:
             return text  # matters only around a table in a table: all others are made of their cells
 
         def convert_td(self, el: Any, text: str, parent_tags: Any) -> str:
             table = el.find_parent("table")
-            return f"\n\n{text.strip()}\n\n" if table is not None and table.has_attr(_OUTER) else f"{text} "
+            return f"\n\n{text.strip()}\n\n" if table is not None and table.has_attr(_OUTER_TABLE_MARK) else f"{text} "
 
         convert_th = convert_td
 
@@ -231,7 +234,7 @@ def _converter() -> Any:
             # A cell of a pipe table is one line, so list items are joined by semicolons.
             if not {"td", "th"}.isdisjoint(parent_tags):
                 return f"{' '.join(write_item(el, text).split())}; "
-            if not el.has_attr(BULLET):
+            if not el.has_attr(BULLET_ATTRIBUTE):
                 return str(super().convert_li(el, text, parent_tags))  # type: ignore[misc]
             return f"{write_item(el, text)}\n"
 
@@ -266,7 +269,7 @@ def _converter() -> Any:
             code = el.get_text().strip("\n").rstrip()
             # Longer than any run of backticks in the code, so that none of them closes the block.
             fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", code)), default=0))
-            return f"\n\n{fence}{_language(el)}\n{code}\n{fence}\n\n" if code.strip() else ""
+            return f"\n\n{fence}{_find_language(el)}\n{code}\n{fence}\n\n" if code.strip() else ""
 
         def convert_img(self, el: Any, text: str, parent_tags: Any) -> str:
             return " ".join(str(el.get("alt") or "").split())
@@ -285,7 +288,7 @@ def _converter() -> Any:
             if (
                 not title
                 or not text.strip()
-                or len(title) > _LONGEST_TITLE
+                or len(title) > _MAX_ABBREVIATION_CHARS
                 or title.casefold() == text.strip().casefold()
             ):
                 return text
@@ -323,7 +326,7 @@ def _name_of_choice(link: Any, text: str) -> str:
     return text or " ".join(str(link.get("aria-label") or link.get("title") or "").split())
 
 
-def _language(el: Any) -> str:
+def _find_language(el: Any) -> str:
     code = el.find("code")
     for element in (el, code):
         classes = list(element.get("class") or ()) if element is not None else []
@@ -335,12 +338,12 @@ def _language(el: Any) -> str:
     return ""
 
 
-def _grid(converter: Any, table: Any) -> tuple[list[list[str]], int]:
-    """The cells of a table, spans filled with the cell they come from, and the number of header rows."""
+def _build_grid(converter: Any, table: Any) -> tuple[list[list[str]], int]:
+    """Return the cells of a table, spans filled with the cell they come from, and the number of header rows."""
     rows: list[list[str]] = []
     headers, held, made = 0, {}, 0  # type: int, dict[int, tuple[int, str]], int
-    elements = _rows_as_shown(table)
-    widest = _widest(elements)
+    elements = _sort_rows(table)
+    widest = _measure_columns(elements)
     group = None
     for element in elements:
         if element.parent is not group:  # no cell reaches out of its group of rows
@@ -349,15 +352,15 @@ def _grid(converter: Any, table: Any) -> tuple[list[list[str]], int]:
         cells = list(element.find_all(["td", "th"], recursive=False))
         for each in cells:
             while len(row) in held:
-                row.append(_take(held, len(row)))
-            content = _cell_text(converter, each)
-            across = _span(each, "colspan", _MAX_SPAN)
+                row.append(_take_held(held, len(row)))
+            content = _read_cell(converter, each)
+            across = _parse_span(each, "colspan", _MAX_SPAN_COLUMNS)
             for _ in range(min(across, widest) if len(cells) == 1 and widest else across):
-                if (down := _span(each, "rowspan", _MAX_ROWS_SPANNED)) > 1:
+                if (down := _parse_span(each, "rowspan", _MAX_SPAN_ROWS)) > 1:
                     held[len(row)] = (down - 1, content)
                 row.append(content)
         while len(row) in held:
-            row.append(_take(held, len(row)))
+            row.append(_take_held(held, len(row)))
         made += len(row)
         if made > _MAX_CELLS:
             break
@@ -368,26 +371,28 @@ def _grid(converter: Any, table: Any) -> tuple[list[list[str]], int]:
     return rows, headers
 
 
-def _rows_as_shown(table: Any) -> list[Any]:
+def _sort_rows(table: Any) -> list[Any]:
     """Return the rows from top to bottom: browsers show a head above and a foot below, wherever they are written."""
     place = {"thead": 0, "tfoot": 2}
     return sorted(table.find_all("tr"), key=lambda row: place.get(row.parent.name, 1))
 
 
-def _widest(rows: list[Any]) -> int:
+def _measure_columns(rows: list[Any]) -> int:
     """Return the columns of the widest row of several cells: a lone cell that claims more means "all of them"."""
     cells = [row.find_all(["td", "th"], recursive=False) for row in rows]
-    return max((sum(_span(one, "colspan", _MAX_SPAN) for one in row) for row in cells if len(row) > 1), default=0)
+    return max(
+        (sum(_parse_span(one, "colspan", _MAX_SPAN_COLUMNS) for one in row) for row in cells if len(row) > 1), default=0
+    )
 
 
-def _take(held: dict[int, tuple[int, str]], column: int) -> str:
+def _take_held(held: dict[int, tuple[int, str]], column: int) -> str:
     left, content = held.pop(column)
     if left > 1:
         held[column] = (left - 1, content)
     return content
 
 
-def _span(element: Any, attribute: str, largest: int) -> int:
+def _parse_span(element: Any, attribute: str, largest: int) -> int:
     value = str(element.get(attribute) or "1").strip()
     # `int` would also take other scripts' digits, and numbers of any length.
     if not (value.isascii() and value.isdigit() and len(value) < 6):
@@ -396,7 +401,7 @@ def _span(element: Any, attribute: str, largest: int) -> int:
     return largest if attribute == "rowspan" and int(value) == 0 else min(max(int(value), 1), largest)
 
 
-def _cell_text(converter: Any, element: Any) -> str:
+def _read_cell(converter: Any, element: Any) -> str:
     # List items and breaks end up on one line, since a pipe table has no second.
     text = converter.process_tag(element) if element.contents else ""
     # Neither fences of code nor a line break's backslash mean anything within a cell.

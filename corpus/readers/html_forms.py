@@ -9,10 +9,10 @@ from bs4.element import NavigableString
 
 from argot.corpus.readers.html_selection import select_elements
 
-_WITHOUT_TEXT = frozenset({"hidden", "submit", "button", "reset", "image", "password", "file", "search"})
-_BOXES = frozenset({"checkbox", "radio"})
+_TEXTLESS_INPUT_TYPES = frozenset({"hidden", "submit", "button", "reset", "image", "password", "file", "search"})
+_BOX_INPUT_TYPES = frozenset({"checkbox", "radio"})
 _BOX_ROLES = ("checkbox", "radio", "switch")
-_BLOCKS = frozenset({"form", "fieldset", "div", "section", "body"})
+_BLOCK_TAGS = frozenset({"form", "fieldset", "div", "section", "body"})
 
 
 def write_form_fields(root: Tag) -> None:
@@ -20,27 +20,27 @@ def write_form_fields(root: Tag) -> None:
     labels = {str(label["for"]): label for label in select_elements(root, "label[for]")}
     for element in select_elements(root, ", ".join(f"[role={role}][aria-checked]" for role in _BOX_ROLES)):
         if element.name != "input":
-            element.insert(0, _box(element["aria-checked"] == "true"))
+            element.insert(0, _make_box(element["aria-checked"] == "true"))
     named: set[int] = set()
     """Labels without `for` that a field has taken."""
     if root.find(["input", "select", "textarea", "label", "legend", "output"]) is None:
         return
     for field in select_elements(root, "input, select, textarea"):
         kind = str(field.get("type") or "text").lower() if field.name == "input" else field.name
-        if kind in _WITHOUT_TEXT or (field.name == "input" and not _is_form_field(field, kind, labels)):
+        if kind in _TEXTLESS_INPUT_TYPES or (field.name == "input" and not _is_form_field(field, kind, labels)):
             field.decompose()
             continue
-        label = _label_of(field, labels)
+        label = _find_label(field, labels)
         label = None if id(label) in named else label
         named.add(id(label))
-        (_write_box if kind in _BOXES else _write_value)(field, label)
+        (_write_box if kind in _BOX_INPUT_TYPES else _write_value)(field, label)
     for part in select_elements(root, "label, legend, output"):
         part.name = "div"  # apart from what stands beside it
 
 
 def _is_form_field(field: Tag, kind: str, labels: dict[str, Tag]) -> bool:
     """Return whether a person fills it in: other boxes and buttons switch tabs, menus and colours of the page."""
-    if kind not in _BOXES or field.find_parent("form") is not None:
+    if kind not in _BOX_INPUT_TYPES or field.find_parent("form") is not None:
         return True
     label = field.find_parent("label") or labels.get(str(field.get("id") or ""))
     about = " ".join([*(field.get("class") or ()), *((label and label.get("class")) or ()), str(field.get("id") or "")])
@@ -49,7 +49,7 @@ def _is_form_field(field: Tag, kind: str, labels: dict[str, Tag]) -> bool:
     return kind == "checkbox" or field.find_parent(["fieldset", "td", "li"]) is not None or label is not None
 
 
-def _label_of(field: Tag, labels: dict[str, Tag]) -> Tag | None:
+def _find_label(field: Tag, labels: dict[str, Tag]) -> Tag | None:
     around = field.find_parent("label")
     found = around or labels.get(str(field.get("id") or ""))
     if found is None:
@@ -60,12 +60,12 @@ def _label_of(field: Tag, labels: dict[str, Tag]) -> Tag | None:
     return found
 
 
-def _box(checked: bool) -> NavigableString:
+def _make_box(checked: bool) -> NavigableString:
     return NavigableString("[x] " if checked else "[ ] ")
 
 
 def _write_box(field: Tag, label: Tag | None) -> None:
-    mark = _box(field.has_attr("checked"))
+    mark = _make_box(field.has_attr("checked"))
     if isinstance(after := field.next_sibling, NavigableString) and after.strip():
         after.replace_with(NavigableString(after.lstrip()))
     if label is None or field.find_parent("label") is not None:
@@ -76,12 +76,12 @@ def _write_box(field: Tag, label: Tag | None) -> None:
 
 
 def _write_value(field: Tag, label: Tag | None) -> None:
-    value = " ".join(_values(field))
+    value = " ".join(_read_values(field))
     if label is None:
-        stands_alone = field.parent is not None and field.parent.name in _BLOCKS
-        field.replace_with(_paragraph(value) if stands_alone else NavigableString(f" {value} "))
+        stands_alone = field.parent is not None and field.parent.name in _BLOCK_TAGS
+        field.replace_with(_make_paragraph(value) if stands_alone else NavigableString(f" {value} "))
         return
-    said = label.get_text(" ", strip=True) if field.find_parent("label") is None else _text_before(field)
+    said = label.get_text(" ", strip=True) if field.find_parent("label") is None else _read_text_before(field)
     colon = "" if not said or not value or said.endswith((":", "?", "*")) else ":"
     text = NavigableString(f"{colon} {value} " if value else " ")
     if field.find_parent("label") is not None:
@@ -93,13 +93,13 @@ def _write_value(field: Tag, label: Tag | None) -> None:
         field.decompose()
 
 
-def _paragraph(text: str) -> Tag:
+def _make_paragraph(text: str) -> Tag:
     paragraph = Tag(name="div")
     paragraph.append(NavigableString(text))
     return paragraph
 
 
-def _text_before(field: Tag) -> str:
+def _read_text_before(field: Tag) -> str:
     before = field.previous_sibling
     return before.get_text(strip=True) if before is not None else ""
 
@@ -115,7 +115,7 @@ def _strip_end(label: Tag) -> None:
         last.replace_with(NavigableString(last.rstrip()))
 
 
-def _values(field: Tag) -> Iterator[str]:
+def _read_values(field: Tag) -> Iterator[str]:
     if field.name == "select":
         options = field.select("option")
         chosen = [option for option in options if option.has_attr("selected")]

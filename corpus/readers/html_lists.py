@@ -10,9 +10,9 @@ from bs4 import Tag
 from argot.corpus.readers.docx_numbering import format_number
 from argot.corpus.readers.html_selection import select_elements
 
-BULLET = "argot-bullet"
+BULLET_ATTRIBUTE = "argot-bullet"
 """The attribute of a list item with what Markdown shall print in front of it."""
-_KINDS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
+_NUMBER_FORMATS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 _NUMBER = re.compile(r"\s*(-?\d{1,9})\s*")
 
 
@@ -20,7 +20,7 @@ def write_list_numbers(root: Tag) -> None:
     """Put numbers into the items of lists that Markdown would count in another way."""
     for numbered in select_elements(root, "ol"):
         items = numbered.find_all("li", recursive=False)
-        kind = _KINDS.get(str(numbered.get("type") or ""))
+        kind = _NUMBER_FORMATS.get(str(numbered.get("type") or ""))
         is_reversed = numbered.has_attr("reversed")
         if not (kind or is_reversed or any(item.has_attr("value") for item in items)):
             continue
@@ -28,7 +28,7 @@ def write_list_numbers(root: Tag) -> None:
         for item in items:
             number = _read_number(item, "value", number)
             # Markdown has no lists with letters.
-            item[BULLET] = f"- {format_number(number, kind)}." if kind else f"{number}."
+            item[BULLET_ATTRIBUTE] = f"- {format_number(number, kind)}." if kind else f"{number}."
             number += -1 if is_reversed else 1
 
 
@@ -39,7 +39,7 @@ def _read_number(element: Tag, attribute: str, otherwise: int) -> int:
 
 def write_item(el: Any, text: str) -> str:
     """Return an item with the number that its document prints, which is not always what Markdown would count."""
-    bullet = str(el.get(BULLET) or "")
+    bullet = str(el.get(BULLET_ATTRIBUTE) or "")
     if not bullet or not text.strip():
         return text.strip()
     first, *others = text.strip().split("\n")

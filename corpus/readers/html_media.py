@@ -1,4 +1,4 @@
-"""What a page embeds, as text: formulas, drawings, pages within the page. Sound and films are counted as not read."""
+"""Embedded parts of a page as text: formulas, drawings, inner pages. Sound and films are counted as not read."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from bs4 import BeautifulSoup, Tag
 from bs4.element import NavigableString
 
 from argot.corpus.readers.html_selection import select_elements
-from argot.corpus.readers.mathml import latex_of, tex_of_image
+from argot.corpus.readers.mathml import convert_mathml, parse_image_tex
 from argot.corpus.readers.omissions import Omissions
 
-_MOST_PAGES_WITHIN = 50
-_EMBEDDED = ["script", "math", "img", "iframe", "template", "svg", "video", "audio", "object"]
+_MAX_EMBEDDED_PAGES = 50
+_EMBEDDED_TAGS = ["script", "math", "img", "iframe", "template", "svg", "video", "audio", "object"]
 _MATHJAX_COPIES = (
     ".MathJax, .MathJax_Preview, .MathJax_Display, .MathJax_SVG, .MathJax_SVG_Display, .MathJax_CHTML, .mjx-chtml"
 )
@@ -19,10 +19,10 @@ _MATHJAX_COPIES = (
 def write_media(root: Tag, omissions: Omissions) -> None:
     """Put text in place of what is embedded, before hidden parts are removed: formulas are often hidden copies."""
     # One look for all of them: most pages hold none, and each selection walks the whole page.
-    if root.find(_EMBEDDED) is None:
+    if root.find(_EMBEDDED_TAGS) is None:
         return
     _write_formulas(root)
-    for frame in select_elements(root, "iframe[srcdoc]", limit=_MOST_PAGES_WITHIN):
+    for frame in select_elements(root, "iframe[srcdoc]", limit=_MAX_EMBEDDED_PAGES):
         inner = BeautifulSoup(str(frame["srcdoc"]), "lxml")
         frame.name, frame.attrs = "div", {}
         frame.clear()
@@ -50,7 +50,7 @@ def _write_formulas(root: Tag) -> None:
                 copy.decompose()
         _write_formula(script, script.get_text().strip(), block="mode=display" in str(script["type"]))
     for picture in select_elements(root, "img[alt]"):
-        if tex := tex_of_image(str(picture["alt"])):
+        if tex := parse_image_tex(str(picture["alt"])):
             around = picture.find_parent(class_="mwe-math-element")
             if around is not None and around.find("math") is not None:
                 picture.decompose()
@@ -62,7 +62,7 @@ def _write_formulas(root: Tag) -> None:
         if not element.decomposed:
             container = element.find_parent(class_="katex-display") or element.find_parent("mjx-container")
             block = element.get("display") == "block" or (container is not None and container.name != "mjx-container")
-            _write_formula(element, latex_of(element), block=block)
+            _write_formula(element, convert_mathml(element), block=block)
 
 
 def _write_formula(element: Tag, latex: str, *, block: bool) -> None:
@@ -84,10 +84,10 @@ def _write_drawing(drawing: Tag) -> None:
         return
     described = drawing.find("desc", recursive=False)
     texts[:0] = [title, " ".join(described.get_text(" ").split()) if described is not None else ""]
-    drawing.replace_with(_paragraph("; ".join(filter(None, texts))))
+    drawing.replace_with(_make_paragraph("; ".join(filter(None, texts))))
 
 
-def _paragraph(text: str) -> Tag:
+def _make_paragraph(text: str) -> Tag:
     paragraph = Tag(name="div")
     paragraph.append(NavigableString(text))
     return paragraph

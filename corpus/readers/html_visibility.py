@@ -15,24 +15,26 @@ if TYPE_CHECKING:
     from bs4.element import PageElement
 
 # `a.headerlink` is the paragraph sign that Sphinx puts behind headings.
-_NEVER_TEXT = (
+_NEVER_TEXT_SELECTOR = (
     "script, style, noscript, template, iframe, embed, canvas, datalist, [role=banner], [role=search], "
     "[role=contentinfo], a.headerlink"
 )
-_NAVIGATION = "nav, [role=navigation]"
-_UNSEEN = "[hidden], [aria-hidden=true], [style], dialog"
+_NAVIGATION_SELECTOR = "nav, [role=navigation]"
+_UNSEEN_SELECTOR = "[hidden], [aria-hidden=true], [style], dialog"
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _OPENABLE_CLASS = re.compile(
     r"(?:^|[-_])(?:expand|expander|expandable|collaps\w*|accordion|tab-?(?:pane|panel|content|item)s?|tabs-pane|toggle\w*"
     r"|spoiler|faq|details|disclosure|reveal|dropdown)(?=$|[-_])",
     re.IGNORECASE,
 )
-_TARGETS = ("aria-controls", "aria-owns", "popovertarget", "commandfor", "data-target", "data-bs-target")
-_OPENERS = ",".join(f"[{name}]" for name in (*_TARGETS, "onclick", "data-toggle", "data-bs-toggle")) + ",[role=tab]"
+_TARGET_ATTRIBUTES = ("aria-controls", "aria-owns", "popovertarget", "commandfor", "data-target", "data-bs-target")
+_OPENER_SELECTOR = (
+    ",".join(f"[{name}]" for name in (*_TARGET_ATTRIBUTES, "onclick", "data-toggle", "data-bs-toggle")) + ",[role=tab]"
+)
 _QUOTED_NAME = re.compile(r"""['"]#?([A-Za-z][\w:.-]{0,200})['"]""")
-_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt")
-_MOSTLY = 0.6
-_MOST_OPENERS = 20_000
+_HEADING_TAGS = ("h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt")
+_MIN_LINK_SHARE = 0.6
+_MAX_OPENERS = 20_000
 
 
 def remove_unseen(root: Tag) -> None:
@@ -40,78 +42,80 @@ def remove_unseen(root: Tag) -> None:
 
     A panel that a button, tab or expander of the page opens is content, whatever its style says before.
     """
-    for element in select_elements(root, _NEVER_TEXT):
+    for element in select_elements(root, _NEVER_TEXT_SELECTOR):
         element.decompose()
-    openers = dict(_openers(_top(root)))
-    for element in select_elements(root, _UNSEEN):
+    openers = dict(_find_openers(_find_top(root)))
+    for element in select_elements(root, _UNSEEN_SELECTOR):
         # An element inside one that was just removed has lost its attributes.
         if not element.decomposed and _is_hidden(element) and not _can_open(element, openers):
             element.decompose()
-    _title_panels(root, openers)
-    for element in select_elements(root, f"{_NAVIGATION}, aside"):
-        leads_away = element.name != "aside" or _is_links(element)
+    _add_panel_titles(root, openers)
+    for element in select_elements(root, f"{_NAVIGATION_SELECTOR}, aside"):
+        leads_away = element.name != "aside" or _has_mostly_links(element)
         if not element.decomposed and leads_away and not _is_announced(element):
             element.decompose()
     for button in select_elements(root, "button"):
-        if not button.decomposed and button.find_parent(_HEADINGS) is None:
+        if not button.decomposed and button.find_parent(_HEADING_TAGS) is None:
             button.decompose()
 
 
-def _top(root: Tag) -> Tag:
+def _find_top(root: Tag) -> Tag:
     while root.parent is not None:
         root = root.parent
     return root
 
 
-def _openers(page: Tag) -> Iterator[tuple[str, Tag]]:
-    """The ids of what elements of the page open, each with the element that does."""
-    for opener in select_elements(page, _OPENERS, limit=_MOST_OPENERS):
-        named = " ".join(_attribute(opener, name) for name in _TARGETS).replace("#", " ").split()
-        named += _QUOTED_NAME.findall(_attribute(opener, "onclick"))
-        if (href := _attribute(opener, "href")).startswith("#"):
+def _find_openers(page: Tag) -> Iterator[tuple[str, Tag]]:
+    """Yield the ids of the panels that can be opened, each with the element that opens it."""
+    for opener in select_elements(page, _OPENER_SELECTOR, limit=_MAX_OPENERS):
+        named = " ".join(_read_attribute(opener, name) for name in _TARGET_ATTRIBUTES).replace("#", " ").split()
+        named += _QUOTED_NAME.findall(_read_attribute(opener, "onclick"))
+        if (href := _read_attribute(opener, "href")).startswith("#"):
             named.append(href[1:])
         for name in named:
             yield name, opener
 
 
-def _attribute(element: Tag, name: str) -> str:
+def _read_attribute(element: Tag, name: str) -> str:
     value = element.get(name)
     return " ".join(value) if isinstance(value, list) else value or ""
 
 
 def _is_hidden(element: Tag) -> bool:
     if element.has_attr("hidden"):
-        return _attribute(element, "hidden").lower() != "until-found"
+        return _read_attribute(element, "hidden").lower() != "until-found"
     if element.name == "dialog" and not element.has_attr("open"):
         return True
-    return _attribute(element, "aria-hidden") == "true" or bool(_HIDDEN_STYLE.search(_attribute(element, "style")))
+    return _read_attribute(element, "aria-hidden") == "true" or bool(
+        _HIDDEN_STYLE.search(_read_attribute(element, "style"))
+    )
 
 
 def _can_open(element: Tag, openers: dict[str, Tag]) -> bool:
-    if _is_links(element):  # a menu that unfolds
+    if _has_mostly_links(element):  # a menu that unfolds
         return False
-    if _attribute(element, "id") in openers or _attribute(element, "role") == "tabpanel":
+    if _read_attribute(element, "id") in openers or _read_attribute(element, "role") == "tabpanel":
         return True
     if element.name == "dialog":
         return False
     classes = [*(element.get("class") or ()), *((element.parent and element.parent.get("class")) or ())]
-    return any(map(_OPENABLE_CLASS.search, classes)) or _stands_behind_expander(element)
+    return any(map(_OPENABLE_CLASS.search, classes)) or _is_behind_expander(element)
 
 
-def _stands_behind_expander(element: Tag) -> bool:
+def _is_behind_expander(element: Tag) -> bool:
     before = element.find_previous_sibling(True)
     return before is not None and (before.has_attr("aria-expanded") or before.select_one("[aria-expanded]") is not None)
 
 
-def _title_panels(root: Tag, openers: dict[str, Tag]) -> None:
+def _add_panel_titles(root: Tag, openers: dict[str, Tag]) -> None:
     """Put the name of a tab or of a button in front of the panel that it opens."""
     for panel in select_elements(root, "[id]"):
-        opener = openers.get(_attribute(panel, "id"))
+        opener = openers.get(_read_attribute(panel, "id"))
         if opener is None or opener.decomposed or opener.name not in ("button", "a", "li", "div", "span"):
             continue
-        is_tab = _attribute(opener, "role") == "tab" or "tab" in _attribute(opener, "data-toggle")
-        is_tab = is_tab or "tab" in _attribute(opener, "data-bs-toggle")
-        if (not is_tab and opener.name != "button") or opener.find_parent(_HEADINGS) or _is_links(panel):
+        is_tab = _read_attribute(opener, "role") == "tab" or "tab" in _read_attribute(opener, "data-toggle")
+        is_tab = is_tab or "tab" in _read_attribute(opener, "data-bs-toggle")
+        if (not is_tab and opener.name != "button") or opener.find_parent(_HEADING_TAGS) or _has_mostly_links(panel):
             continue
         if title := opener.get_text(" ", strip=True):
             strong = Tag(name="strong")
@@ -122,21 +126,21 @@ def _title_panels(root: Tag, openers: dict[str, Tag]) -> None:
             opener.decompose()
 
 
-def _is_links(part: Tag) -> bool:
-    """Whether it leads elsewhere, as "Related" does; others are notes on what stands beside them."""
+def _has_mostly_links(part: Tag) -> bool:
+    """Return True where a part is mostly links, as "Related" is; other asides comment on the text beside them."""
     links, headings = (
         sum(len(one.get_text(strip=True)) for one in select_elements(part, selector))
         for selector in ("a", "h1, h2, h3, h4, h5, h6")
     )
-    return links > _MOSTLY * max(len(part.get_text(strip=True)) - headings, 1)
+    return links > _MIN_LINK_SHARE * max(len(part.get_text(strip=True)) - headings, 1)
 
 
 def _is_announced(part: Tag) -> bool:
-    """Whether the text in front of it ends in a colon: "You can use:"."""
+    """Return True where the text in front of the part ends in a colon: "You can use:"."""
     before: PageElement | None = part.previous_sibling
     while before is not None and not before.get_text(strip=True):
         before = before.previous_sibling
-    if before is None or (isinstance(before, Tag) and before.name in _HEADINGS):
+    if before is None or (isinstance(before, Tag) and before.name in _HEADING_TAGS):
         return False
     is_text = isinstance(before, NavigableString | Tag)
     return is_text and before.get_text(strip=True).endswith((":", "："))

@@ -7,17 +7,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.ocr import DPI, OcrPage, recognised, require_ocr
-from argot.corpus.readers.page_layout import PageContents, document_of_pages
-from argot.corpus.readers.plain_text import file_stem
+from argot.corpus.readers.ocr import DPI, OcrPage, recognize_text, require_ocr
+from argot.corpus.readers.page_layout import PageContents, build_document
+from argot.corpus.readers.plain_text import name_without_suffix
 from argot.errors import NoText, UnreadableDocument
 from argot.types import ParsedDocument
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-_MOST_PIXELS = 80_000_000
-_SMALL = 1500
+_MAX_PIXELS = 80_000_000
+_MIN_WIDTH_PIXELS = 1500
 """Pixels: a narrower picture is enlarged, since letters of ten pixels are too small for tesseract."""
 
 
@@ -33,9 +33,9 @@ def read_image(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     try:
         with Image.open(io.BytesIO(data)) as picture:
             media_type = Image.MIME.get(picture.format or "", "image/png")
-            pages, late = _pages(picture, name, limits)
+            pages, late = _read_pages(picture, name, limits)
     except Image.DecompressionBombError as error:
-        raise _too_large(name) from error
+        raise _refuse_large(name) from error
     except (UnidentifiedImageError, OSError, SyntaxError) as error:
         raise UnreadableDocument(name, "damaged, or no picture of a known kind") from error
     if not any(page.lines for page in pages):
@@ -44,44 +44,44 @@ def read_image(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     unsure = [str(number) for number, kind in kinds.items() if kind.startswith("hardly")]
     warnings = [*late, *([f"hardly legible: page {', '.join(unsure)}"] if unsure else [])]
     contents = PageContents([page.lines for page in pages], kinds=kinds)
-    found = document_of_pages(contents, "", file_stem(name), media_type, warnings)
+    found = build_document(contents, "", name_without_suffix(name), media_type, warnings)
     # Boxes are for marking places on a page that is drawn, which is done for PDF alone.
     return replace(found, boxes=())
 
 
-def text_in_picture(data: bytes, name: str, limits: ReadLimits) -> str:
-    """What can be read in a picture of a document, line by line; empty if nothing can, or it is of an unknown kind."""
+def read_picture_text(data: bytes, name: str, limits: ReadLimits) -> str:
+    """Return the text in a picture, line by line; empty if there is none, or if the kind of picture is unknown."""
     from PIL import Image, UnidentifiedImageError
 
     try:
         with Image.open(io.BytesIO(data)) as picture:
-            if picture.width * picture.height > _MOST_PIXELS:
+            if picture.width * picture.height > _MAX_PIXELS:
                 return ""
-            return "\n".join(line.text for line in _page(picture, name, limits).lines)
+            return "\n".join(line.text for line in _read_page(picture, name, limits).lines)
     except (UnidentifiedImageError, OSError, SyntaxError, Image.DecompressionBombError):
         return ""
 
 
-def _pages(picture: Image, name: str, limits: ReadLimits) -> tuple[list[OcrPage], list[str]]:
+def _read_pages(picture: Image, name: str, limits: ReadLimits) -> tuple[list[OcrPage], list[str]]:
     count = getattr(picture, "n_frames", 1)
     pages = []
     for number in range(min(count, limits.ocr_pages)):
         picture.seek(number)
-        if picture.width * picture.height > _MOST_PIXELS:
-            raise _too_large(name)
-        pages.append(_page(picture, name, limits))
+        if picture.width * picture.height > _MAX_PIXELS:
+            raise _refuse_large(name)
+        pages.append(_read_page(picture, name, limits))
     late = [f"not read: pages after the {limits.ocr_pages}th ({limits.remedy('OCR_PAGES')})"]
     return pages, late if count > limits.ocr_pages else []
 
 
-def _too_large(name: str) -> UnreadableDocument:
-    return UnreadableDocument(name, f"too large: more than {_MOST_PIXELS // 1_000_000} million pixels")
+def _refuse_large(name: str) -> UnreadableDocument:
+    return UnreadableDocument(name, f"too large: more than {_MAX_PIXELS // 1_000_000} million pixels")
 
 
-def _page(picture: Image, name: str, limits: ReadLimits) -> OcrPage:
+def _read_page(picture: Image, name: str, limits: ReadLimits) -> OcrPage:
     from PIL import ImageOps
 
     upright = ImageOps.exif_transpose(picture.convert("RGB") if picture.mode == "P" else picture)
-    if upright.width < _SMALL:
+    if upright.width < _MIN_WIDTH_PIXELS:
         upright = ImageOps.scale(upright.convert("L"), 2)
-    return recognised(upright, limits.ocr_languages, name, points=72 / DPI)
+    return recognize_text(upright, limits.ocr_languages, name, points=72 / DPI)

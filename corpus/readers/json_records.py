@@ -7,19 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.pipe_tables import pipe_table
-from argot.corpus.readers.plain_text import decode_text, file_stem
+from argot.corpus.readers.pipe_tables import render_pipe_table
+from argot.corpus.readers.plain_text import decode_text, name_without_suffix
 from argot.errors import UnreadableDocument
 from argot.types import ParsedDocument
 
-VALUES_A_SECOND = 50_000
-_NAMES = ("title", "name", "label", "subject", "key", "id")
+VALUES_PER_SECOND = 50_000
+_NAMING_FIELDS = ("title", "name", "label", "subject", "key", "id")
 """Fields that say what an object is about, the best first."""
-_MOST_COLUMNS = 12
-_LONGEST_CELL = 200
+_MAX_COLUMNS = 12
+_MAX_CELL_CHARS = 200
 """Characters: longer texts are no cells of a table, but paragraphs."""
-_DEEPEST_HEADING = 6
-_MOST_BAD_LINES = 5  # that a warning names
+_MAX_HEADING_LEVEL = 6
+_MAX_NAMED_LINES = 5  # that a warning names
 
 
 def read_json(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
@@ -29,12 +29,12 @@ def read_json(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         UnreadableDocument: it is no JSON; the message says where.
     """
     try:
-        value = _loaded(decode_text(data, name))
+        value = _load_value(decode_text(data, name))
     except ValueError as error:
         raise UnreadableDocument(name, f"damaged: no JSON ({error})"[:200]) from error
     except RecursionError as error:
-        raise _too_deep(name) from error
-    return _parsed(value, name, limits, "application/json")
+        raise _refuse_deep(name) from error
+    return _make_document(value, name, limits, "application/json")
 
 
 def read_json_lines(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
@@ -48,34 +48,34 @@ def read_json_lines(data: bytes, name: str, limits: ReadLimits) -> ParsedDocumen
         if not line.strip():
             continue
         try:
-            values.append(_loaded(line))
+            values.append(_load_value(line))
         except (ValueError, RecursionError):
             bad.append(number)
     if not values:
         raise UnreadableDocument(name, "damaged: no line of it is JSON")
-    more = " ..." if len(bad) > _MOST_BAD_LINES else ""
-    said = (f"no JSON, left out: line {', '.join(map(str, bad[:_MOST_BAD_LINES]))}{more}",) if bad else ()
-    return _parsed(values, name, limits, "application/jsonl", said)
+    more = " ..." if len(bad) > _MAX_NAMED_LINES else ""
+    said = (f"no JSON, left out: line {', '.join(map(str, bad[:_MAX_NAMED_LINES]))}{more}",) if bad else ()
+    return _make_document(values, name, limits, "application/jsonl", said)
 
 
-def _loaded(text: str) -> Any:
+def _load_value(text: str) -> Any:
     # Numbers as they are written: 1.10 may be a version, and 9.50 a price.
     return json.loads(text, parse_int=str, parse_float=str)
 
 
-def _parsed(
+def _make_document(
     value: Any, name: str, limits: ReadLimits, media_type: str, warnings: tuple[str, ...] = ()
 ) -> ParsedDocument:
     try:
-        limits.check_elements(_count(value), VALUES_A_SECOND, "JSON", name)
+        limits.check_elements(_count(value), VALUES_PER_SECOND, "JSON", name)
         title = _name_of(value) if isinstance(value, dict) else ""
-        markdown = "\n\n".join(part for part in _parts(value, 1) if part) + "\n"
+        markdown = "\n\n".join(part for part in _write_parts(value, 1) if part) + "\n"
     except RecursionError as error:
-        raise _too_deep(name) from error
-    return ParsedDocument(title or file_stem(name), markdown, media_type, warnings=warnings)
+        raise _refuse_deep(name) from error
+    return ParsedDocument(title or name_without_suffix(name), markdown, media_type, warnings=warnings)
 
 
-def _too_deep(name: str) -> UnreadableDocument:
+def _refuse_deep(name: str) -> UnreadableDocument:
     return UnreadableDocument(name, "nested too deeply")
 
 
@@ -84,41 +84,43 @@ def _count(value: Any) -> int:
     return 1 + sum(map(_count, held))
 
 
-def _parts(value: Any, level: int) -> Iterator[str]:
-    """The Markdown of a value, block by block; what is inside it gets headings from `level` on."""
+def _write_parts(value: Any, level: int) -> Iterator[str]:
+    """Yield the Markdown of a value, block by block; inner values get headings from `level` on."""
     if isinstance(value, dict):
-        yield from _of_object(value, level)
+        yield from _write_object(value, level)
     elif isinstance(value, list):
-        yield from _of_list(value, level)
+        yield from _write_list(value, level)
     else:
-        yield _text(value)
+        yield _write_text(value)
 
 
-def _of_object(value: Mapping[str, Any], level: int) -> Iterator[str]:
-    """Short fields as a list, then each longer one under a heading."""
+def _write_object(value: Mapping[str, Any], level: int) -> Iterator[str]:
+    """Yield short fields as a list, then each longer one under a heading."""
     short = {key: held for key, held in value.items() if _is_short(held)}
-    yield "\n".join(f"- {_one_line(key)}: {_one_line(_text(held))}" for key, held in short.items() if _text(held))
+    yield "\n".join(
+        f"- {_join_lines(key)}: {_join_lines(_write_text(held))}" for key, held in short.items() if _write_text(held)
+    )
     for key, held in value.items():
         if key not in short and held:
-            yield _heading(_one_line(key), level)
-            yield from _parts(held, level + 1)
+            yield _write_heading(_join_lines(key), level)
+            yield from _write_parts(held, level + 1)
 
 
-def _of_list(values: Sequence[Any], level: int) -> Iterator[str]:
+def _write_list(values: Sequence[Any], level: int) -> Iterator[str]:
     if all(_is_short(value) for value in values):
-        yield "\n".join(f"- {_one_line(_text(value))}" for value in values if _text(value))
+        yield "\n".join(f"- {_join_lines(_write_text(value))}" for value in values if _write_text(value))
         return
-    if columns := _columns(values):
-        rows = [[_text(value.get(column)) for column in columns] for value in values]
-        yield pipe_table([columns, *rows])
+    if columns := _list_columns(values):
+        rows = [[_write_text(value.get(column)) for column in columns] for value in values]
+        yield render_pipe_table([columns, *rows])
         return
     for number, value in enumerate(values, start=1):
-        yield _heading((_name_of(value) if isinstance(value, dict) else "") or f"Entry {number}", level)
-        yield from _parts(value, level + 1)
+        yield _write_heading((_name_of(value) if isinstance(value, dict) else "") or f"Entry {number}", level)
+        yield from _write_parts(value, level + 1)
 
 
-def _columns(values: Sequence[Any]) -> list[str]:
-    """The fields of alike flat objects, in the order in which they come; none if they make no table."""
+def _list_columns(values: Sequence[Any]) -> list[str]:
+    """Return the fields of alike flat objects in their order; none if the objects make no table."""
     if len(values) < 2 or not all(isinstance(value, dict) and value for value in values):
         return []
     if not all(_is_short(held) for value in values for held in value.values()):
@@ -126,35 +128,39 @@ def _columns(values: Sequence[Any]) -> list[str]:
     columns = list(dict.fromkeys(key for value in values for key in value))
     filled = sum(len(value) for value in values)
     # Objects with few fields in common would be a table of holes.
-    return columns if len(columns) <= _MOST_COLUMNS and 2 * filled >= len(columns) * len(values) else []
+    return columns if len(columns) <= _MAX_COLUMNS and 2 * filled >= len(columns) * len(values) else []
 
 
 def _is_short(value: Any) -> bool:
     if isinstance(value, list):
-        return not any(isinstance(one, (dict, list)) for one in value) and len(_text(value)) <= _LONGEST_CELL
-    return not isinstance(value, dict) and len(_text(value)) <= _LONGEST_CELL and "\n" not in _text(value).strip()
+        return not any(isinstance(one, (dict, list)) for one in value) and len(_write_text(value)) <= _MAX_CELL_CHARS
+    return (
+        not isinstance(value, dict)
+        and len(_write_text(value)) <= _MAX_CELL_CHARS
+        and "\n" not in _write_text(value).strip()
+    )
 
 
-def _text(value: Any) -> str:
+def _write_text(value: Any) -> str:
     match value:
         case None:
             return ""
         case bool():
             return "yes" if value else "no"
         case list():
-            return ", ".join(map(_text, value))
+            return ", ".join(map(_write_text, value))
         case _:
             return str(value)
 
 
 def _name_of(value: Mapping[str, Any]) -> str:
     names = {key.casefold(): held for key, held in value.items() if isinstance(held, (str, int)) and _is_short(held)}
-    return next((_one_line(str(names[key])) for key in _NAMES if names.get(key) not in (None, "")), "")
+    return next((_join_lines(str(names[key])) for key in _NAMING_FIELDS if names.get(key) not in (None, "")), "")
 
 
-def _heading(text: str, level: int) -> str:
-    return f"{'#' * min(level + 1, _DEEPEST_HEADING)} {text}"
+def _write_heading(text: str, level: int) -> str:
+    return f"{'#' * min(level + 1, _MAX_HEADING_LEVEL)} {text}"
 
 
-def _one_line(text: str) -> str:
+def _join_lines(text: str) -> str:
     return " ".join(text.split())

@@ -1,4 +1,4 @@
-"""Strikes the ledgers of files of unknown origin in a child process, bounded as reading is."""
+"""Ledgers of untrusted files, built in a child process with the bounds of reading."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers import reader_protocol
 from argot.corpus.readers.ledger import Ledger
 from argot.corpus.readers.ledger.ledger import LostWords
-from argot.corpus.readers.reader_process import patience_of, refusal_of
+from argot.corpus.readers.reader_process import compute_patience, make_refusal
 from argot.errors import UnreadableDocument
 from argot.subprocesses import Child, ChildFailed
 
@@ -27,7 +27,7 @@ class LedgerProcess:
     def __exit__(self, *_: object) -> None:
         self._child.stop()
 
-    def ledger_of(self, data: bytes, name: str, limits: ReadLimits) -> tuple[Ledger, tuple[str, ...]]:
+    def build_ledger(self, data: bytes, name: str, limits: ReadLimits) -> tuple[Ledger, tuple[str, ...]]:
         """Return the ledger of a file, and the warnings with which it was read.
 
         Raises:
@@ -36,10 +36,10 @@ class LedgerProcess:
         limits.check_size(len(data), name)
         self._child.start()
         try:
-            self._child.send(reader_protocol.job(name, limits, 0), data, seconds=patience_of(limits, name))
+            self._child.send(reader_protocol.job(name, limits, 0), data, seconds=compute_patience(limits, name))
             message, _ = self._child.receive(limits.max_answer_bytes)
         except ChildFailed as failure:
-            raise refusal_of(failure, name, limits) from failure
+            raise make_refusal(failure, name, limits) from failure
         said: dict[str, Any] = json.loads(message)
         if "reason" in said:
             raise UnreadableDocument(name, said["reason"], said["remedy"])

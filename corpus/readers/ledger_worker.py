@@ -1,4 +1,4 @@
-"""The child process of `ledger_process`: reads one file after the other and sends the ledger of its words."""
+"""The child process of `ledger_process`: it reads one file after the other and sends the ledger of its words."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from argot.errors import UnreadableDocument
 from argot.subprocesses import Parent, limit_resources
 
 _NICE = 10
-_MEGABYTE = 1 << 20
+_MEGABYTE_BYTES = 1 << 20
 
 
 def main() -> None:
     parent = Parent(_NICE)
     for message, data in parent.messages():
-        name, limits, _ = reader_protocol.decoded_job(message)
+        name, limits, _ = reader_protocol.decode_job(message)
         parent.send(_answer(data, name, limits), b"")
 
 
 def _answer(data: bytes, name: str, limits: ReadLimits) -> bytes:
     try:
-        with limit_resources(limits.seconds, limits.memory_mb * _MEGABYTE):
+        with limit_resources(limits.seconds, limits.memory_mb * _MEGABYTE_BYTES):
             parsed, ledger = read_with_ledger(data, name, limits)
             lost = [asdict(one) for one in ledger.lost]
             held = {"held": ledger.held, "kept": ledger.kept, "left_out": ledger.left_out, "lost": lost}

@@ -7,21 +7,21 @@ from collections.abc import Iterator
 from email.message import EmailMessage
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.attached_files import attachment_warnings
-from argot.corpus.readers.file_fields import mail_authors, said_fields
+from argot.corpus.readers.attached_files import warn_of_attachments
+from argot.corpus.readers.file_fields import build_fields, list_mail_authors
 from argot.corpus.readers.mail_attachments import read_attachments
-from argot.corpus.readers.mail_headers import header_text, parse_message, sent_date
-from argot.corpus.readers.mail_text import text_of_message
+from argot.corpus.readers.mail_headers import parse_message, read_header, read_sent_date
+from argot.corpus.readers.mail_text import read_message_text
 from argot.corpus.readers.omissions import Omissions
-from argot.corpus.readers.plain_text import decode_text, file_stem, is_utf16
+from argot.corpus.readers.plain_text import decode_text, is_utf16, name_without_suffix
 from argot.errors import UnreadableDocument
 from argot.types import ParsedDocument
 
-PARTS_A_SECOND = 1_000
+PARTS_PER_SECOND = 1_000
 """Messages, and parts of a message, that are read."""
 # "From ann@example.org Thu Mar  5 10:12:00 2026" begins a message; a body's own line of that kind begins with ">From".
 _ENVELOPE = re.compile(rb"^From [^\r\n]{1,300}\d{4}[^\r\n]{0,40}\r?\n", re.MULTILINE)
-_HELD_BACK = re.compile(rb"^>(>*From )", re.MULTILINE)
+_ESCAPED_FROM_LINE = re.compile(rb"^>(>*From )", re.MULTILINE)
 _HEADERS_END = re.compile(rb"\r?\n\r?\n")
 _CONTENT_LENGTH = re.compile(rb"^Content-Length:[ \t]*(\d{1,12})[ \t]*\r?$", re.MULTILINE | re.IGNORECASE)
 _UTF8_MARK = b"\xef\xbb\xbf"
@@ -33,25 +33,25 @@ def read_mail(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     Raises:
         UnreadableDocument: it has neither sender, date nor subject, so it is no message.
     """
-    message = _message(data, name, limits)
-    if not any(header_text(message, field) for field in ("From", "Date", "Subject")):
+    message = _parse_checked_message(data, name, limits)
+    if not any(read_header(message, field) for field in ("From", "Date", "Subject")):
         raise UnreadableDocument(name, "no mail: it names neither sender, date nor subject")
     omissions = Omissions()
-    said = text_of_message(message, omissions)
+    said = read_message_text(message, omissions)
     (attached,) = read_attachments([said.files], limits, 2, omissions)
     markdown = "\n\n".join([said.head, said.body, *attached.sections]) + "\n"
-    title = header_text(message, "Subject") or file_stem(name)
+    title = read_header(message, "Subject") or name_without_suffix(name)
     fields = [
-        *(("From", one) for one in mail_authors(header_text(message, "From"))),
-        ("Keywords", header_text(message, "Keywords")),
+        *(("From", one) for one in list_mail_authors(read_header(message, "From"))),
+        ("Keywords", read_header(message, "Keywords")),
     ]
     return ParsedDocument(
         title,
         markdown,
         "message/rfc822",
-        date=sent_date(message),
-        warnings=(*attachment_warnings([attached]), *omissions.warnings()),
-        fields=said_fields(fields),
+        date=read_sent_date(message),
+        warnings=(*warn_of_attachments([attached]), *omissions.warnings()),
+        fields=build_fields(fields),
     )
 
 
@@ -61,29 +61,29 @@ def read_mailbox(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     Raises:
         UnreadableDocument: no line in it begins a message.
     """
-    raw = list(_messages_of(_with_plain_bytes(data, name)))
+    raw = list(_split_messages(_normalize_bytes(data, name)))
     if not raw:
         raise UnreadableDocument(name, "no mailbox: no line in it begins a message ('From ann@example.org ...')")
-    limits.check_elements(len(raw), PARTS_A_SECOND, "mail", name)
+    limits.check_elements(len(raw), PARTS_PER_SECOND, "mail", name)
     omissions = Omissions()
-    messages = [_message(one, name, limits) for one in raw]
-    said = [text_of_message(message, omissions) for message in messages]
+    messages = [_parse_checked_message(one, name, limits) for one in raw]
+    said = [read_message_text(message, omissions) for message in messages]
     attached = read_attachments([one.files for one in said], limits, 3, omissions)
     sections = [
         "\n\n".join(
-            [f"## {header_text(message, 'Subject') or f'Message {number}'}", text.head, text.body, *one.sections]
+            [f"## {read_header(message, 'Subject') or f'Message {number}'}", text.head, text.body, *one.sections]
         )
         for number, (message, text, one) in enumerate(zip(messages, said, attached, strict=True), start=1)
     ]
     return ParsedDocument(
-        file_stem(name),
+        name_without_suffix(name),
         "\n\n".join(sections) + "\n",
         "application/mbox",
-        warnings=(*attachment_warnings(attached), *omissions.warnings()),
+        warnings=(*warn_of_attachments(attached), *omissions.warnings()),
     )
 
 
-def _messages_of(data: bytes) -> Iterator[bytes]:
+def _split_messages(data: bytes) -> Iterator[bytes]:
     starts = [
         found for found in _ENVELOPE.finditer(data)
         # Behind an empty line only: "From 2019 on ..." may begin a line of a text.
@@ -94,11 +94,11 @@ def _messages_of(data: bytes) -> Iterator[bytes]:
         if found.start() < told_end:
             continue
         end = starts[number + 1].start() if number + 1 < len(starts) else len(data)
-        told_end = _told_end(data, found.end(), end)
-        yield _HELD_BACK.sub(rb"\1", data[found.end() : max(end, told_end)])
+        told_end = _find_declared_end(data, found.end(), end)
+        yield _ESCAPED_FROM_LINE.sub(rb"\1", data[found.end() : max(end, told_end)])
 
 
-def _told_end(data: bytes, start: int, end: int) -> int:
+def _find_declared_end(data: bytes, start: int, end: int) -> int:
     """Return where a message ends by its own Content-Length, if the next one begins there; else 0."""
     headers = _HEADERS_END.search(data, start, end)
     length = _CONTENT_LENGTH.search(data, start, headers.start() + 1) if headers else None
@@ -109,14 +109,14 @@ def _told_end(data: bytes, start: int, end: int) -> int:
     return told if told <= len(data) and (begins.startswith(b"From ") or not begins) else 0
 
 
-def _with_plain_bytes(data: bytes, name: str) -> bytes:
+def _normalize_bytes(data: bytes, name: str) -> bytes:
     """Return the file as the mail parser wants it: in UTF-8 instead of UTF-16, and without a mark in front."""
     if is_utf16(data):
         data = decode_text(data, name).encode("utf-8", "replace")
     return data.removeprefix(_UTF8_MARK).lstrip(b"\r\n")
 
 
-def _message(data: bytes, name: str, limits: ReadLimits) -> EmailMessage:
-    message = parse_message(_with_plain_bytes(data, name))
-    limits.check_elements(sum(1 for _ in message.walk()), PARTS_A_SECOND, "mail", name)
+def _parse_checked_message(data: bytes, name: str, limits: ReadLimits) -> EmailMessage:
+    message = parse_message(_normalize_bytes(data, name))
+    limits.check_elements(sum(1 for _ in message.walk()), PARTS_PER_SECOND, "mail", name)
     return message

@@ -1,4 +1,4 @@
-"""What is attached to a mail: files of the kinds that Argot reads become sections of it, the others are named."""
+"""Attachments of a mail: files of the kinds that Argot reads become sections of it, the others are named."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from collections.abc import Iterator, Sequence
 from email.message import MIMEPart
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.attached_files import Attached, read_attached_files
-from argot.corpus.readers.mail_headers import file_name_of
+from argot.corpus.readers.attached_files import AttachedFiles, read_attached_files
+from argot.corpus.readers.mail_headers import read_file_name
 from argot.corpus.readers.omissions import Omissions
 
-_OUTLOOK = ("application/ms-tnef", "application/vnd.ms-tnef")
+_OUTLOOK_MEDIA_TYPES = ("application/ms-tnef", "application/vnd.ms-tnef")
 
 
 def read_attachments(
     messages: Sequence[Sequence[MIMEPart]], limits: ReadLimits, level: int, omissions: Omissions
-) -> list[Attached]:
+) -> list[AttachedFiles]:
     """Read the files attached to each message, under headings of this level."""
-    return [read_attached_files(_files(parts, omissions), limits, level) for parts in messages]
+    return [read_attached_files(_list_files(parts, omissions), limits, level) for parts in messages]
 
 
-def _files(parts: Sequence[MIMEPart], omissions: Omissions) -> Iterator[tuple[str, bytes | None]]:
+def _list_files(parts: Sequence[MIMEPart], omissions: Omissions) -> Iterator[tuple[str, bytes | None]]:
     """Yield the name of each attachment, and its bytes unless it is not to be read."""
     for part in parts:
-        name = file_name_of(part)
+        name = read_file_name(part)
         if not name and part.get_content_maintype() == "image":
             omissions.add("picture")
             continue
         name = name or _name_by_kind(part)
-        if part.get_content_type() in _OUTLOOK or name.casefold() == "winmail.dat":
+        if part.get_content_type() in _OUTLOOK_MEDIA_TYPES or name.casefold() == "winmail.dat":
             yield f"{name} (Outlook's own format, which no other program reads)", None
             continue
         data = part.get_payload(decode=True)

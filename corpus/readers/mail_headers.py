@@ -22,7 +22,7 @@ class ReadableHeaders(EmailPolicy):
     """The default policy, for headers in windows-1252 under another name and for raw bytes without any name."""
 
     def header_fetch_parse(self, name: str, value: str) -> Any:
-        return super().header_fetch_parse(name, value if hasattr(value, "name") else _readable(str(value)))
+        return super().header_fetch_parse(name, value if hasattr(value, "name") else _repair_header(str(value)))
 
 
 POLICY = ReadableHeaders(refold_source="none")
@@ -32,7 +32,7 @@ def parse_message(data: bytes) -> EmailMessage:
     return cast("EmailMessage", message_from_bytes(data, policy=POLICY))
 
 
-def header_text(part: MIMEPart, field: str) -> str:
+def read_header(part: MIMEPart, field: str) -> str:
     try:
         value = part.get(field)
     except Exception:  # a broken header can make the parser raise anything; the message is read without it
@@ -40,7 +40,7 @@ def header_text(part: MIMEPart, field: str) -> str:
     return " ".join(restore_windows_characters(str(value or "")).split())
 
 
-def file_name_of(part: MIMEPart) -> str:
+def read_file_name(part: MIMEPart) -> str:
     """Return the name of what is attached; empty where it has none."""
     try:
         name = part.get_filename() or ""
@@ -49,7 +49,7 @@ def file_name_of(part: MIMEPart) -> str:
     return " ".join(restore_windows_characters(name).split())
 
 
-def sent_date(message: EmailMessage) -> str | None:
+def read_sent_date(message: EmailMessage) -> str | None:
     try:
         sent = message["Date"].datetime
     except Exception:  # none, or one that is no date
@@ -57,12 +57,12 @@ def sent_date(message: EmailMessage) -> str | None:
     return sent.date().isoformat() if sent else None
 
 
-def _readable(value: str) -> str:
-    value = _ENCODED_WORDS.sub(_as_utf8, value)
+def _repair_header(value: str) -> str:
+    value = _ENCODED_WORDS.sub(_convert_to_utf8, value)
     return _RAW_BYTES.sub(lambda raw: _decode(raw[0].encode("ascii", "surrogateescape"), "windows-1252"), value)
 
 
-def _as_utf8(words: re.Match[str]) -> str:
+def _convert_to_utf8(words: re.Match[str]) -> str:
     """Return encoded words as one in UTF-8: a character may begin in one word and end in the next."""
     try:
         text = "".join(

@@ -9,33 +9,33 @@ from dataclasses import dataclass, field
 from email.message import EmailMessage, MIMEPart
 from typing import cast
 
-from argot.corpus.readers.html import decode_html, html_tree
+from argot.corpus.readers.html import decode_html, parse_body
 from argot.corpus.readers.html_visibility import remove_unseen
-from argot.corpus.readers.mail_headers import POLICY, file_name_of, parse_message
+from argot.corpus.readers.mail_headers import POLICY, parse_message, read_file_name
 from argot.corpus.readers.plain_text import decode_text
 from argot.errors import UnreadableDocument
 
-DEEPEST_MAIL = 20
+MAX_NESTED_MESSAGES = 20
 """Messages within messages that are read."""
-_CALENDARS = ("text/calendar", "application/ics")
-_ENCRYPTED = ("multipart/encrypted", "application/pgp-encrypted")
-_SMIME = ("application/pkcs7-mime", "application/x-pkcs7-mime")
-_SIGNATURES = ("application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature")
-_REPORTS = ("message/delivery-status", "message/disposition-notification", "message/feedback-report")
-_READ_TEXTS = ("text/plain", "text/html", "text/rfc822-headers")
-_ENCODED = ("base64", "quoted-printable")
-_NO_HTML = re.compile(
+_CALENDAR_TYPES = ("text/calendar", "application/ics")
+_ENCRYPTED_TYPES = ("multipart/encrypted", "application/pgp-encrypted")
+_SMIME_TYPES = ("application/pkcs7-mime", "application/x-pkcs7-mime")
+_SIGNATURE_TYPES = ("application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature")
+_REPORT_TYPES = ("message/delivery-status", "message/disposition-notification", "message/feedback-report")
+_READ_TEXT_TYPES = ("text/plain", "text/html", "text/rfc822-headers")
+_TRANSFER_ENCODINGS = ("base64", "quoted-printable")
+_NO_HTML_NOTICE = re.compile(
     r".{0,200}\b(?:html|rich text|multi-?part|mime)\b"
     r".{0,200}\b(?:support|view|display|read|client|browser|reader|program|viewer)"
     r"|.{0,200}\b(?:support|view|display|client|browser|reader)\b.{0,200}\b(?:html|mime)\b",
     re.IGNORECASE | re.DOTALL,
 )
-_LONGEST_EXCUSE = 300  # characters
-_LEAST_SHARE = 2 / 3
+_MAX_NOTICE_CHARS = 300  # characters
+_MIN_PLAIN_SHARE = 2 / 3
 """Of the words of the HTML: a plain form with fewer leaves something out."""
 _WORD = re.compile(r"[^\W_]+")
 _ADDRESS = re.compile(r"(?:https?://|mailto:|www\.)\S+", re.IGNORECASE)
-_WHAT = "the text of a mail"
+_TEXT_NAME = "the text of a mail"
 
 
 @dataclass(slots=True)
@@ -50,31 +50,31 @@ class MailParts:
     unread: list[str] = field(default_factory=list)
 
 
-def parts_of(message: MIMEPart) -> MailParts:
+def sort_parts(message: MIMEPart) -> MailParts:
     """Sort the parts of one message; messages that it passes on are not opened."""
     found = MailParts()
     _sort(message, found)
     return found
 
 
-def text_in(part: MIMEPart) -> bytes:
+def decode_payload(part: MIMEPart) -> bytes:
     data = part.get_payload(decode=True)
     return data if isinstance(data, bytes) else b""
 
 
 def _sort(part: MIMEPart, found: MailParts) -> None:
     kind = part.get_content_type()
-    if kind in _ENCRYPTED:
+    if kind in _ENCRYPTED_TYPES:
         found.unread.append("encrypted text")
-    elif kind in _SMIME:
+    elif kind in _SMIME_TYPES:
         signed = "signed" in str(part.get_param("smime-type") or "")
         found.unread.append("S/MIME-signed text" if signed else "encrypted text")
-    elif kind in _SIGNATURES:
+    elif kind in _SIGNATURE_TYPES:
         pass  # proves who wrote the rest, and says nothing itself
-    elif kind in _REPORTS:
+    elif kind in _REPORT_TYPES:
         found.reports.append(part)
     elif kind in ("message/rfc822", "message/global", "message/news"):
-        found.messages += _passed_on(part)
+        found.messages += _list_forwarded_messages(part)
     elif kind in ("message/external-body", "message/partial"):
         found.unread.append("external part")
     elif part.is_multipart():
@@ -89,8 +89,8 @@ def _sort_several(part: MIMEPart, found: MailParts) -> None:
         for one in inner:
             _sort(one, found)
         return
-    forms = [parts_of(one) for one in inner]
-    best = _best_form(forms)
+    forms = [sort_parts(one) for one in inner]
+    best = _choose_form(forms)
     found.texts += best.texts if best else []
     for form in forms:
         # What is said in two forms is read once; what is attached to either of them is read.
@@ -101,71 +101,77 @@ def _sort_several(part: MIMEPart, found: MailParts) -> None:
         found.unread += form.unread
 
 
-def _best_form(forms: Sequence[MailParts]) -> MailParts | None:
+def _choose_form(forms: Sequence[MailParts]) -> MailParts | None:
     """Return the plain form, or the HTML where the plain one is empty, leaves much out, or says that there is HTML."""
     with_text = [form for form in forms if form.texts]
-    plain = [form for form in with_text if form.texts[0].get_content_type() == "text/plain" and not _is_excuse(form)]
+    plain = [
+        form for form in with_text if form.texts[0].get_content_type() == "text/plain" and not _is_no_html_notice(form)
+    ]
     html = [form for form in with_text if any(one.get_content_type() == "text/html" for one in form.texts)]
-    if plain and html and _says_less(plain[0], html[0]):
+    if plain and html and _is_teaser(plain[0], html[0]):
         return html[0]
     return next(iter([*plain, *html, *with_text]), None)
 
 
-def _says_less(plain: MailParts, html: MailParts) -> bool:
+def _is_teaser(plain: MailParts, html: MailParts) -> bool:
     """Tell whether the plain form is a teaser for the HTML and not the same text."""
-    written = b" ".join(map(text_in, html.texts))
+    written = b" ".join(map(decode_payload, html.texts))
     # The markup makes the HTML longer by far: where it is not, nothing needs to be counted.
-    if len(written) <= len(b" ".join(map(text_in, plain.texts))):
+    if len(written) <= len(b" ".join(map(decode_payload, plain.texts))):
         return False
-    return _count_words(plain) < _LEAST_SHARE * _count_words(html)
+    return _count_words(plain) < _MIN_PLAIN_SHARE * _count_words(html)
 
 
 def _count_words(form: MailParts) -> int:
     """Return the number of words that a form shows, without addresses of links, which stand in the plain one alone."""
     total = 0
     for part in form.texts:
-        data, charset = text_in(part), part.get_content_charset()
+        data, charset = decode_payload(part), part.get_content_charset()
         with suppress(UnreadableDocument, RecursionError):
             is_html = part.get_content_type() == "text/html"
-            text = _shown_text(decode_html(data, _WHAT, charset)) if is_html else decode_text(data, _WHAT, charset)
+            text = (
+                _read_shown_text(decode_html(data, _TEXT_NAME, charset))
+                if is_html
+                else decode_text(data, _TEXT_NAME, charset)
+            )
             total += len(_WORD.findall(_ADDRESS.sub(" ", text)))
     return total
 
 
-def _shown_text(html: str) -> str:
-    tree = html_tree(html)
+def _read_shown_text(html: str) -> str:
+    tree = parse_body(html)
     remove_unseen(tree)
     return str(tree.get_text(" "))
 
 
-def _is_excuse(form: MailParts) -> bool:
-    text = b"".join(map(text_in, form.texts)).decode("utf-8", "replace").strip()
-    return not text or (len(text) <= _LONGEST_EXCUSE and _NO_HTML.match(text) is not None)
+def _is_no_html_notice(form: MailParts) -> bool:
+    text = b"".join(map(decode_payload, form.texts)).decode("utf-8", "replace").strip()
+    return not text or (len(text) <= _MAX_NOTICE_CHARS and _NO_HTML_NOTICE.match(text) is not None)
 
 
 def _sort_single(part: MIMEPart, kind: str, found: MailParts) -> None:
-    name = file_name_of(part)
-    if kind in _CALENDARS or name.casefold().endswith(".ics"):
+    name = read_file_name(part)
+    if kind in _CALENDAR_TYPES or name.casefold().endswith(".ics"):
         found.calendars.append(part)
-    elif kind in _READ_TEXTS and not name and part.get_content_disposition() != "attachment":
+    elif kind in _READ_TEXT_TYPES and not name and part.get_content_disposition() != "attachment":
         found.texts.append(part)
     elif kind == "text/x-amp-html":
         pass  # a third form of the same text, for programs that run it
-    elif text_in(part).strip() or name:
+    elif decode_payload(part).strip() or name:
         found.files.append(part)
 
 
-def _passed_on(part: MIMEPart) -> list[EmailMessage]:
+def _list_forwarded_messages(part: MIMEPart) -> list[EmailMessage]:
     """Return the messages in a part, decoded where a program has encoded them although no program should."""
     held = [one for one in cast("list[EmailMessage]", part.get_payload()) if isinstance(one, EmailMessage)]
-    if str(part.get("Content-Transfer-Encoding", "")).strip().lower() not in _ENCODED:
+    if str(part.get("Content-Transfer-Encoding", "")).strip().lower() not in _TRANSFER_ENCODINGS:
         return held
     coded = MIMEPart(policy=POLICY)
     coded["Content-Transfer-Encoding"] = str(part["Content-Transfer-Encoding"])
     decoded = []
     for one in held:
         coded.set_payload(one.as_bytes(policy=POLICY).decode("ascii", "surrogateescape").lstrip("\n"))
-        data = text_in(coded)
+        data = decode_payload(coded)
         inner = parse_message(data)
         # Where the parser found headers in it, nothing was encoded at all.
         decoded.append(inner if inner.keys() and not inner.defects else one)

@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 from email.message import EmailMessage, Message, MIMEPart
 from typing import cast
 
-from argot.corpus.readers.calendar_events import calendar_markdown
-from argot.corpus.readers.html import decode_html, html_tree, to_markdown
-from argot.corpus.readers.mail_headers import file_name_of, header_text
-from argot.corpus.readers.mail_parts import DEEPEST_MAIL, MailParts, parts_of, text_in
-from argot.corpus.readers.mail_quotations import is_reply, without_quotation
+from argot.corpus.readers.calendar_events import render_calendar
+from argot.corpus.readers.html import convert_tree, decode_html, parse_body
+from argot.corpus.readers.mail_headers import read_file_name, read_header
+from argot.corpus.readers.mail_parts import MAX_NESTED_MESSAGES, MailParts, decode_payload, sort_parts
+from argot.corpus.readers.mail_quotations import is_reply, remove_quotation
 from argot.corpus.readers.omissions import Omissions
 from argot.corpus.readers.plain_text import decode_text
 from argot.errors import UnreadableDocument
 
-_SHOWN = ("From", "To", "Cc", "Date")
+_SHOWN_HEADERS = ("From", "To", "Cc", "Date")
 # In plain text a line that begins so is no heading.
-_HASH = re.compile(r"^(\s{0,3})(?=#{1,6}\s)", re.MULTILINE)
+_LEADING_HASH = re.compile(r"^(\s{0,3})(?=#{1,6}\s)", re.MULTILINE)
 _ENCRYPTED_BLOCK = re.compile(
     r"^-----BEGIN PGP MESSAGE-----.*?(?:^-----END PGP MESSAGE-----|\Z)", re.DOTALL | re.MULTILINE
 )
@@ -27,8 +27,8 @@ _SIGNED_HEAD = re.compile(r"^-----BEGIN PGP SIGNED MESSAGE-----\s*\n(?:\w[^\n]*\
 _SIGNATURE_BLOCK = re.compile(
     r"^-----BEGIN PGP SIGNATURE-----.*?(?:^-----END PGP SIGNATURE-----|\Z)", re.DOTALL | re.MULTILINE
 )
-_QUOTES = re.compile(r"(>*) ?(.*)", re.DOTALL)
-_WHAT = "the text of a mail"
+_QUOTE_PREFIX = re.compile(r"(>*) ?(.*)", re.DOTALL)
+_TEXT_NAME = "the text of a mail"
 
 
 @dataclass(slots=True)
@@ -40,61 +40,61 @@ class MessageText:
     files: list[MIMEPart] = field(default_factory=list)
 
 
-def text_of_message(message: EmailMessage, omissions: Omissions, depth: int = 0) -> MessageText:
+def read_message_text(message: EmailMessage, omissions: Omissions, depth: int = 0) -> MessageText:
     """Return what a message says; what is seen in it and cannot be read is added to `omissions`.
 
     A reply is read without the earlier message that it quotes at its end.
     """
-    parts = parts_of(message)
+    parts = sort_parts(message)
     for kind in parts.unread:
         omissions.add(kind)
-    found = MessageText(_head(message, parts), "", list(parts.files))
-    answers = bool(header_text(message, "In-Reply-To") or header_text(message, "References"))
-    reply = is_reply(header_text(message, "Subject"), answers=answers)
-    blocks = [without_quotation(_read_text(part, omissions), reply=reply) for part in parts.texts]
-    blocks += _calendars(parts.calendars, omissions)
-    blocks += map(_report, parts.reports)
+    found = MessageText(_write_head(message, parts), "", list(parts.files))
+    answers = bool(read_header(message, "In-Reply-To") or read_header(message, "References"))
+    reply = is_reply(read_header(message, "Subject"), answers=answers)
+    blocks = [remove_quotation(_read_text(part, omissions), reply=reply) for part in parts.texts]
+    blocks += _read_calendars(parts.calendars, omissions)
+    blocks += map(_read_report, parts.reports)
     for inner in parts.messages:
-        if depth >= DEEPEST_MAIL:
+        if depth >= MAX_NESTED_MESSAGES:
             omissions.add("message")
             continue
-        passed_on = text_of_message(inner, omissions, depth + 1)
-        blocks.append(f"Passed on: {header_text(inner, 'Subject')}\n\n{passed_on.head}\n\n{passed_on.body}")
+        passed_on = read_message_text(inner, omissions, depth + 1)
+        blocks.append(f"Passed on: {read_header(inner, 'Subject')}\n\n{passed_on.head}\n\n{passed_on.body}")
         found.files += passed_on.files
     found.body = "\n\n".join(filter(None, blocks))
     return found
 
 
-def _head(message: EmailMessage, parts: MailParts) -> str:
-    fields = ((field, header_text(message, field)) for field in _SHOWN)
+def _write_head(message: EmailMessage, parts: MailParts) -> str:
+    fields = ((field, read_header(message, field)) for field in _SHOWN_HEADERS)
     lines = [f"- {field}: {value}" for field, value in fields if value]
-    if names := ", ".join(filter(None, map(file_name_of, parts.files))):
+    if names := ", ".join(filter(None, map(read_file_name, parts.files))):
         lines.append(f"- Attachments: {names}")
     return "\n".join(lines)
 
 
 def _read_text(part: MIMEPart, omissions: Omissions) -> str:
     try:
-        return _text(part, omissions)
+        return _convert_text(part, omissions)
     except (UnreadableDocument, RecursionError):  # binary, or HTML that is nested without end
         omissions.add("text")
         return ""
 
 
-def _text(part: MIMEPart, omissions: Omissions) -> str:
-    data, charset = text_in(part), part.get_content_charset()
+def _convert_text(part: MIMEPart, omissions: Omissions) -> str:
+    data, charset = decode_payload(part), part.get_content_charset()
     if not data:
         return ""
     if part.get_content_type() == "text/html":
-        return to_markdown(html_tree(decode_html(data, _WHAT, charset)), omissions)
-    text = decode_text(data, _WHAT, charset)
+        return convert_tree(parse_body(decode_html(data, _TEXT_NAME, charset)), omissions)
+    text = decode_text(data, _TEXT_NAME, charset)
     if str(part.get_param("format") or "").lower() == "flowed":
         text = _join_flowed_lines(text, delete_space=str(part.get_param("delsp") or "").lower() == "yes")
     text, encrypted = _ENCRYPTED_BLOCK.subn("", text)
     omissions.add("encrypted text", encrypted)
     if _SIGNED_HEAD.search(text):
         text = _SIGNATURE_BLOCK.sub("", _SIGNED_HEAD.sub("", text))
-    return _HASH.sub(r"\1\\", text).strip()
+    return _LEADING_HASH.sub(r"\1\\", text).strip()
 
 
 def _join_flowed_lines(text: str, *, delete_space: bool) -> str:
@@ -102,7 +102,7 @@ def _join_flowed_lines(text: str, *, delete_space: bool) -> str:
     lines: list[str] = []
     flows, above = False, ""
     for line in text.split("\n"):
-        quotes, said = cast("re.Match[str]", _QUOTES.fullmatch(line)).groups()
+        quotes, said = cast("re.Match[str]", _QUOTE_PREFIX.fullmatch(line)).groups()
         signature = said == "-- "
         if flows and quotes == above and not signature:
             lines[-1] = (lines[-1][:-1] if delete_space else lines[-1]) + said
@@ -112,12 +112,12 @@ def _join_flowed_lines(text: str, *, delete_space: bool) -> str:
     return "\n".join(lines)
 
 
-def _calendars(parts: Sequence[MIMEPart], omissions: Omissions) -> Iterator[str]:
-    """Each calendar once: most invitations hold theirs as a part and as an attached file."""
+def _read_calendars(parts: Sequence[MIMEPart], omissions: Omissions) -> Iterator[str]:
+    """Yield each calendar once: most invitations hold theirs as a part and as an attached file."""
     seen: set[str] = set()
     for part in parts:
         try:
-            said = calendar_markdown(decode_text(text_in(part), _WHAT, part.get_content_charset()))
+            said = render_calendar(decode_text(decode_payload(part), _TEXT_NAME, part.get_content_charset()))
         except (ValueError, UnreadableDocument):
             omissions.add("calendar")
             continue
@@ -126,7 +126,7 @@ def _calendars(parts: Sequence[MIMEPart], omissions: Omissions) -> Iterator[str]
             yield said
 
 
-def _report(part: MIMEPart) -> str:
+def _read_report(part: MIMEPart) -> str:
     """Return what a mail server says of a message that it could not deliver."""
     payload = part.get_payload()
     blocks = payload if isinstance(payload, list) else [part]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.dates import DATE_NAMES, date_of, not_understood
-from argot.corpus.readers.embedded_html import elements_in, without_html
-from argot.corpus.readers.file_fields import said_fields
-from argot.corpus.readers.html import ELEMENTS_A_SECOND
-from argot.corpus.readers.plain_text import decode_text, file_stem
-from argot.corpus.readers.titles import first_heading
+from argot.corpus.readers.dates import DATE_NAMES, find_date, warn_of_date
+from argot.corpus.readers.embedded_html import convert_embedded_html, estimate_elements
+from argot.corpus.readers.file_fields import build_fields
+from argot.corpus.readers.html import ELEMENTS_PER_SECOND
+from argot.corpus.readers.plain_text import decode_text, name_without_suffix
+from argot.corpus.readers.titles import find_first_heading
 from argot.types import ParsedDocument
 
 # At most 60 lines: a rule at the top of a long text opens no front matter.
@@ -18,7 +18,7 @@ _FRONT_MATTER = re.compile(r"---[ \t]*\n((?:[^\n]*\n){0,60}?)(?:---|\.\.\.)[ \t]
 _YAML_LINE = re.compile(r"\s*$|[\w.-]+[ \t]*:(?:[ \t]|$)|[ \t]|- |#")
 _ITEM = re.compile(r"\s*- +(\S.*)")
 _INLINE_LIST = re.compile(r"\[[^\[\]]*\]")
-_NO_FIELDS = frozenset({"title", *DATE_NAMES, "layout", "permalink", "slug", "weight", "id", "description"})
+_IGNORED_FIELDS = frozenset({"title", *DATE_NAMES, "layout", "permalink", "slug", "weight", "id", "description"})
 """What tells of the page on its site, or is kept elsewhere."""
 
 
@@ -28,20 +28,20 @@ def read_markdown(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     HTML in it becomes Markdown; all else is kept word for word. The front matter speaks about the document and is no
     part of what is searched and quoted.
     """
-    front, markdown = _without_front_matter(decode_text(data, name))
-    limits.check_elements(elements_in(markdown), ELEMENTS_A_SECOND, "HTML", name)
-    markdown = without_html(markdown)
+    front, markdown = _split_front_matter(decode_text(data, name))
+    limits.check_elements(estimate_elements(markdown), ELEMENTS_PER_SECOND, "HTML", name)
+    markdown = convert_embedded_html(markdown)
     said = dict(reversed(front))
-    title = said.get("title") or first_heading(markdown) or file_stem(name)
+    title = said.get("title") or find_first_heading(markdown) or name_without_suffix(name)
     dates = [said.get(key) for key in DATE_NAMES]
-    fields = said_fields((key, value) for key, value in front if key not in _NO_FIELDS)
+    fields = build_fields((key, value) for key, value in front if key not in _IGNORED_FIELDS)
     return ParsedDocument(
-        title, markdown, "text/markdown", date=date_of(*dates), warnings=not_understood(*dates), fields=fields
+        title, markdown, "text/markdown", date=find_date(*dates), warnings=warn_of_date(*dates), fields=fields
     )
 
 
-def _without_front_matter(markdown: str) -> tuple[list[tuple[str, str]], str]:
-    """The plain `name: value` pairs of a YAML front matter, and the text after it; nothing is run or resolved.
+def _split_front_matter(markdown: str) -> tuple[list[tuple[str, str]], str]:
+    """Return the plain `name: value` pairs of a YAML front matter and the text after it; nothing is run or resolved.
 
     Lists give a pair for each item.
 
@@ -54,7 +54,7 @@ def _without_front_matter(markdown: str) -> tuple[list[tuple[str, str]], str]:
     under = ""
     for line in match[1].splitlines():
         if item := _ITEM.match(line):
-            pairs += [(under, _plain(item[1]))] if under else []
+            pairs += [(under, _parse_scalar(item[1]))] if under else []
             continue
         key, colon, value = line.partition(":")
         named = colon and key.strip().replace("-", "_").isidentifier()
@@ -63,11 +63,11 @@ def _without_front_matter(markdown: str) -> tuple[list[tuple[str, str]], str]:
         under = name if named and not line[:1].isspace() else ""
         if under and value.strip():
             items = value.strip()[1:-1].split(",") if _INLINE_LIST.fullmatch(value.strip()) else [value]
-            pairs += [(name, _plain(one)) for one in items]
+            pairs += [(name, _parse_scalar(one)) for one in items]
     return pairs, markdown[match.end() :]
 
 
-def _plain(value: str) -> str:
-    """A value of YAML without its comment and quotation marks."""
+def _parse_scalar(value: str) -> str:
+    """Return a value of YAML without its comment and quotation marks."""
     bare = value.strip()
     return bare.strip("'\"") if bare[:1] in ("'", '"') else bare.partition(" #")[0].rstrip()

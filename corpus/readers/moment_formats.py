@@ -1,4 +1,4 @@
-"""How a spreadsheet shows dates, times of day and durations."""
+"""Dates, times of day and durations as a spreadsheet shows them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 
 _LITERALS = re.compile(r'"[^"]*"|\\.|_.|\*.|\[\$[^\]]*\]')
 _DURATION = re.compile(r"\[(h+|m+|s+)\]", re.IGNORECASE)
-_NAMES_A_DAY = re.compile(r"[dy]", re.IGNORECASE)
-_MONTH_ALONE = re.compile(r"m{3,}", re.IGNORECASE)
+_DAY_CODE = re.compile(r"[dy]", re.IGNORECASE)
+_MONTH_NAME_CODE = re.compile(r"m{3,}", re.IGNORECASE)
 _HALF_DAY = re.compile(r"am/pm|a/p", re.IGNORECASE)
 _EPOCH = datetime.datetime(1899, 12, 30)
 
@@ -23,7 +23,7 @@ def format_moment(value: datetime.datetime | datetime.time | datetime.timedelta,
         return _format_duration(value, plain)
     if isinstance(value, datetime.datetime):
         value = _round_to_seconds(value)
-        names_day = _NAMES_A_DAY.search(_HALF_DAY.sub("", plain)) or _MONTH_ALONE.search(plain)
+        names_day = _DAY_CODE.search(_HALF_DAY.sub("", plain)) or _MONTH_NAME_CODE.search(plain)
         names_time = re.search("[hs]", plain, re.IGNORECASE)
         # Excel stores a date as midnight of that day.
         if not names_time or names_day:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from bs4 import Tag
 
-_LONGEST_LINE_CHARS = 400
-_LONGEST_CELL_CHARS = 600
+_MAX_LINE_CHARS = 400
+_MAX_CELL_CHARS = 600
 """A cell that holds more beside a table is a part of a page."""
-_PARTS_OF_PAGES = ("h1", "h2", "h3", "h4", "h5", "h6", "form", "article", "section", "hr")
+_PAGE_PART_TAGS = ("h1", "h2", "h3", "h4", "h5", "h6", "form", "article", "section", "hr")
 
 
 def flatten_nested_tables(root: Tag) -> None:
@@ -23,18 +23,18 @@ def flatten_nested_tables(root: Tag) -> None:
     around = {id(one): one for inner in root.select("table table") if (one := inner.find_parent("table")) is not None}
     # The innermost first: what is flat then is an ordinary cell for the table around it.
     for outer in reversed(list(around.values())):
-        rows = list(_cells_by_row(outer))
-        if _is_data(rows):
+        rows = list(_group_cells(outer))
+        if _is_data_table(rows):
             _flatten(outer, rows)
 
 
-def _cells_by_row(table: Tag) -> Iterator[list[Tag]]:
+def _group_cells(table: Tag) -> Iterator[list[Tag]]:
     for row in table.find_all("tr"):
         if row.find_parent("table") is table:
             yield list(row.find_all(["td", "th"], recursive=False))
 
 
-def _is_data(rows: list[list[Tag]]) -> bool:
+def _is_data_table(rows: list[list[Tag]]) -> bool:
     """Tell whether a table around others has rows of several short cells, few of which hold a table."""
     cells = [cell for row in rows for cell in row]
     filled = sum(bool(cell.get_text(strip=True)) for cell in cells)
@@ -46,10 +46,10 @@ def _is_data(rows: list[list[Tag]]) -> bool:
     has_names = any(cell.name == "th" for cell in cells)
     if len(full) == 2 and not has_names and any(cell.find("th") is not None for cell in nesting):
         return False
-    return all(cell.find(_PARTS_OF_PAGES) is None and _own_chars(cell) <= _LONGEST_CELL_CHARS for cell in cells)
+    return all(cell.find(_PAGE_PART_TAGS) is None and _count_own_chars(cell) <= _MAX_CELL_CHARS for cell in cells)
 
 
-def _own_chars(cell: Tag) -> int:
+def _count_own_chars(cell: Tag) -> int:
     inner = [one for one in cell.find_all("table") if one.find_parent("table") is cell.find_parent("table")]
     return len(cell.get_text(" ", strip=True)) - sum(len(one.get_text(" ", strip=True)) for one in inner)
 
@@ -60,8 +60,8 @@ def _flatten(outer: Tag, rows: list[list[Tag]]) -> None:
         for inner in cell.find_all("table"):
             if inner.find_parent("table") is not outer:
                 continue
-            is_short = len(inner.get_text(" ", strip=True)) <= _LONGEST_LINE_CHARS
-            if is_short and inner.find(["table", "pre", "ul", "ol", "dl", *_PARTS_OF_PAGES]) is None:
+            is_short = len(inner.get_text(" ", strip=True)) <= _MAX_LINE_CHARS
+            if is_short and inner.find(["table", "pre", "ul", "ol", "dl", *_PAGE_PART_TAGS]) is None:
                 inner.replace_with(_make_line(inner))
             else:
                 below.append(inner)
@@ -72,12 +72,12 @@ def _flatten(outer: Tag, rows: list[list[Tag]]) -> None:
 
 def _make_line(table: Tag) -> Tag:
     """Return the table as one line: its rows parted by semicolons, two cells by a colon and more by commas."""
-    rows = [[cell for cell in row if cell.get_text(strip=True) or cell.find("img")] for row in _cells_by_row(table)]
+    rows = [[cell for cell in row if cell.get_text(strip=True) or cell.find("img")] for row in _group_cells(table)]
     line = _make_tag("")
     caption = table.find("caption")
     if caption is not None and caption.get_text(strip=True):
         line.append(f"{caption.get_text(' ', strip=True)}: ")
-    names = _column_names(rows)
+    names = _read_column_names(rows)
     for index, row in enumerate(one for one in (rows[1:] if names else rows) if one):
         line.append("; " if index else "")
         for column, cell in enumerate(row):
@@ -102,7 +102,7 @@ def _strip_last_blanks(cell: Tag) -> None:
         last.replace_with(str(last).rstrip())
 
 
-def _column_names(rows: list[list[Tag]]) -> list[str]:
+def _read_column_names(rows: list[list[Tag]]) -> list[str]:
     """Return the names in the first row where it is a header, and all rows below have as many cells."""
     if len(rows) < 2 or any(cell.name != "th" for cell in rows[0]) or len({len(row) for row in rows}) > 1:
         return []

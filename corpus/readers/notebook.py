@@ -8,17 +8,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.html import html_to_markdown
+from argot.corpus.readers.html import convert_html
 from argot.corpus.readers.omissions import Omissions
-from argot.corpus.readers.plain_text import decode_text, file_stem
-from argot.corpus.readers.titles import first_heading
+from argot.corpus.readers.plain_text import decode_text, name_without_suffix
+from argot.corpus.readers.titles import find_first_heading
 from argot.errors import UnreadableDocument
 from argot.types import ParsedDocument
 
-CELLS_A_SECOND = 2_000
-_MOST_PRINTED = 4_000
+CELLS_PER_SECOND = 2_000
+_MAX_OUTPUT_CHARS = 4_000
 """Characters of what one cell printed: the rest of a long log answers no question."""
-_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+_COLOUR_CODE = re.compile(r"\x1b\[[0-9;]*m")
 _FENCE = re.compile(r"`{3,}")
 
 
@@ -32,19 +32,19 @@ def read_notebook(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         notebook = json.loads(decode_text(data, name))
     except (ValueError, RecursionError) as error:
         raise UnreadableDocument(name, "damaged: not the JSON of a notebook") from error
-    cells = _cells(notebook)
+    cells = _list_cells(notebook)
     if cells is None:
         raise UnreadableDocument(name, "no notebook: it holds no cells")
-    limits.check_elements(len(cells), CELLS_A_SECOND, "notebook", name)
-    language, omissions = _language(notebook), Omissions()
-    parts = (part for cell in cells for part in _parts(cell, language, omissions))
+    limits.check_elements(len(cells), CELLS_PER_SECOND, "notebook", name)
+    language, omissions = _find_language(notebook), Omissions()
+    parts = (part for cell in cells for part in _convert_cell(cell, language, omissions))
     markdown = "\n\n".join(part for part in parts if part.strip()) + "\n"
-    said = "\n\n".join(_joined(cell, "source") for cell in cells if cell.get("cell_type") == "markdown")
-    title = first_heading(said) or file_stem(name)
+    said = "\n\n".join(_join_text(cell, "source") for cell in cells if cell.get("cell_type") == "markdown")
+    title = find_first_heading(said) or name_without_suffix(name)
     return ParsedDocument(title, markdown, "application/x-ipynb+json", warnings=omissions.warnings())
 
 
-def _cells(notebook: Any) -> list[dict[str, Any]] | None:
+def _list_cells(notebook: Any) -> list[dict[str, Any]] | None:
     if not isinstance(notebook, dict):
         return None
     sheets = notebook.get("worksheets")  # of format 3
@@ -52,43 +52,43 @@ def _cells(notebook: Any) -> list[dict[str, Any]] | None:
     return [cell for cell in held if isinstance(cell, dict)] if isinstance(held, list) else None
 
 
-def _language(notebook: Mapping[str, Any]) -> str:
+def _find_language(notebook: Mapping[str, Any]) -> str:
     about = notebook.get("metadata") or {}
     said = about.get("language_info") or about.get("kernelspec") or {}
     name = str(said.get("name") or said.get("language") or "")
     return name if re.fullmatch(r"[\w+#-]{1,20}", name) else ""
 
 
-def _parts(cell: Mapping[str, Any], language: str, omissions: Omissions) -> Iterator[str]:
+def _convert_cell(cell: Mapping[str, Any], language: str, omissions: Omissions) -> Iterator[str]:
     match cell.get("cell_type"):
         # A raw cell is text for the program that prints the notebook.
         case "markdown" | "raw":
-            yield _joined(cell, "source")
+            yield _join_text(cell, "source")
         case "heading":  # of format 3
-            yield f"{'#' * min(6, int(cell.get('level', 1)))} {_joined(cell, 'source')}"
+            yield f"{'#' * min(6, int(cell.get('level', 1)))} {_join_text(cell, 'source')}"
         case "code":
-            code = _joined(cell, "source") or _joined(cell, "input")
+            code = _join_text(cell, "source") or _join_text(cell, "input")
             yield _block(code, language)
-            yield from (_printed(one, omissions) for one in cell.get("outputs") or () if isinstance(one, dict))
+            yield from (_convert_output(one, omissions) for one in cell.get("outputs") or () if isinstance(one, dict))
 
 
-def _printed(output: Mapping[str, Any], omissions: Omissions) -> str:
+def _convert_output(output: Mapping[str, Any], omissions: Omissions) -> str:
     if output.get("output_type") in ("error", "pyerr"):
         return _block(f"{output.get('ename', '')}: {output.get('evalue', '')}")
     shown = output.get("data") or output
     # A data frame: its text form would lose the columns.
-    if isinstance(shown, dict) and "<table" in (page := _joined(shown, "text/html") or _joined(shown, "html")):
-        return html_to_markdown(page)
-    text = _joined(shown, "text/plain") or _joined(shown, "text") if isinstance(shown, dict) else ""
-    text = _COLOURS.sub("", text)
-    if len(text) <= _MOST_PRINTED:
+    if isinstance(shown, dict) and "<table" in (page := _join_text(shown, "text/html") or _join_text(shown, "html")):
+        return convert_html(page)
+    text = _join_text(shown, "text/plain") or _join_text(shown, "text") if isinstance(shown, dict) else ""
+    text = _COLOUR_CODE.sub("", text)
+    if len(text) <= _MAX_OUTPUT_CHARS:
         return _block(text)
     omissions.add("end of a long printout")
-    return _block(f"{text[:_MOST_PRINTED]}\n...")
+    return _block(f"{text[:_MAX_OUTPUT_CHARS]}\n...")
 
 
-def _joined(held: Mapping[str, Any], key: str) -> str:
-    """Text that stands there as one, or line by line."""
+def _join_text(held: Mapping[str, Any], key: str) -> str:
+    """Return a text that is stored as one string or line by line."""
     value = held.get(key, "")
     return "".join(map(str, value)) if isinstance(value, list) else str(value or "")
 

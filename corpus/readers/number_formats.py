@@ -1,4 +1,4 @@
-"""How a program shows a number: as a percentage, with the unit or currency that stands in its format, or with zeros.
+"""Numbers as a spreadsheet shows them: percentages, the unit or currency of the format, and padding zeros.
 
 All digits of the number stay, even those that the format would round away.
 """
@@ -20,7 +20,7 @@ _TOKEN = re.compile(
 _SECTIONS = re.compile(r'(?:"[^"]*"|\\.|[^;"\\]|["\\])*')
 _CONDITION = re.compile(r"\[(<=|>=|<>|<|>|=)(-?\d+(?:\.\d+)?)\]")
 _OWN_SIGN = re.compile(r"^-\s*|-\s*$")
-_GENERAL = "General"
+_GENERAL_FORMAT = "General"
 _MAX_DECIMALS = 30
 
 
@@ -37,10 +37,10 @@ class _Section:
     over: str = ""
 
 
-def shown_number(value: float, number_format: str) -> str:
+def format_number(value: float, number_format: str) -> str:
     """Return `value` with all its digits as the format shows it, and with what the format says around it."""
     plain = str(value) if isinstance(value, int) else f"{value:.12g}"
-    if not number_format or number_format == _GENERAL:
+    if not number_format or number_format == _GENERAL_FORMAT:
         return plain
     code, is_own = _choose_section(number_format, value)
     section = _read_section(code)
@@ -120,7 +120,7 @@ def _choose_section(number_format: str, value: float) -> tuple[str, bool]:
     conditional = [(found, section) for section in sections if (found := _CONDITION.search(section))]
     if conditional:
         for found, section in conditional:
-            if _meets(value, found[1], float(found[2])):
+            if _compare_to_limit(value, found[1], float(found[2])):
                 return section, True
         return next((section for section in sections if not _CONDITION.search(section)), sections[0]), False
     kind = 0 if value > 0 else 1 if value < 0 else 2
@@ -139,7 +139,7 @@ def _split_sections(number_format: str) -> Sequence[str]:
         at = end + 1
 
 
-def _meets(value: float, sign: str, limit: float) -> bool:
+def _compare_to_limit(value: float, sign: str, limit: float) -> bool:
     return {
         "<": value < limit,
         ">": value > limit,

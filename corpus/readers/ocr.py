@@ -27,31 +27,33 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 PROGRAM = "tesseract"
-INSTALL = "Reading scans needs tesseract: apt install tesseract-ocr (Debian, Ubuntu), brew install tesseract (macOS)."
-OFF = "Reading scans is switched off: set ARGOT_OCR_LANGUAGES, e.g. to eng."
+INSTALL_HINT = (
+    "Reading scans needs tesseract: apt install tesseract-ocr (Debian, Ubuntu), brew install tesseract (macOS)."
+)
+SWITCHED_OFF_HINT = "Reading scans is switched off: set ARGOT_OCR_LANGUAGES, e.g. to eng."
 DPI = 300
 """What tesseract reads best."""
-SECONDS_A_PAGE = 60
+SECONDS_PER_PAGE = 60
 """Of a processor; an ordinary page takes one to three. By the clock it may be far longer on a busy machine: files are
 read behind everything else.
 """
-_LONGEST_WAIT = 20 * SECONDS_A_PAGE
-_BOUNDED = f'ulimit -t {SECONDS_A_PAGE}; exec "$0" "$@"'
-_LEAST_SURE = 30
+_MAX_WAIT_SECONDS = 20 * SECONDS_PER_PAGE
+_BOUNDED_COMMAND = f'ulimit -t {SECONDS_PER_PAGE}; exec "$0" "$@"'
+_MIN_WORD_CONFIDENCE = 30
 """Of 100: what it is less sure of is mostly a smudge, a line or a picture."""
-_LEGIBLE = 85
+_MIN_PAGE_CONFIDENCE = 85
 """Of 100, on average of the page's characters: below, every other line has a wrong word (a page printed ever more
 coarsely, read and compared)."""
-_LONG = 3
+_MIN_FORM_LETTERS = 3
 """Letters of a word that tell, by its form, whether it is upright."""
-_GAP = 1.6
+_CELL_GAP_HEIGHTS = 1.6
 """Wider gaps than this many heights of a line part the cells of a table."""
-_HEADING = 1.25
+_MIN_HEADING_RATIO = 1.25
 """A line is set larger if it is this many times as high as the page's others; measured heights vary by a tenth."""
 _DESCENDERS = re.compile(r"[gjpqyQ,;()\[\]{}|$]")
-_WITHOUT_DESCENDERS = 1.27
+_DESCENDER_RATIO = 1.27
 """How many times as high a line is with letters that reach below it."""
-_WORD = "5"  # level of a row of tesseract's table
+_WORD_LEVEL = "5"  # level of a row of tesseract's table
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,33 +69,33 @@ class OcrPage:
 
     @property
     def kind(self) -> PageKind:
-        return "scanned page" if self.confidence >= _LEGIBLE else "hardly legible page"
+        return "scanned page" if self.confidence >= _MIN_PAGE_CONFIDENCE else "hardly legible page"
 
 
 def is_installed() -> bool:
     return shutil.which(PROGRAM) is not None
 
 
-def described_ocr(languages: str) -> str:
-    """What reads scans here, in a line for the doctor.
+def describe_ocr(languages: str) -> str:
+    """Return a line for the doctor on how scans are read here.
 
     Raises:
         NotFound: a language that is set is not installed.
     """
     if not languages:
-        return OFF
+        return SWITCHED_OFF_HINT
     if not is_installed():
-        return f"not read. {INSTALL}"
+        return f"not read. {INSTALL_HINT}"
     said = subprocess.run(  # noqa: S603  (no shell, nothing of the user's in it)
-        [PROGRAM, "--list-langs"], capture_output=True, text=True, timeout=SECONDS_A_PAGE, check=False
+        [PROGRAM, "--list-langs"], capture_output=True, text=True, timeout=SECONDS_PER_PAGE, check=False
     )
     there = said.stdout.split()
     if missing := [language for language in languages.split("+") if language not in there]:
-        raise NotFound(f"tesseract lacks {', '.join(missing)}: {_language_remedy(missing)}")
+        raise NotFound(f"tesseract lacks {', '.join(missing)}: {_suggest_languages(missing)}")
     return f"tesseract reads them, in {languages}"
 
 
-def _language_remedy(languages: Sequence[str]) -> str:
+def _suggest_languages(languages: Sequence[str]) -> str:
     packages = " ".join(f"tesseract-ocr-{language.replace('_', '-')}" for language in languages)
     return f"apt install {packages} (Debian, Ubuntu), or set ARGOT_OCR_LANGUAGES to what is installed."
 
@@ -104,13 +106,13 @@ def require_ocr(languages: str, name: str, reason: str) -> None:
         UnreadableDocument: scans cannot be read here; `reason` says what is wrong with the file without.
     """
     if not languages:
-        raise UnreadableDocument(name, reason, OFF)
+        raise UnreadableDocument(name, reason, SWITCHED_OFF_HINT)
     if not is_installed():
-        raise UnreadableDocument(name, reason, INSTALL)
+        raise UnreadableDocument(name, reason, INSTALL_HINT)
 
 
-def recognised(picture: Image, languages: str, name: str, points: float) -> OcrPage:
-    """The text of a picture.
+def recognize_text(picture: Image, languages: str, name: str, points: float) -> OcrPage:
+    """Return the text of a picture.
 
     Args:
         languages: as tesseract names them, e.g. "eng+deu".
@@ -119,69 +121,69 @@ def recognised(picture: Image, languages: str, name: str, points: float) -> OcrP
     Raises:
         UnreadableDocument: tesseract fails, e.g. for want of a language.
     """
-    turn, words = 0, _seen(picture, languages, name, points)
+    turn, words = 0, _read_words(picture, languages, name, points)
     # Tesseract reads what lies on its side, but its lines are no lines of a page then.
-    if _lie(words):
-        turn, words = 90, _seen(picture.rotate(90, expand=True), languages, name, points)
+    if _is_on_its_side(words):
+        turn, words = 90, _read_words(picture.rotate(90, expand=True), languages, name, points)
     # Upside down, letters look like other letters.
-    if words and _confidence(words) < _LEGIBLE:
-        over = _seen(picture.rotate(turn + 180, expand=True), languages, name, points)
-        if _certainty(over) > _certainty(words):
+    if words and _average_confidence(words) < _MIN_PAGE_CONFIDENCE:
+        over = _read_words(picture.rotate(turn + 180, expand=True), languages, name, points)
+        if _sum_confidence(over) > _sum_confidence(words):
             turn, words = turn + 180, over
-    lines = [Line(tuple(_spans(list(of_line)))) for _, of_line in groupby(words, key=lambda word: word.line)]
-    return OcrPage(_sized(lines), _confidence(words), turned=bool(turn))
+    lines = [Line(tuple(_make_spans(list(of_line)))) for _, of_line in groupby(words, key=lambda word: word.line)]
+    return OcrPage(_set_sizes(lines), _average_confidence(words), turned=bool(turn))
 
 
-def _seen(picture: Image, languages: str, name: str, points: float) -> list[_Word]:
+def _read_words(picture: Image, languages: str, name: str, points: float) -> list[_Word]:
     straight = level(picture)
     # Turned about its middle, the picture has grown on all sides.
     left, top = (straight.width - picture.width) // 2, (straight.height - picture.height) // 2
-    return list(_words(_table(straight, languages, name), points, left, top))
+    return list(_parse_words(_run_tesseract(straight, languages, name), points, left, top))
 
 
-def _lie(words: Sequence[_Word]) -> bool:
-    """Whether most words are higher than wide, as those are whose lines run up or down the page."""
-    long = [word for word in words if len(word.text) >= _LONG]
+def _is_on_its_side(words: Sequence[_Word]) -> bool:
+    """Return True where most words are higher than wide: their lines run up or down the page."""
+    long = [word for word in words if len(word.text) >= _MIN_FORM_LETTERS]
     return sum(word.y1 - word.y0 > word.x1 - word.x0 for word in long) > len(long) / 2
 
 
-def _confidence(words: Sequence[_Word]) -> float:
-    """From 0 to 100, on average of the characters."""
-    return _certainty(words) / max(1, sum(len(word.text) for word in words))
+def _average_confidence(words: Sequence[_Word]) -> float:
+    """Return the average confidence of the characters, from 0 to 100."""
+    return _sum_confidence(words) / max(1, sum(len(word.text) for word in words))
 
 
-def _certainty(words: Sequence[_Word]) -> float:
+def _sum_confidence(words: Sequence[_Word]) -> float:
     return sum(len(word.text) * word.confidence for word in words)
 
 
-def _table(picture: Image, languages: str, name: str) -> str:
+def _run_tesseract(picture: Image, languages: str, name: str) -> str:
     data = io.BytesIO()
     picture.save(data, "PPM")
-    command = ["/bin/sh", "-c", _BOUNDED, PROGRAM, "stdin", "stdout", "-l", languages, "--dpi", str(DPI), "tsv"]
+    command = ["/bin/sh", "-c", _BOUNDED_COMMAND, PROGRAM, "stdin", "stdout", "-l", languages, "--dpi", str(DPI), "tsv"]
     try:
         # One thread: several wait for each other longer than they save.
         done = subprocess.run(  # noqa: S603  (the shell only sets the bound; the languages are arguments, and checked)
             command,
             input=data.getvalue(),
             capture_output=True,
-            timeout=_LONGEST_WAIT,
+            timeout=_MAX_WAIT_SECONDS,
             check=False,
             env={**os.environ, "OMP_THREAD_LIMIT": "1"},
         )
     except subprocess.TimeoutExpired as error:
-        raise _too_long(name) from error
+        raise _refuse_slow_page(name) from error
     except OSError as error:
-        raise UnreadableDocument(name, f"tesseract cannot be started: {error.strerror}", INSTALL) from error
+        raise UnreadableDocument(name, f"tesseract cannot be started: {error.strerror}", INSTALL_HINT) from error
     if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
-        raise _too_long(name)
+        raise _refuse_slow_page(name)
     if done.returncode:
         said = " ".join(done.stderr.decode("utf-8", "replace").split())[:200]
-        raise UnreadableDocument(name, f"tesseract failed: {said}", _language_remedy(languages.split("+")))
+        raise UnreadableDocument(name, f"tesseract failed: {said}", _suggest_languages(languages.split("+")))
     return done.stdout.decode("utf-8", "replace")
 
 
-def _too_long(name: str) -> UnreadableDocument:
-    return UnreadableDocument(name, f"a page of it took tesseract more than {SECONDS_A_PAGE} seconds")
+def _refuse_slow_page(name: str) -> UnreadableDocument:
+    return UnreadableDocument(name, f"a page of it took tesseract more than {SECONDS_PER_PAGE} seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,10 +197,10 @@ class _Word:
     y1: float
 
 
-def _words(table: str, points: float, first_column: int, first_row: int) -> Iterator[_Word]:
+def _parse_words(table: str, points: float, first_column: int, first_row: int) -> Iterator[_Word]:
     for row in csv.DictReader(io.StringIO(table), delimiter="\t", quoting=csv.QUOTE_NONE):
         text, confidence = (row["text"] or "").strip(), float(row["conf"])
-        if row["level"] != _WORD or not text or confidence < _LEAST_SURE:
+        if row["level"] != _WORD_LEVEL or not text or confidence < _MIN_WORD_CONFIDENCE:
             continue
         left, top = (int(row["left"]) - first_column) * points, (int(row["top"]) - first_row) * points
         width, height = int(row["width"]) * points, int(row["height"]) * points
@@ -206,22 +208,22 @@ def _words(table: str, points: float, first_column: int, first_row: int) -> Iter
         yield _Word(text, line, confidence, left, top, left + width, top + height)
 
 
-def _spans(words: list[_Word]) -> Iterator[LineSpan]:
-    """The words of a line as one span, or as cells where wide gaps part them."""
+def _make_spans(words: list[_Word]) -> Iterator[LineSpan]:
+    """Yield the words of a line as one span, or as cells where wide gaps part them."""
     height = max(word.y1 - word.y0 for word in words)
     cell: list[_Word] = []
     for word in words:
-        if cell and word.x0 - cell[-1].x1 > _GAP * height:
-            yield _span(cell, height)
+        if cell and word.x0 - cell[-1].x1 > _CELL_GAP_HEIGHTS * height:
+            yield _make_span(cell, height)
             cell = []
         cell.append(word)
-    last = _span(cell, height)
+    last = _make_span(cell, height)
     # At a line's end it mostly parts a word; the PDF reader looks whether the document knows the whole one.
     parted = re.search(r"[a-z]-$", last.text)
     yield replace(last, text=last.text[:-1] + HYPHEN) if parted else last
 
 
-def _span(words: list[_Word], height: float) -> LineSpan:
+def _make_span(words: list[_Word], height: float) -> LineSpan:
     text = " ".join(word.text for word in words)
     return LineSpan(
         text,
@@ -229,30 +231,30 @@ def _span(words: list[_Word], height: float) -> LineSpan:
         min(word.y0 for word in words),
         words[-1].x1,
         max(word.y1 for word in words),
-        spaces=tuple(zip(_starts(words), (w.x1 for w in words), (w.x0 for w in words[1:]), strict=False)),
-        size=height * (1.0 if _DESCENDERS.search(text) else _WITHOUT_DESCENDERS),
+        spaces=tuple(zip(_iter_word_starts(words), (w.x1 for w in words), (w.x0 for w in words[1:]), strict=False)),
+        size=height * (1.0 if _DESCENDERS.search(text) else _DESCENDER_RATIO),
     )
 
 
-def _starts(words: list[_Word]) -> Iterator[int]:
-    """Where in the text of all the second word begins, the third, and so on."""
+def _iter_word_starts(words: list[_Word]) -> Iterator[int]:
+    """Yield the offset of each word but the first in the joined text."""
     place = 0
     for word in words[:-1]:
         place += len(word.text) + 1
         yield place
 
 
-def _sized(lines: list[Line]) -> list[Line]:
-    """The lines with font sizes of whole points: the body's for all that is not clearly set larger."""
+def _set_sizes(lines: list[Line]) -> list[Line]:
+    """Return the lines with sizes in whole points; lines that are not clearly larger get the body's size."""
     if not lines:
         return []
     body = median(line.size for line in lines)
-    return [Line(tuple(_resized(line.spans, _points(line.size, body)))) for line in lines]
+    return [Line(tuple(_resize_spans(line.spans, _round_size(line.size, body)))) for line in lines]
 
 
-def _points(height: float, body: float) -> float:
-    return float(round(height if height > _HEADING * body else body))
+def _round_size(height: float, body: float) -> float:
+    return float(round(height if height > _MIN_HEADING_RATIO * body else body))
 
 
-def _resized(spans: Iterable[LineSpan], size: float) -> Iterator[LineSpan]:
+def _resize_spans(spans: Iterable[LineSpan], size: float) -> Iterator[LineSpan]:
     return (replace(span, size=size) for span in spans)

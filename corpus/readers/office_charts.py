@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from argot.corpus.readers.number_formats import shown_number
-from argot.corpus.readers.pipe_tables import pipe_table
+from argot.corpus.readers.number_formats import format_number
+from argot.corpus.readers.pipe_tables import render_pipe_table
 
-_GENERAL = "General"
+_GENERAL_FORMAT = "General"
 _MAX_LEVELS = 10
 _XY_CHARTS = ("scatterChart", "bubbleChart")
 _EPOCH_1904_DAYS = 1462
@@ -66,7 +66,9 @@ def _read_older_chart(root: Any, chart: Any) -> Iterator[str]:
         return
     since_1904 = _is_on(root.find("{*}date1904"))
     axes = {
-        str(_attribute(axis, "{*}axId")): axis for axis in area if axis.find("{*}axId") is not None and _is_axis(axis)
+        str(_read_attribute(axis, "{*}axId")): axis
+        for axis in area
+        if axis.find("{*}axId") is not None and _is_axis(axis)
     }
     tables: dict[Any, list[_Series]] = {}
     corner = ""
@@ -78,14 +80,14 @@ def _read_older_chart(root: Any, chart: Any) -> Iterator[str]:
         for number, element in enumerate(plot.findall("{*}ser"), start=1):
             series = _read_series(plot, element, number, is_xy=is_xy, since_1904=since_1904)
             if is_xy:
-                yield pipe_table(list(_rows_of_points(series, corner)))
+                yield render_pipe_table(list(_make_point_rows(series, corner)))
                 continue
             # Without categories of its own a series is drawn over those of the first one.
             shared = shared or series.labels
             own = series.labels or shared
             tables.setdefault(tuple(own.items()), []).append(_Series(series.name, own, series.values))
     for group in tables.values():
-        yield pipe_table(list(_rows_by_category(group, corner)))
+        yield render_pipe_table(list(_make_category_rows(group, corner)))
     yield _list_axes(
         _read_title(axis) for axis in axes.values() if _name(axis) == "valAx" and _read_title(axis) != corner
     )
@@ -116,10 +118,10 @@ def _read_labels(element: Any, since_1904: bool) -> Labels:
     levels = element.findall(".//{*}lvl")
     if levels:
         return _join_levels(
-            [{_index(point): _point_text(point) for point in level.iterfind("{*}pt")} for level in levels]
+            [{_read_index(point): _read_point_text(point) for point in level.iterfind("{*}pt")} for level in levels]
         )
     if element.find(".//{*}strCache") is not None or element.find("{*}strLit") is not None:
-        return {_index(point): (_point_text(point),) for point in element.iterfind(".//{*}pt")}
+        return {_read_index(point): (_read_point_text(point),) for point in element.iterfind(".//{*}pt")}
     return {index: (text,) for index, text in _read_numbers(element, "", since_1904)}
 
 
@@ -143,8 +145,8 @@ def _read_numbers(element: Any, label_format: str, since_1904: bool) -> Iterator
         return
     own = _clean(element.findtext(".//{*}formatCode"))
     for point in element.iterfind(".//{*}pt"):
-        shown_as = point.get("formatCode") or (own if own and own != _GENERAL else label_format)
-        yield _index(point), _format_value(_point_text(point), shown_as, since_1904)
+        shown_as = point.get("formatCode") or (own if own and own != _GENERAL_FORMAT else label_format)
+        yield _read_index(point), _format_value(_read_point_text(point), shown_as, since_1904)
 
 
 def _format_value(text: str, number_format: str, since_1904: bool = False) -> str:
@@ -161,7 +163,7 @@ def _format_value(text: str, number_format: str, since_1904: bool = False) -> st
             return str(from_excel(value + (_EPOCH_1904_DAYS if since_1904 else 0))).removesuffix(" 00:00:00")
         except (ValueError, OverflowError):
             return text
-    return shown_number(int(value) if value.is_integer() and "." not in text else value, number_format)
+    return format_number(int(value) if value.is_integer() and "." not in text else value, number_format)
 
 
 def _read_label_format(plot: Any, element: Any) -> str:
@@ -178,13 +180,13 @@ def _read_point_labels(element: Any) -> Iterator[tuple[int, str]]:
         # Fields such as [VALUE] stand for what the table says anyway.
         text = "".join(one.text or "" for one in label.iterfind("{*}tx/{*}rich/{*}p/{*}r/{*}t"))
         if _clean(text) and label.find("{*}idx") is not None:
-            yield int(_attribute(label, "{*}idx") or 0), _clean(text)
+            yield int(_read_attribute(label, "{*}idx") or 0), _clean(text)
     for point in element.iterfind(".//{*}dlblRangeCache/{*}pt"):
-        if text := _point_text(point):
-            yield _index(point), text
+        if text := _read_point_text(point):
+            yield _read_index(point), text
 
 
-def _rows_by_category(group: Sequence[_Series], corner: str) -> Iterator[list[str]]:
+def _make_category_rows(group: Sequence[_Series], corner: str) -> Iterator[list[str]]:
     labels = group[0].labels
     levels = max(map(len, labels.values()), default=1)
     yield [corner, *[""] * (levels - 1), *(series.name for series in group)]
@@ -193,7 +195,7 @@ def _rows_by_category(group: Sequence[_Series], corner: str) -> Iterator[list[st
         yield [*own, *[""] * (levels - len(own)), *(series.values.get(index, "") for series in group)]
 
 
-def _rows_of_points(series: _Series, corner: str) -> Iterator[list[str]]:
+def _make_point_rows(series: _Series, corner: str) -> Iterator[list[str]]:
     """Yield the rows of a series whose points have two numbers each, or three."""
     yield [corner or "x", series.name, "size"] if series.size else [corner or "x", series.name]
     for index in sorted({*series.labels, *series.values}):
@@ -207,7 +209,7 @@ def _read_newer_chart(root: Any, chart: Any) -> Iterator[str]:
     """Yield the tables of a waterfall, treemap, sunburst, funnel, box plot, histogram, Pareto chart or map."""
     data = {one.get("id"): one for one in root.iterfind("{*}chartData/{*}data")}
     for number, series in enumerate(chart.iterfind(".//{*}series"), start=1):
-        source = data.get(_attribute(series, "{*}dataId"))
+        source = data.get(_read_attribute(series, "{*}dataId"))
         # A Pareto chart draws its line over the numbers of another series.
         if source is None or series.get("hidden") in ("1", "true"):
             continue
@@ -222,13 +224,13 @@ def _read_newer_chart(root: Any, chart: Any) -> Iterator[str]:
         name = _read_name(series.find("{*}tx")) or f"Series {number}"
         rows = [_Series(name if not at else f"{name} ({kind})", labels, one) for at, (kind, one) in enumerate(columns)]
         if labels or rows:
-            yield pipe_table(list(_rows_by_category(rows or [_Series(name, labels, {})], "")))
+            yield render_pipe_table(list(_make_category_rows(rows or [_Series(name, labels, {})], "")))
     yield _list_axes(_read_title(axis) for axis in chart.iterfind(".//{*}axis"))
 
 
 def _read_newer_points(level: Any) -> Iterator[tuple[int, str]]:
     for point in level.iterfind("{*}pt"):
-        yield _index(point), _format_value(_clean(point.text), str(level.get("formatCode") or ""))
+        yield _read_index(point), _format_value(_clean(point.text), str(level.get("formatCode") or ""))
 
 
 # -- parts of both ----------------------------------------------------------------------------------------------------
@@ -256,17 +258,17 @@ def _is_on(element: Any) -> bool:
     return element is not None and element.get("val", "1") not in ("0", "false")
 
 
-def _attribute(element: Any, path: str) -> str | None:
+def _read_attribute(element: Any, path: str) -> str | None:
     found = element.find(path)
     return None if found is None else found.get("val")
 
 
-def _index(point: Any) -> int:
+def _read_index(point: Any) -> int:
     text = str(point.get("idx") or "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
 
 
-def _point_text(point: Any) -> str:
+def _read_point_text(point: Any) -> str:
     return _clean(point.findtext("{*}v"))
 
 

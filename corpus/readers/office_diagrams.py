@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 _MAX_DEPTH = 20
-_NO_BOXES = ("parTrans", "sibTrans", "pres")
+_DRAWING_POINTS = ("parTrans", "sibTrans", "pres")
 """Points that draw arrows and frames, and none of the boxes."""
 
 
@@ -30,7 +30,9 @@ def read_diagram(xml: bytes) -> str:
         raise ValueError(f"no data of a diagram: its outermost element is '{etree.QName(root).localname}'")
     texts = {str(point.get("modelId")): _read_box(point) for point in root.iterfind("{*}ptLst/{*}pt")}
     # Words on an arrow are words of the diagram, too: they come last, as no box holds them.
-    boxes = [str(one.get("modelId")) for one in root.iterfind("{*}ptLst/{*}pt") if one.get("type") not in _NO_BOXES]
+    boxes = [
+        str(one.get("modelId")) for one in root.iterfind("{*}ptLst/{*}pt") if one.get("type") not in _DRAWING_POINTS
+    ]
     children = _read_children(root)
     below = {child for under in children.values() for child in under}
     seen: set[str] = set()

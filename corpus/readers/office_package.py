@@ -12,9 +12,9 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import unquote
 
-_STRICT = re.compile(rb"""(["'])http://purl\.oclc\.org/ooxml/(\w+)/([\w/]+)\1""")
-_IS_STRICT = b"http://purl.oclc.org/ooxml/"
-_HYPHENATED = {b"customProperties": b"custom-properties", b"extendedProperties": b"extended-properties"}
+_STRICT_NAMESPACE = re.compile(rb"""(["'])http://purl\.oclc\.org/ooxml/(\w+)/([\w/]+)\1""")
+_STRICT_PREFIX = b"http://purl.oclc.org/ooxml/"
+_HYPHENATED_NAMES = {b"customProperties": b"custom-properties", b"extendedProperties": b"extended-properties"}
 _XML_SUFFIXES = (".xml", ".rels", ".vml")
 _MAX_NAMED_PARTS = 5
 _KINDS_WITHOUT_TEXT = frozenset({
@@ -56,7 +56,7 @@ class OfficePackage:
 
     def read_relationships(self, part: str) -> dict[str, Relationship]:
         """Return the parts that `part` refers to, by the id of each reference."""
-        path = _path_of_relationships(part)
+        path = _build_relationships_path(part)
         if path not in self._names:
             return {}
         root = parse_part(self._archive.read(path))
@@ -97,15 +97,17 @@ def translate_strict(data: bytes) -> bytes:
     Both say the same under different names, and libraries know only those of the usual kind.
     """
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        if "_rels/.rels" not in archive.namelist() or _IS_STRICT not in archive.read("_rels/.rels"):
+        if "_rels/.rels" not in archive.namelist() or _STRICT_PREFIX not in archive.read("_rels/.rels"):
             return data
-    return _rewrite(data, lambda part, xml: _STRICT.sub(_translate_name, xml) if _IS_STRICT in xml else xml)
+    return _rewrite(
+        data, lambda part, xml: _STRICT_NAMESPACE.sub(_translate_name, xml) if _STRICT_PREFIX in xml else xml
+    )
 
 
 def _translate_name(match: re.Match[bytes]) -> bytes:
     quote, area, rest = match[1], match[2], match[3]
     first, *more = rest.split(b"/")
-    words = b"/".join([_HYPHENATED.get(first, first), *(_HYPHENATED.get(word, word) for word in more)])
+    words = b"/".join([_HYPHENATED_NAMES.get(first, first), *(_HYPHENATED_NAMES.get(word, word) for word in more)])
     return b"%shttp://schemas.openxmlformats.org/%s/2006/%s%s" % (quote, area, words, quote)
 
 
@@ -123,7 +125,7 @@ def drop_dangling_relationships(data: bytes, blanks: Mapping[str, bytes]) -> tup
         names = frozenset(archive.namelist())
         for path in (one for one in names if one.endswith(".rels")):
             root = parse_part(archive.read(path), recover=True)
-            part = _part_of_relationships(path)
+            part = _parse_relationships_path(path)
             lost = [] if root is None else [one for one in root if _is_dangling(part, one, names)]
             for one in lost:
                 target, kind = _resolve(part, one), str(one.get("Type")).rpartition("/")[2]
@@ -167,7 +169,7 @@ def repair_parts(data: bytes) -> tuple[bytes, tuple[str, ...]]:
     return _rewrite(data, repair), tuple(damaged)
 
 
-def without_related(data: bytes, part: str, kinds: Sequence[str]) -> bytes:
+def drop_related(data: bytes, part: str, kinds: Sequence[str]) -> bytes:
     """Return the file without the parts of these kinds that `part` refers to."""
     related = OfficePackage(data).read_relationships(part).values()
     dropped = {one.target for one in related if one.kind in kinds}
@@ -211,12 +213,12 @@ def _is_dangling(part: str, reference: Any, names: frozenset[str]) -> bool:
     return _resolve(part, reference) not in names
 
 
-def _path_of_relationships(part: str) -> str:
+def _build_relationships_path(part: str) -> str:
     folder, name = posixpath.split(part)
     return posixpath.join(folder, "_rels", f"{name}.rels")
 
 
-def _part_of_relationships(path: str) -> str:
+def _parse_relationships_path(path: str) -> str:
     folder, name = posixpath.split(path)
     return posixpath.join(posixpath.dirname(folder), name.removesuffix(".rels"))
 

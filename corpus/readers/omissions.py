@@ -31,7 +31,7 @@ class Omissions:
 
     def warnings(self) -> tuple[str, ...]:
         """Return one warning such as "2 pictures and 1 equation were not read"; none where nothing was left unread."""
-        named = [f"{number:,} {_noun(kind, number)}" for kind, number in self._counts.items() if number > 0]
+        named = [f"{number:,} {_format_noun(kind, number)}" for kind, number in self._counts.items() if number > 0]
         if not named:
             return tuple(self._of_parts)
         *others, last = named
@@ -40,5 +40,5 @@ class Omissions:
         return (f"{listed} {'was' if only_one else 'were'} not read", *self._of_parts)
 
 
-def _noun(kind: str, number: int) -> str:
+def _format_noun(kind: str, number: int) -> str:
     return kind if number == 1 else _PLURALS.get(kind, f"{kind}s")

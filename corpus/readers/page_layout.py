@@ -7,24 +7,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from argot.corpus.readers.continued_tables import with_headers_overleaf
+from argot.corpus.readers.continued_tables import repeat_headers_overleaf
 from argot.corpus.readers.pdf_annotations import Remark
-from argot.corpus.readers.pdf_blocks import Fonts, Piece, Words, join_pages, markdown_of, page_blocks, with_marked_steps
+from argot.corpus.readers.pdf_blocks import Fonts, Piece, Words, build_blocks, join_pages, mark_steps, render_piece
 from argot.corpus.readers.pdf_headings import Bookmark, set_levels
-from argot.corpus.readers.pdf_lines import Line, body_size
+from argot.corpus.readers.pdf_lines import Line, measure_body_size
 from argot.corpus.readers.pdf_lists import set_depths
-from argot.corpus.readers.pdf_notes import with_joined_notes
+from argot.corpus.readers.pdf_notes import join_notes
 from argot.corpus.readers.pdf_rules import Rules
-from argot.corpus.readers.pdf_tables import PageTable, page_tables
-from argot.corpus.readers.titles import names_the_page
+from argot.corpus.readers.pdf_tables import PageTable, find_page_tables
+from argot.corpus.readers.titles import is_distinctive_heading
 from argot.types import Box, BoxMark, PageKind, PageMark, ParsedDocument
 
 
 @dataclass(frozen=True, slots=True)
 class PageContents:
-    """What stands on the pages of a document. `rules` and `kinds` by page number, from 1; a page of no kind is one.
+    """The contents of a document's pages. `rules` and `kinds` are by page number, from 1; ordinary pages have no kind.
 
-    `remarks`: what was put onto pages, by their number.
+    `remarks`: annotations on the pages, by page number.
     `turned`: pages whose lines were read from them set upright, so that their places are not those of the page.
     """
 
@@ -36,38 +36,38 @@ class PageContents:
     remarks: Mapping[int, Sequence[Remark]] = field(default_factory=dict)
 
 
-def document_of_pages(
+def build_document(
     pages: PageContents, title: str, name: str, media_type: str, warnings: Sequence[str]
 ) -> ParsedDocument:
-    """The pages as Markdown. Without a `title` the largest heading of the first page is it, else `name`."""
-    fonts = _fonts(pages.lines)
+    """Return the pages as Markdown. Without a `title`, the largest heading of the first page is it, else `name`."""
+    fonts = _measure_fonts(pages.lines)
     words = Words(chain.from_iterable(pages.lines))
-    lines = [with_marked_steps(page, fonts) for page in pages.lines]
-    tables = with_headers_overleaf(_tables(lines, pages.rules), lines)
+    lines = [mark_steps(page, fonts) for page in pages.lines]
+    tables = repeat_headers_overleaf(_find_page_tables(lines, pages.rules), lines)
     blocks = [
-        page_blocks(page, number, fonts, of_page, words)
+        build_blocks(page, number, fonts, of_page, words)
         for number, (page, of_page) in enumerate(zip(lines, tables, strict=True), start=1)
     ]
-    title = title or _first_heading(blocks, fonts) or name
+    title = title or _find_title(blocks, fonts) or name
     set_levels([piece for page in blocks for piece in page if piece.kind == "heading"], fonts, pages.bookmarks)
-    blocks = [with_joined_notes(page, fonts) for page in blocks]
+    blocks = [join_notes(page, fonts) for page in blocks]
     for number, page in enumerate(blocks, start=1):
         _insert_remarks(page, pages.remarks.get(number, ()), number)
     pieces = list(join_pages(blocks, words))
     set_depths(pieces)
-    markdown, marks, boxes = _markdown(pieces, pages.kinds)
+    markdown, marks, boxes = _write_markdown(pieces, pages.kinds)
     boxes = tuple(mark for mark in boxes if mark.box.page not in pages.turned)
     return ParsedDocument(title, markdown, media_type, pages=marks, boxes=boxes, warnings=tuple(warnings))
 
 
-def tables_of_pages(pages: PageContents) -> list[list[PageTable]]:
-    """The tables of each page."""
-    fonts = _fonts(pages.lines)
-    return _tables([with_marked_steps(page, fonts) for page in pages.lines], pages.rules)
+def find_tables(pages: PageContents) -> list[list[PageTable]]:
+    """Return the tables of each page."""
+    fonts = _measure_fonts(pages.lines)
+    return _find_page_tables([mark_steps(page, fonts) for page in pages.lines], pages.rules)
 
 
-def _tables(lines: Sequence[Sequence[Line]], rules: Mapping[int, Rules]) -> list[list[PageTable]]:
-    return [page_tables(page, rules.get(number, Rules())) for number, page in enumerate(lines, start=1)]
+def _find_page_tables(lines: Sequence[Sequence[Line]], rules: Mapping[int, Rules]) -> list[list[PageTable]]:
+    return [find_page_tables(page, rules.get(number, Rules())) for number, page in enumerate(lines, start=1)]
 
 
 def _insert_remarks(pieces: list[Piece], remarks: Sequence[Remark], page: int) -> None:
@@ -88,9 +88,9 @@ def _fold_text(text: str) -> str:
     return "".join(char for char in text.casefold() if char.isalnum())
 
 
-def _fonts(lines: Sequence[list[Line]]) -> Fonts:
+def _measure_fonts(lines: Sequence[list[Line]]) -> Fonts:
     everything = list(chain.from_iterable(lines))
-    body = body_size(everything)
+    body = measure_body_size(everything)
     weights: Counter[float] = Counter()
     for line in everything:
         if line.size > 1.12 * body:
@@ -102,22 +102,22 @@ def _fonts(lines: Sequence[list[Line]]) -> Fonts:
     return Fonts(body, tuple(larger), code=mono < 0.5 * total)
 
 
-def _first_heading(pages: list[list[Piece]], fonts: Fonts) -> str:
+def _find_title(pages: list[list[Piece]], fonts: Fonts) -> str:
     headings = [piece for page in pages[:1] for piece in page if piece.kind == "heading" and piece.size in fonts.larger]
-    headings = [piece for piece in headings if names_the_page(piece.text)]
+    headings = [piece for piece in headings if is_distinctive_heading(piece.text)]
     return max(headings, key=lambda piece: piece.size).text[:300] if headings else ""
 
 
-def _markdown(
+def _write_markdown(
     pieces: list[Piece], kinds: Mapping[int, PageKind]
 ) -> tuple[str, tuple[PageMark, ...], tuple[BoxMark, ...]]:
-    """The pieces as Markdown, and where in it the pages begin and the blocks stand."""
+    """Return the pieces as Markdown, and the places of the pages and blocks in it."""
     parts: list[str] = []
     pages: list[PageMark] = []
     boxes: list[BoxMark] = []
     length, after_item = 0, False
     for piece in pieces:
-        text = markdown_of(piece)
+        text = render_piece(piece)
         if not text.strip():
             continue
         if not pages or pages[-1].number < piece.page:
@@ -127,7 +127,7 @@ def _markdown(
             parts.append("\n")
             length += 1
         after_item = piece.kind == "item"
-        boxes.extend(_box_marks(piece, length, length + len(text)))
+        boxes.extend(_make_box_marks(piece, length, length + len(text)))
         last_page = piece.boxes[-1][0]
         if last_page > pages[-1].number:
             # A paragraph that goes on overleaf: its later part stands on the next page, about as its lines divide.
@@ -138,8 +138,8 @@ def _markdown(
     return "".join(parts), tuple(pages), tuple(boxes)
 
 
-def _box_marks(piece: Piece, start: int, end: int) -> list[BoxMark]:
-    """One box a page, each for the share of the text that its area suggests."""
+def _make_box_marks(piece: Piece, start: int, end: int) -> list[BoxMark]:
+    """Return one box per page, each for the share of the text that its area suggests."""
     areas = [max((x1 - x0) * (y1 - y0), 1.0) for _, x0, y0, x1, y1 in piece.boxes]
     marks: list[BoxMark] = []
     position, done = start, 0.0

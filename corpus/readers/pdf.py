@@ -11,36 +11,36 @@ from itertools import islice
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.dates import date_of
-from argot.corpus.readers.file_fields import said_fields
-from argot.corpus.readers.ocr import DPI, INSTALL, OcrPage, is_installed, recognised, require_ocr
-from argot.corpus.readers.page_layout import PageContents, document_of_pages, tables_of_pages
+from argot.corpus.readers.dates import find_date
+from argot.corpus.readers.file_fields import build_fields
+from argot.corpus.readers.ocr import DPI, INSTALL_HINT, OcrPage, is_installed, recognize_text, require_ocr
+from argot.corpus.readers.page_layout import PageContents, build_document, find_tables
 from argot.corpus.readers.pdf_annotations import read_annotations
 from argot.corpus.readers.pdf_extras import has_extras, read_extras
-from argot.corpus.readers.pdf_forms import with_form_fields
+from argot.corpus.readers.pdf_forms import join_form_fields
 from argot.corpus.readers.pdf_headings import Bookmark
-from argot.corpus.readers.pdf_lines import Line, body_size, line_step
+from argot.corpus.readers.pdf_lines import Line, measure_body_size, measure_line_step
 from argot.corpus.readers.pdf_pages import PageText, read_page_text, read_rules
 from argot.corpus.readers.pdf_pictures import read_pictures
 from argot.corpus.readers.pdf_rules import Rules
 from argot.corpus.readers.pdf_tables import PageTable
-from argot.corpus.readers.plain_text import file_stem
-from argot.corpus.readers.second_reading import is_broken, joined_extractions
-from argot.corpus.readers.titles import real_title
+from argot.corpus.readers.plain_text import name_without_suffix
+from argot.corpus.readers.second_reading import is_broken, join_extractions
+from argot.corpus.readers.titles import clean_title
 from argot.errors import UnreadableDocument
 from argot.types import ParsedDocument
 
-_MOST_PIXELS = 25_000_000
+_MAX_PIXELS = 25_000_000
 """Of a page that is drawn for recognition: A3 at 300 dots an inch has 17 million."""
-_MARGIN = 0.1
-_ROWS_ALIKE = 3
-_SMALLER = 0.9
-_APART = 1.5
+_MARGIN_SHARE = 0.1
+_MIN_SIMILAR_ROWS = 3
+_SMALL_SIZE_RATIO = 0.9
+_SEPARATION_STEPS = 1.5
 """Than the body, in font sizes; from the text, in steps from line to line."""
 _NUMBER_ALONE = re.compile(r"[\W_]*#[\W_]*")
-_DEEPEST_BOOKMARK = 6
-_MOST_BOOKMARKS = 5_000
-_PROPERTIES = ("Title", "Author", "Keywords", "CreationDate", "ModDate")
+_MAX_BOOKMARK_DEPTH = 6
+_MAX_BOOKMARKS = 5_000
+_PROPERTY_NAMES = ("Title", "Author", "Keywords", "CreationDate", "ModDate")
 _PDF_DATE = re.compile(r"(?:D:)?(\d{4})(\d{2})(\d{2})")
 
 
@@ -52,49 +52,51 @@ def read_pdf(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     """
     document = _open(data, name)
     try:
-        contents, warnings, texts = _contents(document, name, limits)
+        contents, warnings, texts = _read_contents(document, name, limits)
         extras = read_extras(document, texts, limits)
-        said = {key: str(document.get_metadata_value(key) or "") for key in _PROPERTIES}
+        said = {key: str(document.get_metadata_value(key) or "") for key in _PROPERTY_NAMES}
     finally:
         document.close()
     warnings += extras.warnings
-    parsed = document_of_pages(contents, _metadata_title(said["Title"]), file_stem(name), "application/pdf", warnings)
+    parsed = build_document(
+        contents, _choose_title(said["Title"]), name_without_suffix(name), "application/pdf", warnings
+    )
     parsed = replace(parsed, markdown="".join([parsed.markdown, *(f"{one}\n\n" for one in extras.sections)]))
-    fields = said_fields((key, said[key]) for key in ("Author", "Keywords"))
-    return replace(parsed, date=_date(said["ModDate"]) or _date(said["CreationDate"]), fields=fields)
+    fields = build_fields((key, said[key]) for key in ("Author", "Keywords"))
+    return replace(parsed, date=_parse_date(said["ModDate"]) or _parse_date(said["CreationDate"]), fields=fields)
 
 
-def pdf_tables(data: bytes, name: str, limits: ReadLimits) -> list[list[PageTable]]:
-    """The tables of each page, as `read_pdf` sees them before they become Markdown.
+def read_pdf_tables(data: bytes, name: str, limits: ReadLimits) -> list[list[PageTable]]:
+    """Return the tables of each page, as `read_pdf` sees them before they become Markdown.
 
     Raises:
         UnreadableDocument: as of `read_pdf`.
     """
     document = _open(data, name)
     try:
-        return tables_of_pages(_contents(document, name, limits)[0])
+        return find_tables(_read_contents(document, name, limits)[0])
     finally:
         document.close()
 
 
-def _contents(document: Any, name: str, limits: ReadLimits) -> tuple[PageContents, list[str], list[PageText]]:
-    """What stands on the pages, and what could not be read of it."""
-    texts, warnings = _all_texts(document, name, limits)
+def _read_contents(document: Any, name: str, limits: ReadLimits) -> tuple[PageContents, list[str], list[PageText]]:
+    """Return the contents of the pages, and warnings of what could not be read."""
+    texts, warnings = _read_texts(document, name, limits)
     lines, heights = [text.lines for text in texts], [text.height for text in texts]
-    has_more = has_extras(document) or any(text.annotations.says_something for text in texts)
-    lines, scans, more = _with_scans(document, lines, name, limits, has_more=has_more)
+    has_more = has_extras(document) or any(text.annotations.has_content for text in texts)
+    lines, scans, more = _add_scans(document, lines, name, limits, has_more=has_more)
     warnings += more
-    lines, more = _read_again(document, lines, scans, name, limits)
+    lines, more = _repair_broken_pages(document, lines, scans, name, limits)
     warnings += more
-    lines = _without_running(lines, heights)
-    filled = [with_form_fields(page, text.annotations.fields) for page, text in zip(lines, texts, strict=True)]
+    lines = _remove_running_lines(lines, heights)
+    filled = [join_form_fields(page, text.annotations.fields) for page, text in zip(lines, texts, strict=True)]
     lines = [page for page, _ in filled]
     remarks = {
         number: [*text.annotations.remarks, *unlabelled]
         for number, (text, (_, unlabelled)) in enumerate(zip(texts, filled, strict=True), start=1)
     }
     rules = {
-        number: texts[number - 1].rules or _rules(document, number, texts[number - 1])
+        number: texts[number - 1].rules or _read_page_rules(document, number, texts[number - 1])
         for number, page in enumerate(lines, start=1)
         if page
     }
@@ -105,16 +107,16 @@ def _contents(document: Any, name: str, limits: ReadLimits) -> tuple[PageContent
     turned = frozenset(number for number, page in scans.items() if page.turned)
     turned |= {number for number, text in enumerate(texts, start=1) if text.turned or text.part}
     return (
-        PageContents(lines, rules, kinds, _bookmarks(document), turned, remarks),
+        PageContents(lines, rules, kinds, _read_bookmarks(document), turned, remarks),
         [
             *warnings,
-            *([f"no text on page {_listed(blank)}"] if blank else []),
+            *([f"no text on page {_list_pages(blank)}"] if blank else []),
         ],
         texts,
     )
 
 
-def _rules(document: Any, number: int, text: PageText) -> Rules:
+def _read_page_rules(document: Any, number: int, text: PageText) -> Rules:
     page = document[number - 1]
     try:
         return read_rules(page, text)
@@ -122,11 +124,11 @@ def _rules(document: Any, number: int, text: PageText) -> Rules:
         page.close()
 
 
-def _bookmarks(document: Any) -> list[Bookmark]:
+def _read_bookmarks(document: Any) -> list[Bookmark]:
     import pypdfium2
 
     try:
-        found = islice(document.get_toc(max_depth=_DEEPEST_BOOKMARK), _MOST_BOOKMARKS)
+        found = islice(document.get_toc(max_depth=_MAX_BOOKMARK_DEPTH), _MAX_BOOKMARKS)
         return [Bookmark(item.level, item.get_title() or "") for item in found]
     except pypdfium2.PdfiumError:  # damaged ones are no reason not to read the pages
         return []
@@ -148,8 +150,8 @@ def _open(data: bytes, name: str) -> Any:
     return document
 
 
-def _all_texts(document: Any, name: str, limits: ReadLimits) -> tuple[list[PageText], list[str]]:
-    """The text of every page, and what is to be said of those that cannot be opened."""
+def _read_texts(document: Any, name: str, limits: ReadLimits) -> tuple[list[PageText], list[str]]:
+    """Return the text of every page, and a warning of those that cannot be opened."""
     import pypdfium2
 
     texts: list[PageText] = []
@@ -170,54 +172,54 @@ def _all_texts(document: Any, name: str, limits: ReadLimits) -> tuple[list[PageT
         page.close()
         length += sum(len(line.text) for line in texts[-1].lines)
         limits.check_chars(length, name)
-    return texts, [f"page {_listed(damaged)} is damaged and was not read"] if damaged else []
+    return texts, [f"page {_list_pages(damaged)} is damaged and was not read"] if damaged else []
 
 
-def _with_scans(
+def _add_scans(
     document: Any, lines: list[list[Line]], name: str, limits: ReadLimits, *, has_more: bool = False
 ) -> tuple[list[list[Line]], dict[int, OcrPage], list[str]]:
-    """The lines with those of scanned pages, these pages by number, and what could not be read of them.
+    """Return the lines including those of scanned pages, these pages by number, and warnings.
 
-    Only pages without text of their own are recognised: what a program wrote is surer than what is seen.
+    Only pages without text of their own are recognised: the file's own text is more reliable.
     `has_more`: the document says something beside its pages' text, so that none is no reason to refuse it.
     """
-    scans = [number for number, page in enumerate(lines, start=1) if not page and _shows_something(document, number)]
+    scans = [number for number, page in enumerate(lines, start=1) if not page and _has_objects(document, number)]
     has_text = any(lines) or has_more
     if not scans or not limits.ocr_languages or not is_installed():
         if not has_text:
             require_ocr(limits.ocr_languages, name, "no text: it looks scanned")
             raise UnreadableDocument(name, "no text: its pages are empty")
-        return lines, {}, [f"page {_listed(scans)} looks scanned and was not read. {INSTALL}"] if scans else []
-    found = {number: _recognised(document, number, name, limits) for number in scans[: limits.ocr_pages]}
+        return lines, {}, [f"page {_list_pages(scans)} looks scanned and was not read. {INSTALL_HINT}"] if scans else []
+    found = {number: _recognize_page(document, number, name, limits) for number in scans[: limits.ocr_pages]}
     full = [found[number].lines if number in found else page for number, page in enumerate(lines, start=1)]
     if not any(full) and not has_more:
         raise UnreadableDocument(name, "no text: it looks scanned, and nothing on it is legible")
     late, unsure = scans[limits.ocr_pages :], [number for number in found if found[number].kind != "scanned page"]
-    warnings = [f"scanned page {_listed(late)} not read: {limits.remedy('OCR_PAGES')}"] if late else []
+    warnings = [f"scanned page {_list_pages(late)} not read: {limits.remedy('OCR_PAGES')}"] if late else []
     if unsure:
-        warnings.append(f"hardly legible: page {_listed(unsure)}")
+        warnings.append(f"hardly legible: page {_list_pages(unsure)}")
     return full, found, warnings
 
 
-def _read_again(
+def _repair_broken_pages(
     document: Any, lines: list[list[Line]], scans: Mapping[int, OcrPage], name: str, limits: ReadLimits
 ) -> tuple[list[list[Line]], list[str]]:
-    """The lines with those of pages whose own text is broken mended by what is seen on them, and what is to be said."""
+    """Return the lines, pages with broken text repaired by what tesseract reads on them, and warnings."""
     broken = [number for number, page in enumerate(lines, start=1) if number not in scans and is_broken(page)]
     if not broken:
         return lines, []
     if not limits.ocr_languages or not is_installed():
-        return lines, [f"the characters of page {_listed(broken)} are not those that it shows. {INSTALL}"]
+        return lines, [f"the characters of page {_list_pages(broken)} are not those that it shows. {INSTALL_HINT}"]
     mended = list(lines)
     for number in broken[: limits.ocr_pages]:
-        seen = _recognised(document, number, name, limits)
+        seen = _recognize_page(document, number, name, limits)
         # Places tell which characters belong together.
         if seen.kind == "scanned page" and not seen.turned:
-            mended[number - 1] = joined_extractions(lines[number - 1], seen.lines)
-    return mended, [f"broken characters, mended by what is seen: page {_listed(broken[: limits.ocr_pages])}"]
+            mended[number - 1] = join_extractions(lines[number - 1], seen.lines)
+    return mended, [f"broken characters, mended by what is seen: page {_list_pages(broken[: limits.ocr_pages])}"]
 
 
-def _shows_something(document: Any, number: int) -> bool:
+def _has_objects(document: Any, number: int) -> bool:
     import pypdfium2
 
     try:
@@ -230,38 +232,38 @@ def _shows_something(document: Any, number: int) -> bool:
         page.close()
 
 
-def _recognised(document: Any, number: int, name: str, limits: ReadLimits) -> OcrPage:
+def _recognize_page(document: Any, number: int, name: str, limits: ReadLimits) -> OcrPage:
     page = document[number - 1]
     try:
         width, height = page.get_size()
         # A poster would fill the memory.
-        scale = min(DPI / 72, (_MOST_PIXELS / max(1.0, width * height)) ** 0.5)
+        scale = min(DPI / 72, (_MAX_PIXELS / max(1.0, width * height)) ** 0.5)
         picture = page.render(scale=scale, grayscale=True).to_pil()
     finally:
         page.close()
-    return recognised(picture, limits.ocr_languages, name, points=1 / scale)
+    return recognize_text(picture, limits.ocr_languages, name, points=1 / scale)
 
 
-def _listed(pages: Sequence[int]) -> str:
+def _list_pages(pages: Sequence[int]) -> str:
     return f"{', '.join(map(str, pages[:20]))}{' ...' if len(pages) > 20 else ''}"
 
 
-def _without_running(lines: list[list[Line]], heights: list[float]) -> list[list[Line]]:
-    """Without headers and footers: what stands at the edge of many pages, but for its numbers the same."""
-    edges = [_edge_texts(page, height) for page, height in zip(lines, heights, strict=True)]
+def _remove_running_lines(lines: list[list[Line]], heights: list[float]) -> list[list[Line]]:
+    """Return the lines without headers and footers: the same text, numbers aside, at the edge of many pages."""
+    edges = [_read_edge_texts(page, height) for page, height in zip(lines, heights, strict=True)]
     counts = Counter(text for page in edges for text in set(page.values()))
     # A fifth of the pages, because running headers change with the chapter.
     often = max(3, len(lines) // 5)
-    running = {text for text, count in counts.items() if count >= often} | _of_two_pages(lines, edges)
+    running = {text for text, count in counts.items() if count >= often} | _find_running_on_two(lines, edges)
     rows = {text for text in running if "#" in text and not _NUMBER_ALONE.fullmatch(text)}
     # What stands in the middle of pages too is a row of a table that happens to be their first or last.
     inner = Counter(
         text
         for page, edge in zip(lines, edges, strict=True)
         for number, line in enumerate(page)
-        if rows and number not in edge and (text := _with_numbers_alike(line)) in rows
+        if rows and number not in edge and (text := _normalize_numbers(line)) in rows
     )
-    running -= {text for text in rows if inner[text] >= max(_ROWS_ALIKE, counts[text])}
+    running -= {text for text in rows if inner[text] >= max(_MIN_SIMILAR_ROWS, counts[text])}
     kept = [
         [line for number, line in enumerate(page) if edge.get(number) not in running]
         for page, edge in zip(lines, edges, strict=True)
@@ -270,11 +272,11 @@ def _without_running(lines: list[list[Line]], heights: list[float]) -> list[list
     return kept if any(kept) else lines
 
 
-def _of_two_pages(lines: list[list[Line]], edges: list[dict[int, str]]) -> set[str]:
-    """What both pages of two bear at one edge: it counts them, or is set smaller than the text or apart from it."""
+def _find_running_on_two(lines: list[list[Line]], edges: list[dict[int, str]]) -> set[str]:
+    """Return the edge lines that both of two pages share: page numbers, or text set smaller or apart."""
     if len(lines) != 2:
         return set()
-    body = body_size([line for page in lines for line in page])
+    body = measure_body_size([line for page in lines for line in page])
     sides: list[set[tuple[str, bool]]] = []
     counted: list[set[str]] = []
     for page, edge in zip(lines, edges, strict=True):
@@ -296,34 +298,36 @@ def _is_set_off(page: list[Line], number: int, body: float) -> bool:
     if len(line.spans) > 1 or line.size > body:
         return False
     gaps = [max(other.y0 - line.y1, line.y0 - other.y1) for other in page if other is not line]
-    return line.size < _SMALLER * body or min(gaps, default=0.0) > _APART * max(line_step(page), line.size)
+    return line.size < _SMALL_SIZE_RATIO * body or min(gaps, default=0.0) > _SEPARATION_STEPS * max(
+        measure_line_step(page), line.size
+    )
 
 
-def _edge_texts(page: list[Line], height: float) -> dict[int, str]:
-    """The lines in the margins, and in any case the first and the last, by their place in `page`; numbers are `#`."""
+def _read_edge_texts(page: list[Line], height: float) -> dict[int, str]:
+    """Return the lines in the margins, and always the first and last, by their index in `page`; numbers become `#`."""
     if not page:
         return {}
     top = min(range(len(page)), key=lambda number: page[number].y0)
     bottom = max(range(len(page)), key=lambda number: page[number].y1)
     return {
-        number: _with_numbers_alike(line)
+        number: _normalize_numbers(line)
         for number, line in enumerate(page)
-        if number in (top, bottom) or line.y1 < _MARGIN * height or line.y0 > (1 - _MARGIN) * height
+        if number in (top, bottom) or line.y1 < _MARGIN_SHARE * height or line.y0 > (1 - _MARGIN_SHARE) * height
     }
 
 
-def _with_numbers_alike(line: Line) -> str:
+def _normalize_numbers(line: Line) -> str:
     # Page numbers, Roman ones included, differ from page to page.
     return re.sub(r"\d+|\b[ivxl]+\b", "#", line.text.strip().lower())
 
 
-def _metadata_title(said: str) -> str:
-    title = real_title(said)
+def _choose_title(said: str) -> str:
+    title = clean_title(said)
     # A title of one word is mostly the name of a file or template.
     return "" if len(title) < 5 or " " not in title else title[:300]
 
 
-def _date(said: str) -> str | None:
-    """As in "D:20250301094500+01'00'"."""
+def _parse_date(said: str) -> str | None:
+    """Return the ISO date of a text such as "D:20250301094500+01'00'"."""
     found = _PDF_DATE.match(said)
-    return date_of("-".join(found.groups())) if found else None
+    return find_date("-".join(found.groups())) if found else None

@@ -10,16 +10,16 @@ from itertools import islice
 from typing import Any
 
 from argot.corpus.readers.pdf_ligatures import Place
-from argot.corpus.readers.pdf_lines import placer
+from argot.corpus.readers.pdf_lines import make_place
 
 MAX_ANNOTATIONS = 5_000
 """Of one page: a drawing may bear more, but a person did not write them."""
 _MAX_CHARS = 20_000
 _PASSWORD_FLAG = 1 << 13
-_OFF = "Off"
-_MEDIA = ("SOUND", "MOVIE", "SCREEN", "THREED", "RICHMEDIA")
-_MARKUPS = ("HIGHLIGHT", "UNDERLINE", "SQUIGGLY", "STRIKEOUT")
-_NOTES = ("TEXT", "STAMP", "CARET", "SQUARE", "CIRCLE", "LINE", "POLYGON", "POLYLINE", "INK", "FILEATTACHMENT")
+_OFF_STATE = "Off"
+_MEDIA_KINDS = ("SOUND", "MOVIE", "SCREEN", "THREED", "RICHMEDIA")
+_MARKUP_KINDS = ("HIGHLIGHT", "UNDERLINE", "SQUIGGLY", "STRIKEOUT")
+_NOTE_KINDS = ("TEXT", "STAMP", "CARET", "SQUARE", "CIRCLE", "LINE", "POLYGON", "POLYLINE", "INK", "FILEATTACHMENT")
 Corners = tuple[float, float, float, float]
 
 
@@ -40,7 +40,7 @@ class FormField:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What somebody put onto a page, and where. `about`: the text of a note that was pinned to words of the page."""
+    """An annotation on a page, and its place. `about`: the words of the page that a note is pinned to."""
 
     text: str
     box: Corners
@@ -57,7 +57,7 @@ class PageAnnotations:
     media: int = 0
 
     @property
-    def says_something(self) -> bool:
+    def has_content(self) -> bool:
         return bool(self.remarks) or any(one.is_filled for one in self.fields)
 
 
@@ -66,7 +66,7 @@ def read_annotations(page: Any) -> PageAnnotations:
     import pypdfium2.raw as pdfium
 
     found = PageAnnotations()
-    place = placer(page)
+    place = make_place(page)
     hidden = pdfium.FPDF_ANNOT_FLAG_HIDDEN | pdfium.FPDF_ANNOT_FLAG_NOVIEW
     for index in range(min(pdfium.FPDFPage_GetAnnotCount(page.raw), MAX_ANNOTATIONS)):
         handle = pdfium.FPDFPage_GetAnnot(page.raw, index)
@@ -85,24 +85,24 @@ def _add(found: PageAnnotations, pdfium: Any, handle: Any, page: Any, place: Pla
         return any(kind == getattr(pdfium, f"FPDF_ANNOT_{name}") for name in kinds)
 
     kind = pdfium.FPDFAnnot_GetSubtype(handle)
-    box = _box(pdfium, handle, place)
+    box = _read_box(pdfium, handle, place)
     if kind == pdfium.FPDF_ANNOT_WIDGET:
-        if page.formenv and (one := _field(pdfium, page.formenv.raw, handle, box)):
+        if page.formenv and (one := _read_field(pdfium, page.formenv.raw, handle, box)):
             found.fields.append(one)
         return
     if kind == pdfium.FPDF_ANNOT_FILEATTACHMENT and (file := pdfium.FPDFAnnot_GetFileAttachment(handle)):
         _add_file(found, file, page)
-    found.media += is_any(_MEDIA)
-    text = _entry(pdfium, handle, b"Contents")
+    found.media += is_any(_MEDIA_KINDS)
+    text = _read_entry(pdfium, handle, b"Contents")
     # Programs for review keep such states ("Accepted") as replies.
     if not text or pdfium.FPDFAnnot_HasKey(handle, b"StateModel"):
         return
     if kind == pdfium.FPDF_ANNOT_FREETEXT:
         found.remarks.append(Remark(text, box))
-    elif is_any((*_MARKUPS, *_NOTES)):
-        author = _entry(pdfium, handle, b"T")
+    elif is_any((*_MARKUP_KINDS, *_NOTE_KINDS)):
+        author = _read_entry(pdfium, handle, b"T")
         note = f"**Note ({author}):** {text}" if author else f"**Note:** {text}"
-        found.remarks.append(Remark(note, box, about=text if is_any(_MARKUPS) else ""))
+        found.remarks.append(Remark(note, box, about=text if is_any(_MARKUP_KINDS) else ""))
 
 
 def _add_file(found: PageAnnotations, file: Any, page: Any) -> None:
@@ -114,7 +114,7 @@ def _add_file(found: PageAnnotations, file: Any, page: Any) -> None:
         found.files.append((" ".join(one.get_name().split()), bytes(one.get_data())))
 
 
-def _box(pdfium: Any, handle: Any, place: Place) -> Corners:
+def _read_box(pdfium: Any, handle: Any, place: Place) -> Corners:
     corners = pdfium.FS_RECTF()
     pdfium.FPDFAnnot_GetRect(handle, ctypes.byref(corners))
     left, right = sorted((corners.left, corners.right))
@@ -122,14 +122,14 @@ def _box(pdfium: Any, handle: Any, place: Place) -> Corners:
     return place(left, bottom, right, top)
 
 
-def _field(pdfium: Any, form: Any, handle: Any, box: Corners) -> FormField | None:
+def _read_field(pdfium: Any, form: Any, handle: Any, box: Corners) -> FormField | None:
     kind = pdfium.FPDFAnnot_GetFormFieldType(form, handle)
-    name = _text(lambda *to: pdfium.FPDFAnnot_GetFormFieldAlternateName(form, handle, *to))
-    name = name or _text(lambda *to: pdfium.FPDFAnnot_GetFormFieldName(form, handle, *to))
+    name = _read_text(lambda *to: pdfium.FPDFAnnot_GetFormFieldAlternateName(form, handle, *to))
+    name = name or _read_text(lambda *to: pdfium.FPDFAnnot_GetFormFieldName(form, handle, *to))
     if kind in (pdfium.FPDF_FORMFIELD_CHECKBOX, pdfium.FPDF_FORMFIELD_RADIOBUTTON):
         ticked = _is_ticked(pdfium, form, handle)
         is_radio = kind == pdfium.FPDF_FORMFIELD_RADIOBUTTON
-        option = _text(lambda *to: pdfium.FPDFAnnot_GetFormFieldExportValue(form, handle, *to)) if is_radio else ""
+        option = _read_text(lambda *to: pdfium.FPDFAnnot_GetFormFieldExportValue(form, handle, *to)) if is_radio else ""
         return FormField(name, "", box, ticked, option)
     if kind in (pdfium.FPDF_FORMFIELD_COMBOBOX, pdfium.FPDF_FORMFIELD_LISTBOX):
         if chosen := list(islice(_list_choices(pdfium, form, handle), MAX_ANNOTATIONS)):
@@ -138,7 +138,7 @@ def _field(pdfium: Any, form: Any, handle: Any, box: Corners) -> FormField | Non
         return None
     if pdfium.FPDFAnnot_GetFormFieldFlags(form, handle) & _PASSWORD_FLAG:
         return None
-    return FormField(name, _text(lambda *to: pdfium.FPDFAnnot_GetFormFieldValue(form, handle, *to)), box)
+    return FormField(name, _read_text(lambda *to: pdfium.FPDFAnnot_GetFormFieldValue(form, handle, *to)), box)
 
 
 def _is_ticked(pdfium: Any, form: Any, handle: Any) -> bool:
@@ -149,21 +149,21 @@ def _is_ticked(pdfium: Any, form: Any, handle: Any) -> bool:
     """
     if pdfium.FPDFAnnot_IsChecked(form, handle):
         return True
-    return any(_entry(pdfium, handle, key) not in ("", _OFF) for key in (b"AS", b"V"))
+    return any(_read_entry(pdfium, handle, key) not in ("", _OFF_STATE) for key in (b"AS", b"V"))
 
 
 def _list_choices(pdfium: Any, form: Any, handle: Any) -> Iterator[str]:
     """Yield the options that are chosen, as they are shown: the value of the field may be another word."""
     for number in range(max(0, pdfium.FPDFAnnot_GetOptionCount(form, handle))):
         if pdfium.FPDFAnnot_IsOptionSelected(form, handle, number):
-            yield _text(lambda *to, number=number: pdfium.FPDFAnnot_GetOptionLabel(form, handle, number, *to))
+            yield _read_text(lambda *to, number=number: pdfium.FPDFAnnot_GetOptionLabel(form, handle, number, *to))
 
 
-def _entry(pdfium: Any, handle: Any, key: bytes) -> str:
-    return _text(lambda *to: pdfium.FPDFAnnot_GetStringValue(handle, key, *to))
+def _read_entry(pdfium: Any, handle: Any, key: bytes) -> str:
+    return _read_text(lambda *to: pdfium.FPDFAnnot_GetStringValue(handle, key, *to))
 
 
-def _text(function: Callable[..., int]) -> str:
+def _read_text(function: Callable[..., int]) -> str:
     """Return the text that a function of PDFium writes into a buffer, on one line."""
     import pypdfium2.raw as pdfium
 

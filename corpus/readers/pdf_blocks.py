@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
-from argot.corpus.readers.pdf_lines import HYPHEN, Line, line_step
+from argot.corpus.readers.pdf_lines import HYPHEN, Line, measure_line_step
 from argot.corpus.readers.pdf_tables import PageTable
 
 # \uf0b7 and the like are the bullets of Symbol and Wingdings. A dash, a star or an `o` needs a blank and text.
@@ -17,21 +17,21 @@ _BULLET = re.compile(r"[•●○◦▪■□‣⁃∙·\uf0b7\uf0a7\uf0d8➢➤
 _NUMBERED = re.compile(r"\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]\s+\S")
 # As in `2 Lock out the air`, without a mark: only a row of them is one of steps.
 _BARE_NUMBER = re.compile(r"(\d{1,2})\s+([A-ZÀ-ÖØ-Þ].*)")
-_FEWEST_STEPS = 3
-_SAME_EDGE = 4.0
+_MIN_STEPS = 3
+_EDGE_TOLERANCE_POINTS = 4.0
 """Points between the left edges of two steps of one list."""
-_NEAR = 24.0
+_MAX_STEP_GAP_POINTS = 24.0
 """Points between a number and its step."""
 # As in "Status: Superseded" and "Last updated: 5 May 2023".
 _LABEL = re.compile(r"[^\W\d_][\w/-]*(?: [\w/-]+){0,3}: ?(?=\S)")
 # As in `2 Cooling` and `2.1 Pumps`.
 _NUMBERED_HEADING = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,4}\.?\s+[^\W\d_a-z]")
-_GOES_ON = re.compile(r"(?:\b[a-z]{1,3}|[-,:&/])$")
+_UNFINISHED_LINE = re.compile(r"(?:\b[a-z]{1,3}|[-,:&/])$")
 _SENTENCE_END = re.compile(r"[.!?:;][\"'”’)\]]*(?:\^\d{1,2})?$")
-_INDENT = 45.0
-_MAX_HEADING = 160
+_MAX_INDENT_POINTS = 45.0
+_MAX_HEADING_CHARS = 160
 _NEAR_LINES = 8
-_CODE_GAP = 3.5
+_MAX_CODE_GAP = 3.5
 """Font sizes from one line of a block of code to the next; more than half of it is a blank line."""
 
 Kind = Literal["heading", "paragraph", "item", "table", "code", "note"]
@@ -66,9 +66,9 @@ class Fonts:
     """Whether lines in a font of equally wide letters are code: not where most of the document is set so."""
 
     def is_heading(self, line: Line, left: float, right: float) -> bool:
-        """By size; or bold, short, and at the left edge or in the middle of the page, where no column is named."""
+        """Return True for a larger line, or a short bold one at the left edge or in the middle that names no column."""
         text = line.text
-        if not 2 <= len(text) <= _MAX_HEADING or not re.search(r"[^\W\d_]{2}", text) or _BULLET.match(text):
+        if not 2 <= len(text) <= _MAX_HEADING_CHARS or not re.search(r"[^\W\d_]{2}", text) or _BULLET.match(text):
             return False
         if line.size in self.larger:
             return True
@@ -80,19 +80,19 @@ class Fonts:
             and len(text) <= 100
             and text[-1] not in ".,;"
             and not text[0].islower()
-            and (line.x0 - left < _INDENT or abs(line.x0 + line.x1 - left - right) < _INDENT)
+            and (line.x0 - left < _MAX_INDENT_POINTS or abs(line.x0 + line.x1 - left - right) < _MAX_INDENT_POINTS)
         )
 
     def level(self, size: float) -> int:
         return min(self.larger.index(size) + 1, 5) if size in self.larger else min(len(self.larger) + 1, 6)
 
 
-def page_blocks(
+def build_blocks(
     lines: Sequence[Line], page: int, fonts: Fonts, tables: Sequence[tuple[PageTable, str]], words: Words
 ) -> list[Piece]:
-    """The blocks of one page in reading order. `tables`: those of the page, each with its Markdown."""
-    step = line_step(lines)
-    edges = edges_of(lines)
+    """Return the blocks of one page in reading order. `tables`: those of the page, each with its Markdown."""
+    step = measure_line_step(lines)
+    edges = measure_edges(lines)
     found: list[Piece] = []
     shown: set[int] = set()
     table_of = {place: number for number, (table, _) in enumerate(tables) for place in table.spans}
@@ -102,7 +102,7 @@ def page_blocks(
         for table in dict.fromkeys(table_of.get((number, index)) for index in range(len(line.spans))):
             if table is not None and table not in shown:
                 shown.add(table)
-                found.append(_table_piece(*tables[table], page))
+                found.append(_make_table_piece(*tables[table], page))
         if free and fonts.code and line.mono and len(free) == len(line.spans):
             _add_code(found, line, page, previous)
         elif free:
@@ -116,23 +116,23 @@ def page_blocks(
                 words=words,
                 previous=previous,
                 edges=edges,
-                right=partial(_column_end, lines, number),
+                right=partial(_measure_column_end, lines, number),
             )
         previous = line
     return found
 
 
-def _column_end(lines: Sequence[Line], number: int) -> float:
-    """How far the lines near this one reach that begin where it does."""
+def _measure_column_end(lines: Sequence[Line], number: int) -> float:
+    """Return the right end of the nearby lines that begin at the same left edge."""
     near = lines[max(0, number - _NEAR_LINES) : number + _NEAR_LINES]
-    return max(line.x1 for line in near if abs(line.x0 - lines[number].x0) < _SAME_EDGE)
+    return max(line.x1 for line in near if abs(line.x0 - lines[number].x0) < _EDGE_TOLERANCE_POINTS)
 
 
-def edges_of(lines: Sequence[Line]) -> tuple[float, float]:
+def measure_edges(lines: Sequence[Line]) -> tuple[float, float]:
     return min((line.x0 for line in lines), default=0.0), max((line.x1 for line in lines), default=0.0)
 
 
-def _table_piece(table: PageTable, markdown: str, page: int) -> Piece:
+def _make_table_piece(table: PageTable, markdown: str, page: int) -> Piece:
     area = table.area
     return Piece("table", markdown, page, [(page, area.x0, area.y0, area.x1, area.y1)])
 
@@ -140,42 +140,42 @@ def _table_piece(table: PageTable, markdown: str, page: int) -> Piece:
 # -- steps ----------------------------------------------------------------------------------------------------------
 
 
-def with_marked_steps(lines: Sequence[Line], fonts: Fonts) -> list[Line]:
-    """The lines, where "1 Stop the engine", "2 Lock ...", "3 Drain ..." become "1. Stop the engine" and so on.
+def mark_steps(lines: Sequence[Line], fonts: Fonts) -> list[Line]:
+    """Return the lines with "1 Stop the engine", "2 Lock ...", "3 Drain ..." as "1. Stop the engine" and so on.
 
     Some programs number steps without a mark behind the number. One or two such lines may be anything; three that
     count from 1, at one left edge and not set as headings, are steps.
     """
     marked, found = list(lines), list[int]()
-    edges = edges_of(lines)
+    edges = measure_edges(lines)
     for place, line in enumerate(lines):
-        number = _bare_number(line)
+        number = _read_bare_number(line)
         if number is None or fonts.is_heading(line, *edges):
             continue
-        if number == len(found) + 1 and (not found or abs(line.x0 - lines[found[0]].x0) < _SAME_EDGE):
+        if number == len(found) + 1 and (not found or abs(line.x0 - lines[found[0]].x0) < _EDGE_TOLERANCE_POINTS):
             found.append(place)
         elif number == 1:
-            marked, found = _marked(marked, found), [place]
-    return _marked(marked, found)
+            marked, found = _mark_lines(marked, found), [place]
+    return _mark_lines(marked, found)
 
 
-def _bare_number(line: Line) -> int | None:
-    """The number that a line of prose begins with, if nothing marks it as one of a list."""
+def _read_bare_number(line: Line) -> int | None:
+    """Return the number that a line of prose begins with, if no mark makes it a list item's."""
     first, *rest = line.spans
     # Further away is the next column of a table.
-    apart = first.text.isdigit() and len(rest) == 1 and rest[0].x0 - first.x1 < _NEAR
+    apart = first.text.isdigit() and len(rest) == 1 and rest[0].x0 - first.x1 < _MAX_STEP_GAP_POINTS
     match = _BARE_NUMBER.match(line.text) if apart or not rest else None
     return int(match[1]) if match else None
 
 
-def _marked(lines: list[Line], steps: list[int]) -> list[Line]:
-    if len(steps) < _FEWEST_STEPS:
+def _mark_lines(lines: list[Line], steps: list[int]) -> list[Line]:
+    if len(steps) < _MIN_STEPS:
         return lines
-    return [_marked_step(line) if place in steps else line for place, line in enumerate(lines)]
+    return [_mark_step(line) if place in steps else line for place, line in enumerate(lines)]
 
 
-def _marked_step(line: Line) -> Line:
-    """One span, although the number may stand apart: it is no cell of a table."""
+def _mark_step(line: Line) -> Line:
+    """Return the step as one span, although its number may stand apart: it is no cell of a table."""
     text = _BARE_NUMBER.sub(r"\1. \2", line.text, count=1)
     return Line((replace(line.spans[-1], text=text, x0=line.x0, y0=line.y0, y1=line.y1),))
 
@@ -192,7 +192,7 @@ class Words:
             self._known.update(re.findall(r"[\w-]{3,}", line.text.lower()))
 
     def join(self, before: str, after: str) -> str:
-        """Two lines as one; a hyphen in between is mended."""
+        """Join two lines; a hyphen that parts a word between them is removed."""
         if not before.endswith((HYPHEN, "-")) or not after[:1].islower():
             return f"{before.replace(HYPHEN, '-')} {after}"
         stem = re.search(r"[\w-]*$", before[:-1])
@@ -218,7 +218,11 @@ def _add_line(
 ) -> None:
     heading = fonts.is_heading(line, *edges)
     last = found[-1] if found else None
-    if last is not None and previous is not None and _continues(last, previous, line, step, right, heading=heading):
+    if (
+        last is not None
+        and previous is not None
+        and _is_continuation(last, previous, line, step, right, heading=heading)
+    ):
         last.text = words.join(last.text, line.marked)
         _, x0, y0, x1, y1 = last.boxes[-1]
         last.boxes[-1] = (page, min(x0, line.x0), min(y0, line.y0), max(x1, line.x1), max(y1, line.y1))
@@ -229,37 +233,41 @@ def _add_line(
     found.append(Piece(kind, line.marked, page, [box], line.size, line.bold, line.x1))
 
 
-def _continues(
+def _is_continuation(
     last: Piece, previous: Line, line: Line, step: float, right: Callable[[], float], *, heading: bool
 ) -> bool:
-    """Whether the line goes on with the block the line before it belongs to."""
+    """Return True where the line continues the block of the line before it."""
     if last.kind in ("table", "code") or (last.kind == "heading") != heading or _BULLET.match(line.text):
         return False
     if abs(line.size - last.size) > 0.1 * last.size + 0.3:
         return False
     down = line.y0 - previous.y0
     if heading:
-        same = line.bold == last.bold and line.size == last.size and len(last.text) < _MAX_HEADING
-        numbered = _NUMBERED_HEADING.match(line.text) and not _GOES_ON.search(last.text)
+        same = line.bold == last.bold and line.size == last.size and len(last.text) < _MAX_HEADING_CHARS
+        numbered = _NUMBERED_HEADING.match(line.text) and not _UNFINISHED_LINE.search(last.text)
         return same and not numbered and -2 < down <= 1.8 * line.size
     unfinished = not _SENTENCE_END.search(last.text) and line.text[:1].islower()
     # What begins left of an item's mark is none of it.
-    outside = last.kind == "item" and line.x0 < last.boxes[-1][1] - _SAME_EDGE
+    outside = last.kind == "item" and line.x0 < last.boxes[-1][1] - _EDGE_TOLERANCE_POINTS
     if down < -2 or (outside and not unfinished):  # the next column: a sentence may go on there
         return unfinished
     if down > max(1.45 * step, 1.8 * line.size):
         return False
-    return unfinished or not _begins_paragraph(last, previous, line, right, far=down > 1.25 * step)
+    return unfinished or not _is_paragraph_begin(last, previous, line, right, far=down > 1.25 * step)
 
 
-def _begins_paragraph(last: Piece, previous: Line, line: Line, right: Callable[[], float], *, far: bool) -> bool:
-    """A numbered item, a label under another, or an indentation, a wider step or a short last line.
+def _is_paragraph_begin(last: Piece, previous: Line, line: Line, right: Callable[[], float], *, far: bool) -> bool:
+    """Return True for a numbered item, a label under another, an indentation, a wider step or a short last line.
 
     The last three only after the end of a sentence, or of what stands behind a label.
     """
     if _NUMBERED.match(line.text) or line.spans[0].raised[:1] == (0,):
         return True
-    labelled = _is_labelled(last.text) and last.kind == "paragraph" and abs(line.x0 - last.boxes[-1][1]) < _SAME_EDGE
+    labelled = (
+        _is_labelled(last.text)
+        and last.kind == "paragraph"
+        and abs(line.x0 - last.boxes[-1][1]) < _EDGE_TOLERANCE_POINTS
+    )
     if labelled and _is_labelled(line.text):
         return True
     if not labelled and not _SENTENCE_END.search(last.text):
@@ -277,11 +285,11 @@ def _is_labelled(text: str) -> bool:
 
 
 def _add_code(found: list[Piece], line: Line, page: int, previous: Line | None) -> None:
-    """A line of code: of the block before it, or the first of one."""
+    """Add a line of code to the block before it, or begin a block."""
     last = found[-1] if found else None
     down = line.y0 - previous.y0 if previous else 0.0
     box = (page, line.x0, line.y0, line.x1, line.y1)
-    if last is None or last.kind != "code" or not -2 < down < _CODE_GAP * line.size:
+    if last is None or last.kind != "code" or not -2 < down < _MAX_CODE_GAP * line.size:
         found.append(Piece("code", "", page, [box], line.size, code=[line]))
         return
     last.code.append(line)
@@ -290,7 +298,7 @@ def _add_code(found: list[Piece], line: Line, page: int, previous: Line | None) 
 
 
 def join_pages(pages: Sequence[list[Piece]], words: Words) -> Iterator[Piece]:
-    """All pieces in order; a paragraph that goes on overleaf is one piece with a box on each page, before its notes."""
+    """Yield all pieces in order; a paragraph over two pages is one piece with a box on each, before its notes."""
     last: Piece | None = None
     notes: list[Piece] = []
     for page in pages:
@@ -298,7 +306,7 @@ def join_pages(pages: Sequence[list[Piece]], words: Words) -> Iterator[Piece]:
             if piece.kind == "note":
                 notes.append(piece)
                 continue
-            if index == 0 and last is not None and _goes_on_overleaf(last, piece):
+            if index == 0 and last is not None and _is_continued_overleaf(last, piece):
                 last.text = words.join(last.text, piece.text)
                 last.boxes.extend(piece.boxes)
                 continue
@@ -309,7 +317,7 @@ def join_pages(pages: Sequence[list[Piece]], words: Words) -> Iterator[Piece]:
     yield from notes
 
 
-def _goes_on_overleaf(last: Piece, piece: Piece) -> bool:
+def _is_continued_overleaf(last: Piece, piece: Piece) -> bool:
     return (
         last.kind in ("paragraph", "item")
         and piece.kind == "paragraph"
@@ -319,9 +327,9 @@ def _goes_on_overleaf(last: Piece, piece: Piece) -> bool:
     )
 
 
-def markdown_of(piece: Piece) -> str:
+def render_piece(piece: Piece) -> str:
     if piece.kind == "code":
-        return _fenced(piece.code)
+        return _render_code(piece.code)
     text = piece.text.replace(HYPHEN, "-")
     if piece.kind == "table":
         return text
@@ -334,13 +342,13 @@ def markdown_of(piece: Piece) -> str:
     return f"\\{text}" if re.match(r"#{1,6} |>|```|~~~", text) else text
 
 
-def _fenced(lines: Sequence[Line]) -> str:
-    """Code with the indentation and the blank lines that it has on the page."""
+def _render_code(lines: Sequence[Line]) -> str:
+    """Return code with the indentation and the blank lines that it has on the page."""
     width = max(sum(span.x1 - span.x0 for span in lines[0].spans) / max(len(lines[0].text), 1), 1.0)
     left = min(line.x0 for line in lines)
     shown: list[str] = []
     for number, line in enumerate(lines):
-        if number and line.y0 - lines[number - 1].y0 > _CODE_GAP / 2 * line.size:
+        if number and line.y0 - lines[number - 1].y0 > _MAX_CODE_GAP / 2 * line.size:
             shown.append("")
         row = ""
         for span in line.spans:

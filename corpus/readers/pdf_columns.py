@@ -7,45 +7,45 @@ from statistics import median
 
 from argot.corpus.readers.pdf_lines import Line, LineSpan
 
-_FEWEST_LINES = 6
-_MOST_COLUMNS = 3
-_SAME_EDGE = 3.0
-_FEWEST_CHARS = 22
+_MIN_LINES = 6
+_MAX_COLUMNS = 3
+_EDGE_TOLERANCE_POINTS = 3.0
+_MIN_LINE_CHARS = 22
 """Of a line of prose, in the middle."""
-_FULL = 0.75
+_MIN_FILLED_SHARE = 0.75
 """Of the column's width, that its lines fill in the middle."""
-_GOING_ON = 0.4
+_MIN_CONTINUED_SHARE = 0.4
 """Of the lines of prose, those that begin in the middle of a sentence. In cells every other one begins one."""
 
 
-def in_columns(lines: Sequence[Line]) -> list[Line]:
-    """The lines in reading order: as they come, but where two or three columns of prose stand side by side in them."""
+def order_columns(lines: Sequence[Line]) -> list[Line]:
+    """Return the lines in reading order; two or three columns of prose side by side are read one after the other."""
     found: list[Line] = []
     start = 0
     while start < len(lines):
-        count = _run_of_columns(lines, start)
-        found.extend(_column_by_column(lines[start : start + count]) if count else lines[start : start + 1])
+        count = _count_column_lines(lines, start)
+        found.extend(_order_by_column(lines[start : start + count]) if count else lines[start : start + 1])
         start += max(count, 1)
     return found
 
 
-def _run_of_columns(lines: Sequence[Line], start: int) -> int:
-    """How many lines from `start` on are columns of prose; 0: none."""
+def _count_column_lines(lines: Sequence[Line], start: int) -> int:
+    """Return the number of lines from `start` on that are columns of prose."""
     edges = [span.x0 for span in lines[start].spans]
-    if not 2 <= len(edges) <= _MOST_COLUMNS:
+    if not 2 <= len(edges) <= _MAX_COLUMNS:
         return 0
     count = 1
-    while start + count < len(lines) and _fits(lines[start + count], edges):
+    while start + count < len(lines) and _match_edges(lines[start + count], edges):
         count += 1
-    columns = _columns(lines[start : start + count], edges)
+    columns = _split_columns(lines[start : start + count], edges)
     return count if all(map(_is_prose, columns)) else 0
 
 
-def _fits(line: Line, edges: Sequence[float]) -> bool:
-    return all(any(abs(span.x0 - edge) < _SAME_EDGE for edge in edges) for span in line.spans)
+def _match_edges(line: Line, edges: Sequence[float]) -> bool:
+    return all(any(abs(span.x0 - edge) < _EDGE_TOLERANCE_POINTS for edge in edges) for span in line.spans)
 
 
-def _columns(lines: Sequence[Line], edges: Sequence[float]) -> list[list[LineSpan]]:
+def _split_columns(lines: Sequence[Line], edges: Sequence[float]) -> list[list[LineSpan]]:
     columns: list[list[LineSpan]] = [[] for _ in edges]
     for line in lines:
         for span in line.spans:
@@ -54,17 +54,17 @@ def _columns(lines: Sequence[Line], edges: Sequence[float]) -> list[list[LineSpa
 
 
 def _is_prose(column: Sequence[LineSpan]) -> bool:
-    if len(column) < _FEWEST_LINES:
+    if len(column) < _MIN_LINES:
         return False
     widths = [span.x1 - span.x0 for span in column]
     going_on = sum(span.text[:1].islower() for span in column[1:])
     return (
-        median(len(span.text) for span in column) >= _FEWEST_CHARS
-        and median(widths) >= _FULL * max(widths)
-        and going_on >= _GOING_ON * (len(column) - 1)
+        median(len(span.text) for span in column) >= _MIN_LINE_CHARS
+        and median(widths) >= _MIN_FILLED_SHARE * max(widths)
+        and going_on >= _MIN_CONTINUED_SHARE * (len(column) - 1)
     )
 
 
-def _column_by_column(lines: Sequence[Line]) -> list[Line]:
-    columns = _columns(lines, [span.x0 for span in lines[0].spans])
+def _order_by_column(lines: Sequence[Line]) -> list[Line]:
+    columns = _split_columns(lines, [span.x0 for span in lines[0].spans])
     return [Line((span,)) for column in columns for span in column]

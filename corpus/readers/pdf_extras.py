@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.attached_files import MAX_ATTACHED_FILES, attachment_warnings, read_attached_files
+from argot.corpus.readers.attached_files import MAX_ATTACHED_FILES, read_attached_files, warn_of_attachments
 from argot.corpus.readers.omissions import Omissions
 from argot.corpus.readers.pdf_pages import PageText
 from argot.corpus.readers.pdf_pictures import count_pictures
@@ -29,20 +29,22 @@ class Extras:
 
 def has_extras(document: Any) -> bool:
     """Tell whether the document says something even where its pages bear no text."""
-    return document.count_attachments() > 0 or bool(_xfa_values(document))
+    return document.count_attachments() > 0 or bool(_read_xfa_values(document))
 
 
 def read_extras(document: Any, texts: Sequence[PageText], limits: ReadLimits) -> Extras:
     """Return what stands beside the text of the pages, which were read before."""
     extras = Extras()
-    if values := _xfa_values(document):
-        if not any(text.annotations.says_something for text in texts):
+    if values := _read_xfa_values(document):
+        if not any(text.annotations.has_content for text in texts):
             extras.sections.append("\n\n".join(["## Form fields", *values]))
         extras.warnings.append("it is an XFA form: what was filled in was read, its printed words may be missing")
-    files = dict.fromkeys([*_attached_files(document), *(file for text in texts for file in text.annotations.files)])
+    files = dict.fromkeys(
+        [*_iter_attached_files(document), *(file for text in texts for file in text.annotations.files)]
+    )
     attached = read_attached_files(files, limits, 2)
     extras.sections += attached.sections
-    extras.warnings += attachment_warnings([attached])
+    extras.warnings += warn_of_attachments([attached])
     omissions = Omissions()
     omissions.add("picture", count_pictures([text.pictures for text in texts]))
     omissions.add("sound or film", sum(text.annotations.media for text in texts))
@@ -50,7 +52,7 @@ def read_extras(document: Any, texts: Sequence[PageText], limits: ReadLimits) ->
     return extras
 
 
-def _attached_files(document: Any) -> Iterator[tuple[str, bytes]]:
+def _iter_attached_files(document: Any) -> Iterator[tuple[str, bytes]]:
     import pypdfium2
 
     for number in range(min(document.count_attachments(), MAX_ATTACHED_FILES)):
@@ -60,7 +62,7 @@ def _attached_files(document: Any) -> Iterator[tuple[str, bytes]]:
             yield " ".join(file.get_name().split()), bytes(file.get_data())
 
 
-def _xfa_values(document: Any) -> list[str]:
+def _read_xfa_values(document: Any) -> list[str]:
     """Return "name: value" for all that was filled into an XFA form: its pages may say "Please wait" alone."""
     import pypdfium2.raw as pdfium
     from defusedxml.common import DefusedXmlException  # type: ignore[import-untyped]
@@ -69,10 +71,10 @@ def _xfa_values(document: Any) -> list[str]:
     if document.get_formtype() not in (pdfium.FORMTYPE_XFA_FULL, pdfium.FORMTYPE_XFA_FOREGROUND):
         return []
     for number in range(min(pdfium.FPDF_GetXFAPacketCount(document.raw), _MAX_PACKETS)):
-        if _packet_name(pdfium, document, number) != "datasets":
+        if _read_packet_name(pdfium, document, number) != "datasets":
             continue
         with suppress(ParseError, DefusedXmlException):
-            root = fromstring(_packet(pdfium, document, number), forbid_dtd=True)
+            root = fromstring(_read_packet(pdfium, document, number), forbid_dtd=True)
             leaves = [one for one in root.iter() if not len(one) and (one.text or "").strip()]
             return [
                 f"{one.tag.rpartition('}')[2]}: {' '.join((one.text or '').split())}"
@@ -81,13 +83,13 @@ def _xfa_values(document: Any) -> list[str]:
     return []
 
 
-def _packet_name(pdfium: Any, document: Any, number: int) -> str:
+def _read_packet_name(pdfium: Any, document: Any, number: int) -> str:
     buffer = ctypes.create_string_buffer(64)
     pdfium.FPDF_GetXFAPacketName(document.raw, number, buffer, len(buffer))
     return buffer.value.decode("utf-8", "replace")
 
 
-def _packet(pdfium: Any, document: Any, number: int) -> bytes:
+def _read_packet(pdfium: Any, document: Any, number: int) -> bytes:
     size = ctypes.c_ulong()
     pdfium.FPDF_GetXFAPacketContent(document.raw, number, None, 0, ctypes.byref(size))
     if not 0 < size.value <= _MAX_FORM_BYTES:

@@ -9,21 +9,21 @@ from dataclasses import replace
 from argot.corpus.readers.pdf_annotations import FormField, Remark
 from argot.corpus.readers.pdf_lines import Line, LineSpan
 
-_FARTHEST = 260.0
+_MAX_LABEL_GAP_POINTS = 260.0
 """Points from the end of a label to its field."""
-_FARTHEST_OPTION = 40.0
-_FARTHEST_OF_CHOICE = 12.0
-_ABOVE = 16.0
+_MAX_OPTION_GAP_POINTS = 40.0
+_MAX_CHOICE_GAP_POINTS = 12.0
+_MAX_DROP_POINTS = 16.0
 """Points from a label down to the field that stands under it."""
-_TOUCHING = 4.0
-_SAME_EDGE = 20.0
-_ROOM = re.compile(r"_{3,}|\.{4,}|…{2,}")
+_TOUCH_POINTS = 4.0
+_EDGE_TOLERANCE_POINTS = 20.0
+_WRITING_ROOM = re.compile(r"_{3,}|\.{4,}|…{2,}")
 """Where a form leaves room to write."""
-_HAS_TICK = re.compile(r"\[[x ]\]")
-_ENDS_LABEL = re.compile(r"[:?=(\]$€£]$")
+_TICK = re.compile(r"\[[x ]\]")
+_LABEL_END = re.compile(r"[:?=(\]$€£]$")
 
 
-def with_form_fields(lines: Sequence[Line], fields: Sequence[FormField]) -> tuple[list[Line], list[Remark]]:
+def join_form_fields(lines: Sequence[Line], fields: Sequence[FormField]) -> tuple[list[Line], list[Remark]]:
     """Return the lines with the values of the fields behind their labels, and those that have no label on the page.
 
     A form that nobody filled in stays as it is.
@@ -45,11 +45,11 @@ def _name_field(one: FormField) -> str:
     """Return the field with its name in the file, for want of a printed one."""
     name = f"{one.name}: {one.option}" if one.option else one.name
     if one.ticked is not None:
-        return f"{_tick(one)} {name}"
+        return f"{_write_tick(one)} {name}"
     return f"{name}: {one.value}" if name else one.value
 
 
-def _tick(one: FormField) -> str:
+def _write_tick(one: FormField) -> str:
     return "[x]" if one.ticked else "[ ]"
 
 
@@ -57,33 +57,35 @@ def _join_value(rows: list[list[LineSpan]], one: FormField) -> bool:
     x0, y0, *_ = one.box
     for row in rows:
         for place, span in enumerate(row):
-            if _is_level(span, one) and span.x0 < x0 < span.x1 - _TOUCHING:
-                row[place] = _with_value_inside(span, one)
+            if _is_level(span, one) and span.x0 < x0 < span.x1 - _TOUCH_POINTS:
+                row[place] = _insert_value(span, one)
                 return True
     places = [(row, place, span) for row in rows for place, span in enumerate(row)]
     beside = [(x0 - span.x1, row, place) for row, place, span in places if _is_level(span, one)]
-    left = [(gap, row, place) for gap, row, place in beside if -_TOUCHING <= gap <= _farthest(row[place])]
+    left = [(gap, row, place) for gap, row, place in beside if -_TOUCH_POINTS <= gap <= _choose_max_gap(row[place])]
     if not left:
         left = [
             (y0 - span.y1, row, place)
             for row, place, span in places
-            if -_TOUCHING <= y0 - span.y1 <= _ABOVE and abs(span.x0 - x0) < _SAME_EDGE and not _is_choice(span)
+            if -_TOUCH_POINTS <= y0 - span.y1 <= _MAX_DROP_POINTS
+            and abs(span.x0 - x0) < _EDGE_TOLERANCE_POINTS
+            and not _is_choice(span)
         ]
     if not left:
         return False
     _, row, place = min(left, key=lambda one: one[0])
-    row[place] = _with_value_behind(row[place], one)
+    row[place] = _append_value(row[place], one)
     return True
 
 
 def _is_choice(span: LineSpan) -> bool:
     """Tell whether words say what a tick beside them stands for, and ask for nothing, as "Other:" does."""
-    return bool(_HAS_TICK.search(span.text)) and not _ENDS_LABEL.search(_ROOM.sub("", span.text).rstrip())
+    return bool(_TICK.search(span.text)) and not _LABEL_END.search(_WRITING_ROOM.sub("", span.text).rstrip())
 
 
-def _farthest(label: LineSpan) -> float:
+def _choose_max_gap(label: LineSpan) -> float:
     """Return how far behind a label its field may stand: a choice has one only close behind, as "Other" may."""
-    return _FARTHEST_OF_CHOICE if _is_choice(label) else _FARTHEST
+    return _MAX_CHOICE_GAP_POINTS if _is_choice(label) else _MAX_LABEL_GAP_POINTS
 
 
 def _join_tick(rows: list[list[LineSpan]], one: FormField) -> bool:
@@ -91,21 +93,21 @@ def _join_tick(rows: list[list[LineSpan]], one: FormField) -> bool:
     level = [(row, place) for row in rows for place, span in enumerate(row) if _is_level(span, one)]
     for row, place in level:
         span = row[place]
-        if span.x0 < x0 < span.x1 - _TOUCHING:
-            row[place] = _with_tick_inside(span, one)
+        if span.x0 < x0 < span.x1 - _TOUCH_POINTS:
+            row[place] = _insert_tick(span, one)
             return True
     right = [(row[place].x0 - x1, row, place) for row, place in level]
-    right = [(gap, row, place) for gap, row, place in right if -_TOUCHING <= gap <= _FARTHEST_OPTION]
+    right = [(gap, row, place) for gap, row, place in right if -_TOUCH_POINTS <= gap <= _MAX_OPTION_GAP_POINTS]
     left = [(x0 - row[place].x1, row, place) for row, place in level]
-    left = [(gap, row, place) for gap, row, place in left if -_TOUCHING <= gap <= _FARTHEST]
+    left = [(gap, row, place) for gap, row, place in left if -_TOUCH_POINTS <= gap <= _MAX_LABEL_GAP_POINTS]
     if right:
         _, row, place = min(right, key=lambda one: one[0])
         # Ticks under each other are a list.
-        mark = f"{'' if left or len(row) > 1 else '- '}{_tick(one)} "
-        row[place] = _with_mark_before(row[place], mark, x0)
+        mark = f"{'' if left or len(row) > 1 else '- '}{_write_tick(one)} "
+        row[place] = _put_mark_before(row[place], mark, x0)
     elif left:
         _, row, place = min(left, key=lambda one: one[0])
-        row[place] = replace(row[place], text=f"{row[place].text} {_tick(one)}", x1=x1)
+        row[place] = replace(row[place], text=f"{row[place].text} {_write_tick(one)}", x1=x1)
     return bool(left or right)
 
 
@@ -114,9 +116,9 @@ def _is_level(span: LineSpan, one: FormField) -> bool:
     return y0 - 1 <= span.middle <= y1 + 1 or span.y0 <= (y0 + y1) / 2 <= span.y1
 
 
-def _with_value_behind(span: LineSpan, one: FormField) -> LineSpan:
-    label = _ROOM.sub("", span.text).rstrip() if _ROOM.search(span.text) else span.text
-    colon = "" if _ENDS_LABEL.search(label) or _is_value(span) else ":"
+def _append_value(span: LineSpan, one: FormField) -> LineSpan:
+    label = _WRITING_ROOM.sub("", span.text).rstrip() if _WRITING_ROOM.search(span.text) else span.text
+    colon = "" if _LABEL_END.search(label) or _is_value(span) else ":"
     # Its end moves: the next field on the line belongs to the same label.
     return replace(span, text=f"{label}{colon} {one.value}", x1=max(span.x1, one.box[2]), spaces=(), raised=())
 
@@ -126,10 +128,10 @@ def _is_value(span: LineSpan) -> bool:
     return ": " in span.text
 
 
-def _with_value_inside(span: LineSpan, one: FormField) -> LineSpan:
+def _insert_value(span: LineSpan, one: FormField) -> LineSpan:
     """Put the value into the room that the form leaves for it, else before the word that stands behind its field."""
     middle = (one.box[0] + one.box[2]) / 2
-    rooms = list(_ROOM.finditer(span.text))
+    rooms = list(_WRITING_ROOM.finditer(span.text))
     if rooms:
         width = (span.x1 - span.x0) / max(len(span.text), 1)
         room = min(rooms, key=lambda room: abs(span.x0 + width * (room.start() + room.end()) / 2 - middle))
@@ -140,14 +142,14 @@ def _with_value_inside(span: LineSpan, one: FormField) -> LineSpan:
     return replace(span, text=f"{before} {one.value} {after}".strip(), spaces=(), raised=())
 
 
-def _with_mark_before(span: LineSpan, mark: str, x0: float) -> LineSpan:
+def _put_mark_before(span: LineSpan, mark: str, x0: float) -> LineSpan:
     spaces = tuple((place + len(mark), end, begin) for place, end, begin in span.spaces)
     return replace(span, text=f"{mark}{span.text}", x0=x0, spaces=spaces, raised=())
 
 
-def _with_tick_inside(span: LineSpan, one: FormField) -> LineSpan:
+def _insert_tick(span: LineSpan, one: FormField) -> LineSpan:
     """Put the tick before the word that stands behind its box; the places of the words move with it."""
-    tick = f"{_tick(one)} "
+    tick = f"{_write_tick(one)} "
     offset = next((offset for offset, _, begin in span.spaces if begin >= one.box[0]), len(span.text))
     text = f"{span.text[:offset].rstrip()} {tick}{span.text[offset:]}".rstrip()
     spaces = tuple((place + len(tick) * (place >= offset), end, begin) for place, end, begin in span.spaces)

@@ -8,17 +8,17 @@ from typing import Any
 
 LIGATURE_WIDTHS = {"i": 0.36, "l": 0.36, "f": 0.52}
 """Font sizes: a letter drawn wider may be a ligature, and is looked at."""
-_SLIM = 0.6
+_MAX_SLIM_RATIO = 0.6
 """Of a ligature's width: a letter of its font is no wider than this."""
-_THREE_LETTERS = 0.62
+_THREE_LETTER_WIDTH = 0.62
 """Of a ligature of two letters the width, where it is this part of one of three."""
-_LEVEL = 0.1
+_MAX_LEVEL_RADIANS = 0.1
 """Radians that a text may be turned by."""
 Place = Callable[[float, float, float, float], tuple[float, float, float, float]]
 
 
-def font_name(handle: Any, index: int) -> bytes:
-    """Of a character of PDFium's text page, in small letters."""
+def read_font_name(handle: Any, index: int) -> bytes:
+    """Return the font name of a character of PDFium's text page, in lower case."""
     import pypdfium2.raw as pdfium
 
     buffer = ctypes.create_string_buffer(128)
@@ -27,44 +27,48 @@ def font_name(handle: Any, index: int) -> bytes:
 
 
 class Ligatures:
-    """Of one page: `handle` is PDFium's text page of `count` characters. `place`: from its coordinates to ours."""
+    """The ligatures of one page: `handle` is PDFium's text page, `place` maps its coordinates to ours."""
 
     def __init__(self, handle: Any, count: int, place: Place) -> None:
         self._handle, self._count, self._place = handle, count, place
         self._slimmest: dict[tuple[bytes, str], float] = {}
 
     def restored(self, index: int, char: str, width: float) -> str:
-        """What is drawn for a character that is `width` points wide; itself, unless its font has it far slimmer."""
+        """Return the letters drawn for a character `width` points wide; itself if its font draws it so wide."""
         import pypdfium2.raw as pdfium
 
         # What stands upright is measured across; and the letters of one ligature all have its place.
-        if pdfium.FPDFText_GetCharAngle(self._handle, index) > _LEVEL or self._shares_place(index):
+        if pdfium.FPDFText_GetCharAngle(self._handle, index) > _MAX_LEVEL_RADIANS or self._is_in_ligature(index):
             return char
-        size = self._size(index)
-        font = font_name(self._handle, index)
+        size = self._read_size(index)
+        font = read_font_name(self._handle, index)
         if (font, char) not in self._slimmest:
-            self._slimmest[font, char] = self._narrowest(font, char)
+            self._slimmest[font, char] = self._measure_narrowest(font, char)
         slimmest = self._slimmest[font, char] * size
-        if slimmest > _SLIM * width:
+        if slimmest > _MAX_SLIM_RATIO * width:
             return char
-        return f"f{char}" if char == "f" or width < _THREE_LETTERS * size else f"ff{char}"
+        return f"f{char}" if char == "f" or width < _THREE_LETTER_WIDTH * size else f"ff{char}"
 
-    def _narrowest(self, font: bytes, char: str) -> float:
-        """Of all places on the page, in font sizes."""
+    def _measure_narrowest(self, font: bytes, char: str) -> float:
+        """Return the least width of a character on the page, in font sizes."""
         import pypdfium2.raw as pdfium
 
         same = (index for index in range(self._count) if pdfium.FPDFText_GetUnicode(self._handle, index) == ord(char))
-        return min(self._width(index) / self._size(index) for index in same if font_name(self._handle, index) == font)
+        return min(
+            self._measure_width(index) / self._read_size(index)
+            for index in same
+            if read_font_name(self._handle, index) == font
+        )
 
-    def _shares_place(self, index: int) -> bool:
-        here = self._box(index)
-        return any(0 <= other < self._count and self._box(other) == here for other in (index - 1, index + 1))
+    def _is_in_ligature(self, index: int) -> bool:
+        here = self._read_box(index)
+        return any(0 <= other < self._count and self._read_box(other) == here for other in (index - 1, index + 1))
 
-    def _width(self, index: int) -> float:
-        box = self._box(index)
+    def _measure_width(self, index: int) -> float:
+        box = self._read_box(index)
         return box[2] - box[0]
 
-    def _box(self, index: int) -> tuple[float, float, float, float]:
+    def _read_box(self, index: int) -> tuple[float, float, float, float]:
         import pypdfium2.raw as pdfium
 
         corners = [ctypes.c_double() for _ in range(4)]
@@ -72,7 +76,7 @@ class Ligatures:
         left, right, bottom, top = (corner.value for corner in corners)
         return self._place(left, bottom, right, top)
 
-    def _size(self, index: int) -> float:
+    def _read_size(self, index: int) -> float:
         import pypdfium2.raw as pdfium
 
         size, matrix = float(pdfium.FPDFText_GetFontSize(self._handle, index)), pdfium.FS_MATRIX()

@@ -10,28 +10,28 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from argot.corpus.readers.pdf_ligatures import LIGATURE_WIDTHS, Ligatures, Place, font_name
+from argot.corpus.readers.pdf_ligatures import LIGATURE_WIDTHS, Ligatures, Place, read_font_name
 from argot.corpus.readers.pdf_looks import Look, Looks
-from argot.corpus.readers.pdf_spaces import GappedText, false_spaces
+from argot.corpus.readers.pdf_spaces import GappedText, find_false_spaces
 
 HYPHEN = "\x02"
 """What PDFium gives for a hyphen at a line end that parts a word."""
 # Of one page. A page of text has some thousands; more is a drawing made of letters.
 _MAX_CHARS = 200_000
-_COLUMN_GAP = 1.15
+_COLUMN_GAP_SIZES = 1.15
 """Gaps wider than this many font sizes part cells; word spaces are 0.2 to 0.5, justified ones up to 1."""
-_LONGEST_NUMBER = 3  # of a step, with its mark
-_POWERS = {"2": "²", "3": "³"}
-_UNIT = re.compile(r"(?<![^\W\d_])(?:[cdkm]?m|ft|in|yd|s)$")
-_RAISED = 0.25
+_MAX_NUMBER_CHARS = 3  # of a step, with its mark
+_POWER_SIGNS = {"2": "²", "3": "³"}
+_UNIT_END = re.compile(r"(?<![^\W\d_])(?:[cdkm]?m|ft|in|yd|s)$")
+_MIN_RAISED_SHARE = 0.25
 """Of the font size: how far a raised number ends above the line's lowest letters; and of what height it is at most."""
-_SMALL = 0.6
-_SHORT_PIECE = 2
+_MAX_RAISED_HEIGHT = 0.6
+_SHORT_PIECE_CHARS = 2
 _MOSTLY = 0.6
-_FEWEST_GAPS = 3
-_SPACED_GAP = 2.2
+_MIN_GAPS = 3
+_SPACED_GAP_SIZES = 2.2
 """Font sizes: the widest gap between words whose letters are set apart."""
-_MONO = (b"courier", b"mono", b"consol", b"typewriter", b"menlo", b"cmtt")
+_MONO_FONTS = (b"courier", b"mono", b"consol", b"typewriter", b"menlo", b"cmtt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +69,15 @@ class LineSpan:
             digits = re.match(r"\d*", text[place:])
             number = digits[0] if digits else ""
             before, after = text[:place], text[place + len(number) :]
-            if number in _POWERS and _UNIT.search(before):
-                text = f"{before}{_POWERS[number]}{after}"
+            if number in _POWER_SIGNS and _UNIT_END.search(before):
+                text = f"{before}{_POWER_SIGNS[number]}{after}"
             else:
                 # The mark at a note itself may have a dot of its own.
                 text = f"{before}^{number}{after}" if before else f"^{number} {after.lstrip('.) ')}"
         return text
 
     def cut_at(self, x: float) -> tuple[LineSpan, ...]:
-        """The parts left and right of `x`, if it lies between two words; else the span whole."""
+        """Return the parts left and right of `x`, if it lies between two words; else the whole span."""
         for number, (offset, end, begin) in enumerate(self.spaces):
             if end - 1 <= x <= begin + 1:
                 after = tuple((place - offset, left, right) for place, left, right in self.spaces[number + 1 :])
@@ -88,7 +88,7 @@ class LineSpan:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What stands side by side: one span of prose, or the cells of a table row."""
+    """Text that stands side by side: one span of prose, or the cells of a table row."""
 
     spans: tuple[LineSpan, ...]
 
@@ -102,7 +102,7 @@ class Line:
 
     @property
     def mono(self) -> bool:
-        """Whether all of it is set in a font whose letters are equally wide, as code is."""
+        """True where the whole line is set in a monospaced font, as code is."""
         return all(span.mono for span in self.spans)
 
     @property
@@ -137,16 +137,16 @@ def read_spans(page: Any) -> list[LineSpan]:
     """
     textpage = page.get_textpage()
     try:
-        return list(_spans(page, textpage))
+        return list(_iter_spans(page, textpage))
     finally:
         textpage.close()
 
 
-def _spans(page: Any, textpage: Any) -> Iterator[LineSpan]:
+def _iter_spans(page: Any, textpage: Any) -> Iterator[LineSpan]:
     import pypdfium2.raw as pdfium
 
     handle = textpage.raw
-    place = placer(page)
+    place = make_place(page)
     looks = Looks(handle, page.get_rotation())
     count = min(textpage.count_chars(), _MAX_CHARS)
     left, right, bottom, top = (ctypes.c_double() for _ in range(4))
@@ -178,17 +178,17 @@ def _spans(page: Any, textpage: Any) -> Iterator[LineSpan]:
         box = place(left.value, bottom.value, right.value, top.value)
         if broken:
             broken = False
-            if not run.goes_on_at(box):
+            if not run.is_continued_at(box):
                 yield from _finish_run(run, handle, place)
                 space = typed = False
         # Only where a break is likely, and every 32 characters.
         check = run.text and (space or index % 32 == 0 or not run.near(box))
-        if check and run.breaks(box, _COLUMN_GAP * max(run.size, 4.0)) and run.breaks(box, run.reach):
+        if check and run.is_broken_by(box, _COLUMN_GAP_SIZES * max(run.size, 4.0)) and run.is_broken_by(box, run.reach):
             yield from _finish_run(run, handle, place)
         # Many programs set the number of a step larger than the step.
         length = len(run.text)
-        if length <= _LONGEST_NUMBER and (not length or (run.is_number and (space or not char.isdigit()))):
-            run.start(*_font(pdfium, handle, index, box), box[3])
+        if length <= _MAX_NUMBER_CHARS and (not length or (run.is_number and (space or not char.isdigit()))):
+            run.start(*_read_font(pdfium, handle, index, box), box[3])
         if not length:
             run.look = looks.of(index)
         if char in LIGATURE_WIDTHS and box[2] - box[0] > LIGATURE_WIDTHS[char] * run.size:
@@ -200,19 +200,21 @@ def _spans(page: Any, textpage: Any) -> Iterator[LineSpan]:
 
 def _is_short_piece(pdfium: Any, handle: Any, index: int) -> bool:
     """Tell whether PDFium parts hardly a letter from what follows, behind the second sign of a line end."""
-    codes = (pdfium.FPDFText_GetUnicode(handle, index + ahead) for ahead in range(2, _SHORT_PIECE + 2))
+    codes = (pdfium.FPDFText_GetUnicode(handle, index + ahead) for ahead in range(2, _SHORT_PIECE_CHARS + 2))
     return any(code in (0x0D, 0x0A, 0x20) for code in codes)
 
 
 def _finish_run(run: _Run, handle: Any, place: Place) -> Iterator[LineSpan]:
     """Yield the run as a span, without the spaces that PDFium saw inside its words."""
     if run.gaps:
-        run.drop_spaces(false_spaces(GappedText(run.text, run.indices, run.gaps, run.size), handle, place))
+        run.drop_spaces(find_false_spaces(GappedText(run.text, run.indices, run.gaps, run.size), handle, place))
     yield from run.flush()
 
 
-def _font(pdfium: Any, handle: Any, index: int, box: tuple[float, float, float, float]) -> tuple[float, bool, bool]:
-    """Size in points, whether it is bold, and whether its letters are equally wide.
+def _read_font(
+    pdfium: Any, handle: Any, index: int, box: tuple[float, float, float, float]
+) -> tuple[float, bool, bool]:
+    """Return the size in points, True if it is bold, and True if it is monospaced.
 
     Many programs scale fonts of size 1 by a matrix: both count.
     """
@@ -222,15 +224,15 @@ def _font(pdfium: Any, handle: Any, index: int, box: tuple[float, float, float, 
         size *= max(abs(matrix.d), abs(matrix.b)) or 1.0
     bold = pdfium.FPDFText_GetFontWeight(handle, index) >= 600
     # Many fonts say only in their name what they are.
-    name = font_name(handle, index)
+    name = read_font_name(handle, index)
     bold = bold or b"bold" in name or b"black" in name or b"heavy" in name
-    mono = any(part in name for part in _MONO)
+    mono = any(part in name for part in _MONO_FONTS)
     # Rounded to half a point, so that rounding errors do not look like another size.
     return round(size * 2) / 2 or max(1.0, box[3] - box[1]), bold, mono
 
 
-def placer(page: Any) -> Place:
-    """From PDF coordinates (origin bottom left, before rotation) to points from the top left of the page as shown."""
+def make_place(page: Any) -> Place:
+    """Return a function from PDF coordinates (origin bottom left, unrotated) to points from the shown top left."""
     x_left, y_bottom, x_right, y_top = page.get_cropbox()
     turn = page.get_rotation()
 
@@ -275,23 +277,23 @@ class _Run:
     def is_cut_short(self) -> bool:
         """Tell whether PDFium ends a line here behind hardly a letter, as it does where each was placed singly."""
         pieces = "".join(self.text).split()
-        short = sum(len(piece) <= _SHORT_PIECE for piece in pieces)
+        short = sum(len(piece) <= _SHORT_PIECE_CHARS for piece in pieces)
         last = pieces[-1] if pieces else ""
-        return last.isalpha() and len(last) <= _SHORT_PIECE and short > _MOSTLY * len(pieces)
+        return last.isalpha() and len(last) <= _SHORT_PIECE_CHARS and short > _MOSTLY * len(pieces)
 
     @property
     def reach(self) -> float:
         """Points to the next letter of the run, at most."""
-        spaced = len(self.gaps) >= max(_FEWEST_GAPS, (len(self.text) - len(self.gaps)) / 2)
-        return (_SPACED_GAP if spaced else _COLUMN_GAP) * max(self.size, 4.0)
+        spaced = len(self.gaps) >= max(_MIN_GAPS, (len(self.text) - len(self.gaps)) / 2)
+        return (_SPACED_GAP_SIZES if spaced else _COLUMN_GAP_SIZES) * max(self.size, 4.0)
 
-    def goes_on_at(self, box: tuple[float, float, float, float]) -> bool:
+    def is_continued_at(self, box: tuple[float, float, float, float]) -> bool:
         return abs(box[3] - self.y1) < 0.3 * self.size and -0.3 * self.size < box[0] - self.x1 < self.reach
 
     def near(self, box: tuple[float, float, float, float]) -> bool:
         return -0.5 * self.size < box[0] - self.x1 < 0.5 * self.size
 
-    def breaks(self, box: tuple[float, float, float, float], gap: float) -> bool:
+    def is_broken_by(self, box: tuple[float, float, float, float], gap: float) -> bool:
         middle = (box[1] + box[3]) / 2
         off_line = not self.y0 - 0.4 * self.size <= middle <= self.y1 + 0.4 * self.size
         # A wide gap to the right is the next cell, a jump back to the left the next line or column.
@@ -333,8 +335,8 @@ class _Run:
         self.text = [char for place, char in enumerate(self.text) if place not in places]
 
     def _is_raised(self, box: tuple[float, float, float, float]) -> bool:
-        """Whether it is the first digit of a number that is set small and high."""
-        high = box[3] < self.y1 - _RAISED * self.size and box[3] - box[1] < _SMALL * self.size
+        """Return True for the first digit of a number that is set small and high."""
+        high = box[3] < self.y1 - _MIN_RAISED_SHARE * self.size and box[3] - box[1] < _MAX_RAISED_HEIGHT * self.size
         # Letters of a text that runs upwards stand high, too, but not beside each other.
         return high and box[0] > self.x1 - 1 and not (self.raised and self.text[-1].isdigit())
 
@@ -348,16 +350,16 @@ class _Run:
             self.text, self.spaces, self.raised, self.indices, self.gaps = [], [], [], [], []
 
 
-def body_size(lines: list[Line]) -> float:
-    """The font size of most characters, in points."""
+def measure_body_size(lines: list[Line]) -> float:
+    """Return the font size of most characters, in points."""
     weights: dict[float, int] = {}
     for line in lines:
         weights[line.size] = weights.get(line.size, 0) + len(line.text)
     return max(weights, key=lambda size: weights[size], default=10.0)
 
 
-def line_step(lines: Sequence[Line]) -> float:
-    """The usual distance from one line to the next, in points."""
+def measure_line_step(lines: Sequence[Line]) -> float:
+    """Return the usual distance from one line to the next, in points."""
     steps = [after.y0 - before.y0 for before, after in pairwise(lines)]
     # Leaves out lines side by side and jumps to the next column or block.
     steps = [step for step in steps if 2 < step < 40]

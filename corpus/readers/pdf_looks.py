@@ -6,9 +6,9 @@ import ctypes
 import math
 from typing import Any, NamedTuple
 
-_PALE = 150
+_MIN_PALE_BRIGHTNESS = 150
 """Of 255: the brightness from which a colour is a watermark's rather than a text's."""
-_OPAQUE = 160
+_MIN_OPACITY = 160
 """Of 255: what is drawn with less lets the page show through."""
 
 
@@ -36,7 +36,7 @@ class Looks:
         faint = False
         if self._pdfium.FPDFText_GetFillColor(self._handle, index, *self._refs):
             red, green, blue, opaque = (value.value for value in self._colour)
-            faint = 0.3 * red + 0.59 * green + 0.11 * blue >= _PALE or opaque < _OPAQUE
+            faint = 0.3 * red + 0.59 * green + 0.11 * blue >= _MIN_PALE_BRIGHTNESS or opaque < _MIN_OPACITY
         return Look(angle, faint, _is_marked(self._pdfium, self._pdfium.FPDFText_GetTextObject(self._handle, index)))
 
 

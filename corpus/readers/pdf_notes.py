@@ -8,18 +8,18 @@ from collections.abc import Sequence
 from argot.corpus.readers.pdf_blocks import Fonts, Piece
 
 _NOTE = re.compile(r"\^?(\d{1,2})[.)]?\s+(?=\S)")
-_SMALLER = 0.95
+_MAX_NOTE_SIZE_RATIO = 0.95
 """Than the body, in font sizes."""
 
 
-def with_joined_notes(pieces: Sequence[Piece], fonts: Fonts) -> list[Piece]:
-    """The pieces of a page, each note at its foot behind what bears its mark; one without a mark stands last."""
+def join_notes(pieces: Sequence[Piece], fonts: Fonts) -> list[Piece]:
+    """Return the pieces of a page, each footnote behind the piece with its mark; notes without a mark come last."""
     notes: dict[int, list[Piece]] = {}
     moved: set[int] = set()
-    pieces = _with_foot_last(pieces, fonts)
+    pieces = _move_foot_last(pieces, fonts)
     # What stands at the foot: from the last one up, as long as they are notes.
     for piece in reversed(pieces):
-        match = _note(piece, fonts)
+        match = _match_note(piece, fonts)
         if match is None:
             break
         marked = re.compile(rf"\^{match[1]}(?!\d)")
@@ -32,14 +32,18 @@ def with_joined_notes(pieces: Sequence[Piece], fonts: Fonts) -> list[Piece]:
     return [one for piece in kept for one in (piece, *notes.get(id(piece), ()))]
 
 
-def _note(piece: Piece, fonts: Fonts) -> re.Match[str] | None:
-    return _NOTE.match(piece.text) if piece.kind == "paragraph" and piece.size < _SMALLER * fonts.body else None
+def _match_note(piece: Piece, fonts: Fonts) -> re.Match[str] | None:
+    return (
+        _NOTE.match(piece.text)
+        if piece.kind == "paragraph" and piece.size < _MAX_NOTE_SIZE_RATIO * fonts.body
+        else None
+    )
 
 
-def _with_foot_last(pieces: Sequence[Piece], fonts: Fonts) -> list[Piece]:
-    """Some programs draw the notes of a page before its text: those below all else are its last pieces."""
-    end = max((piece.boxes[-1][4] for piece in pieces if _note(piece, fonts) is None), default=0.0)
-    foot = [piece for piece in pieces if piece.boxes[0][2] > end and _note(piece, fonts) is not None]
+def _move_foot_last(pieces: Sequence[Piece], fonts: Fonts) -> list[Piece]:
+    """Move the notes below all else to the end: some programs draw them before the text of the page."""
+    end = max((piece.boxes[-1][4] for piece in pieces if _match_note(piece, fonts) is None), default=0.0)
+    foot = [piece for piece in pieces if piece.boxes[0][2] > end and _match_note(piece, fonts) is not None]
     low = {id(piece) for piece in foot}
     above = [piece for piece in pieces if id(piece) not in low]
     return [*above, *sorted(foot, key=lambda piece: piece.boxes[0][2])]

@@ -8,19 +8,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from argot.corpus.readers.pdf_annotations import PageAnnotations
-from argot.corpus.readers.pdf_columns import in_columns
+from argot.corpus.readers.pdf_columns import order_columns
 from argot.corpus.readers.pdf_lines import Line, LineSpan, read_spans
 from argot.corpus.readers.pdf_pictures import Picture
-from argot.corpus.readers.pdf_rows import lines_of_spans
-from argot.corpus.readers.pdf_rules import Rule, Rules, page_rules
-from argot.corpus.readers.pdf_watermarks import without_watermarks
+from argot.corpus.readers.pdf_rows import make_lines
+from argot.corpus.readers.pdf_rules import Rule, Rules, find_rules
+from argot.corpus.readers.pdf_watermarks import remove_watermarks
 
-_SLANT_DEGREES = 8
+_MAX_SLANT_DEGREES = 8
 """A text that is turned by less off the level or the upright is on it: scans lie askew."""
-_PART = 0.3
+_MIN_TURNED_SHARE = 0.3
 """Of a page's characters: where as many lie on their side, they are a part of it, such as a table, else labels."""
-_PART_CHARS = 200
-_BELOW = 40.0
+_MIN_TURNED_CHARS = 200
+_TURNED_PART_OFFSET_POINTS = 40.0
 """Points from the end of the page to a part that lay on its side: it is read behind all else."""
 
 
@@ -46,63 +46,67 @@ def read_page_text(page: Any) -> PageText:
     spans = read_spans(page)
     lengths = Counter[int]()
     for span in spans:
-        lengths[_direction(span)] += len(span.text)
+        lengths[_find_direction(span)] += len(span.text)
     turned = lengths.most_common(1)[0][0] if lengths else 0
     if turned:
         _turn(page, -turned)
         spans = read_spans(page)
     width, height = page.get_size()
-    spans = without_watermarks([span for span in spans if _is_on_page(span, width, height)] or spans, height)
-    aside = sorted({_direction(span) for span in spans} - {0})
+    spans = remove_watermarks([span for span in spans if _is_on_page(span, width, height)] or spans, height)
+    aside = sorted({_find_direction(span) for span in spans} - {0})
     if not aside:
-        return PageText(in_columns(lines_of_spans(spans)), width, height, -turned % 360)
-    return _with_turned_parts(page, spans, aside, -turned % 360)
+        return PageText(order_columns(make_lines(spans)), width, height, -turned % 360)
+    return _read_turned_parts(page, spans, aside, -turned % 360)
 
 
 def read_rules(page: Any, text: PageText) -> Rules:
     """Return the rules of a page that was read, with those of the part that stands below its end."""
-    rules = page_rules(page)
+    rules = find_rules(page)
     if not text.part:
         return rules
     _turn(page, text.part)
-    below = page_rules(page)
+    below = find_rules(page)
     _turn(page, -text.part)
-    down = text.height + _BELOW
+    down = text.height + _TURNED_PART_OFFSET_POINTS
     level = (Rule(rule.at + down, rule.start, rule.end) for rule in below.level)
     upright = (Rule(rule.at, rule.start + down, rule.end + down) for rule in below.upright)
     return Rules((*rules.level, *level), (*rules.upright, *upright))
 
 
-def _with_turned_parts(page: Any, spans: Sequence[LineSpan], aside: Sequence[int], turned: int) -> PageText:
+def _read_turned_parts(page: Any, spans: Sequence[LineSpan], aside: Sequence[int], turned: int) -> PageText:
     """Read what lies on its side again, with the page turned so that it is upright."""
     width, height = page.get_size()
     total = sum(len(span.text) for span in spans)
     below: list[Line] = []
     part = 0
-    in_place = [span for span in spans if _direction(span) == 0]
+    in_place = [span for span in spans if _find_direction(span) == 0]
     for direction in aside:
         _turn(page, -direction)
-        upright = without_watermarks([span for span in read_spans(page) if _direction(span) == 0], page.get_height())
+        upright = remove_watermarks(
+            [span for span in read_spans(page) if _find_direction(span) == 0], page.get_height()
+        )
         _turn(page, direction)
         length = sum(len(span.text) for span in upright)
-        if not part and length >= max(_PART * total, _PART_CHARS):
+        if not part and length >= max(_MIN_TURNED_SHARE * total, _MIN_TURNED_CHARS):
             part = -direction % 360
-            below = [_lower_line(line, height + _BELOW) for line in in_columns(lines_of_spans(upright))]
+            below = [
+                _lower_line(line, height + _TURNED_PART_OFFSET_POINTS) for line in order_columns(make_lines(upright))
+            ]
             continue
-        first = next(number for number, span in enumerate(spans) if _direction(span) == direction)
-        place = sum(_direction(span) == 0 for span in spans[:first])
+        first = next(number for number, span in enumerate(spans) if _find_direction(span) == direction)
+        place = sum(_find_direction(span) == 0 for span in spans[:first])
         in_place[place:place] = [_set_back(span, direction, width, height) for span in upright]
-    return PageText([*in_columns(lines_of_spans(in_place)), *below], width, height, turned, part)
+    return PageText([*order_columns(make_lines(in_place)), *below], width, height, turned, part)
 
 
 def _turn(page: Any, degrees: int) -> None:
     page.set_rotation((page.get_rotation() + degrees) % 360)
 
 
-def _direction(span: LineSpan) -> int:
+def _find_direction(span: LineSpan) -> int:
     """Return the quarter turn that the text is read in; of a slanting one 0."""
     quarter = round(span.angle / 90) * 90
-    return quarter % 360 if abs(span.angle - quarter) <= _SLANT_DEGREES else 0
+    return quarter % 360 if abs(span.angle - quarter) <= _MAX_SLANT_DEGREES else 0
 
 
 def _is_on_page(span: LineSpan, width: float, height: float) -> bool:

@@ -7,16 +7,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from argot.corpus.readers.pdf_lines import Line, placer
+from argot.corpus.readers.pdf_lines import Line, make_place
 
-_SMALLEST = 0.05
+_MIN_PAGE_SHARE = 0.05
 """Of the page: smaller ones are logos and signs."""
-_WHOLE_PAGE = 0.9
+_WHOLE_PAGE_SHARE = 0.9
 _MAX_OBJECTS = 20_000
-_DEEPEST = 3
-_COVERED_LINES = 2
+_MAX_DEPTH = 3
+_MIN_COVERED_LINES = 2
 """Lines of text that stand on a picture: it is their ground, or the scan that they were read from."""
-_REPEATED = 3
+_MIN_REPEATED_PAGES = 3
 """Pages with the same picture at the same place: it is a decoration."""
 Picture = tuple[int, int, int, int]
 """Its place in points."""
@@ -27,14 +27,14 @@ def read_pictures(page: Any, lines: Sequence[Line]) -> list[Picture]:
     if not lines:
         return []
     width, height = page.get_size()
-    place = placer(page)
+    place = make_place(page)
     found: list[Picture] = []
-    for bounds in _image_bounds(page):
+    for bounds in _list_image_bounds(page):
         x0, y0, x1, y1 = place(*bounds)
         x0, y0, x1, y1 = max(x0, 0.0), max(y0, 0.0), min(x1, width), min(y1, height)
         share = max(x1 - x0, 0.0) * max(y1 - y0, 0.0) / max(width * height, 1.0)
         behind = sum(x0 <= (line.x0 + line.x1) / 2 <= x1 and y0 <= (line.y0 + line.y1) / 2 <= y1 for line in lines)
-        if _SMALLEST <= share < _WHOLE_PAGE and behind < _COVERED_LINES:
+        if _MIN_PAGE_SHARE <= share < _WHOLE_PAGE_SHARE and behind < _MIN_COVERED_LINES:
             found.append((round(x0), round(y0), round(x1), round(y1)))
     return found
 
@@ -42,10 +42,10 @@ def read_pictures(page: Any, lines: Sequence[Line]) -> list[Picture]:
 def count_pictures(pages: Sequence[Sequence[Picture]]) -> int:
     """Return how many pictures there are, without those that are repeated from page to page."""
     counts = Counter(picture for page in pages for picture in set(page))
-    return sum(counts[picture] < _REPEATED for page in pages for picture in page)
+    return sum(counts[picture] < _MIN_REPEATED_PAGES for page in pages for picture in page)
 
 
-def _image_bounds(page: Any) -> Iterator[tuple[float, float, float, float]]:
+def _list_image_bounds(page: Any) -> Iterator[tuple[float, float, float, float]]:
     """Yield left, bottom, right and top of each picture, in the page's own coordinates."""
     import pypdfium2.raw as pdfium
 
@@ -59,18 +59,18 @@ def _image_bounds(page: Any) -> Iterator[tuple[float, float, float, float]]:
         left -= 1
         shape, matrices = objects.pop()
         kind = pdfium.FPDFPageObj_GetType(shape)
-        if kind == pdfium.FPDF_PAGEOBJ_FORM and len(matrices) < _DEEPEST:
+        if kind == pdfium.FPDF_PAGEOBJ_FORM and len(matrices) < _MAX_DEPTH:
             matrix = pdfium.FS_MATRIX()
             pdfium.FPDFPageObj_GetMatrix(shape, ctypes.byref(matrix))
             for index in range(min(pdfium.FPDFFormObj_CountObjects(shape), left)):
                 objects.append((pdfium.FPDFFormObj_GetObject(shape, index), [matrix, *matrices]))
         elif kind == pdfium.FPDF_PAGEOBJ_IMAGE and pdfium.FPDFPageObj_GetBounds(shape, *refs):
             x0, y0, x1, y1 = (corner.value for corner in corners)
-            (x0, y0), (x1, y1) = _transform_point(matrices, x0, y0), _transform_point(matrices, x1, y1)
+            (x0, y0), (x1, y1) = _map_point(matrices, x0, y0), _map_point(matrices, x1, y1)
             yield min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)
 
 
-def _transform_point(matrices: Sequence[Any], x: float, y: float) -> tuple[float, float]:
+def _map_point(matrices: Sequence[Any], x: float, y: float) -> tuple[float, float]:
     for matrix in matrices:
         x, y = matrix.a * x + matrix.c * y + matrix.e, matrix.b * x + matrix.d * y + matrix.f
     return x, y

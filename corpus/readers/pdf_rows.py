@@ -12,43 +12,43 @@ from argot.corpus.readers.pdf_lines import Line, LineSpan
 # Bullets and numbers of list items, which many programs set apart from their text.
 _MARKER = re.compile(r"[•●○◦▪■□‣⁃∙·–—\-*o\uf0b7\uf0a7\uf0d8➢➤✓❖]|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)]")
 _CURRENCY = re.compile(r"[$€£¥(]|\(?[$€£¥]\(?")
-_LOOK = ("size", "bold", "mono", "angle", "faint", "artifact")
-_FEWEST_WORDS = 4
-_WORD_GAP = 0.6
+_LOOK_FIELDS = ("size", "bold", "mono", "angle", "faint", "artifact")
+_MIN_WORDS = 4
+_MAX_WORD_GAP = 0.6
 """Of the font size: wider than the space between most words, and narrower than that between most cells."""
-_CLOSING = re.compile(r"[)%]{1,2}")
+_CLOSING_SIGN = re.compile(r"[)%]{1,2}")
 
 
-def lines_of_spans(spans: Iterable[LineSpan]) -> list[Line]:
+def make_lines(spans: Iterable[LineSpan]) -> list[Line]:
     """Return the spans as lines: those that follow each other and stand side by side are one."""
-    return [Line(tuple(_join_marks(_merge_words(row)))) for row in _rows(spans)]
+    return [Line(tuple(_join_marks(_merge_words(row)))) for row in _group_rows(spans)]
 
 
 def _merge_words(row: list[LineSpan]) -> list[LineSpan]:
     """Return the row with its words as phrases, where a program placed each word by itself."""
     small = [_is_word_gap(span, after) for span, after in pairwise(row)]
     words = sum(span.text.strip(",.;:()").isalpha() for span in row)
-    if len(row) < _FEWEST_WORDS or words < len(row) / 2 or sum(small) < len(small) / 2:
+    if len(row) < _MIN_WORDS or words < len(row) / 2 or sum(small) < len(small) / 2:
         return row
     merged = row[:1]
     for span, is_small in zip(row[1:], small, strict=True):
         glue = "" if merged[-1].text[-1] in "([" or span.text[0] in ",.;:)]" else " "
-        merged[-1:] = [merged_spans(merged[-1], span, glue)] if is_small else [merged[-1], span]
+        merged[-1:] = [merge_spans(merged[-1], span, glue)] if is_small else [merged[-1], span]
     return merged
 
 
 def _is_word_gap(one: LineSpan, other: LineSpan) -> bool:
     """Tell whether two pieces stand as close as words of one look do; figures side by side may be two cells."""
-    if other.x0 - one.x1 >= _WORD_GAP * one.size or (one.text[-1].isdigit() and other.text[0].isdigit()):
+    if other.x0 - one.x1 >= _MAX_WORD_GAP * one.size or (one.text[-1].isdigit() and other.text[0].isdigit()):
         return False
-    return all(getattr(one, name) == getattr(other, name) for name in _LOOK)
+    return all(getattr(one, name) == getattr(other, name) for name in _LOOK_FIELDS)
 
 
-def _rows(spans: Iterable[LineSpan]) -> Iterator[list[LineSpan]]:
-    """Spans that follow each other and stand side by side, left to right, are one line."""
+def _group_rows(spans: Iterable[LineSpan]) -> Iterator[list[LineSpan]]:
+    """Group spans that follow each other and stand side by side, left to right."""
     row: list[LineSpan] = []
     for span in spans:
-        if row and not (_level(row[-1], span) and span.x0 > row[-1].x1 - 1):
+        if row and not (_is_level(row[-1], span) and span.x0 > row[-1].x1 - 1):
             yield row
             row = []
         row.append(span)
@@ -56,8 +56,8 @@ def _rows(spans: Iterable[LineSpan]) -> Iterator[list[LineSpan]]:
         yield row
 
 
-def _level(one: LineSpan, other: LineSpan) -> bool:
-    """Whether both stand on one line: they overlap by half the lower one's height."""
+def _is_level(one: LineSpan, other: LineSpan) -> bool:
+    """Return True where both stand on one line: they overlap by half the lower one's height."""
     overlap = min(one.y1, other.y1) - max(one.y0, other.y0)
     return overlap > 0.5 * min(one.y1 - one.y0, other.y1 - other.y0) or (
         abs(one.y1 - other.y1) < 0.3 * min(one.size, other.size)
@@ -65,20 +65,20 @@ def _level(one: LineSpan, other: LineSpan) -> bool:
 
 
 def _join_marks(row: list[LineSpan]) -> Iterator[LineSpan]:
-    """Bullets, currency signs and closing brackets, set apart, belong to their neighbours."""
+    """Join bullets, currency signs and closing brackets that stand apart to their neighbours."""
     held: LineSpan | None = None
     for index, span in enumerate(row):
         last = index == len(row) - 1
         if held is not None:
             # Two signs side by side are those of two columns, drawn without their figures.
             signs = not any(char.isalnum() for char in held.text + span.text)
-            close = _CLOSING.fullmatch(span.text) is not None and not signs
+            close = _CLOSING_SIGN.fullmatch(span.text) is not None and not signs
             marks = (_CURRENCY.fullmatch(held.text) and not (signs and _CURRENCY.fullmatch(span.text))) or (
                 index == 1 and _MARKER.fullmatch(held.text)
             )
             if close or marks:
                 glue = "" if close or _CURRENCY.fullmatch(held.text) else " "
-                held = merged_spans(held, span, glue)
+                held = merge_spans(held, span, glue)
             else:
                 yield held
                 held = span
@@ -88,7 +88,7 @@ def _join_marks(row: list[LineSpan]) -> Iterator[LineSpan]:
             yield held
 
 
-def merged_spans(one: LineSpan, other: LineSpan, glue: str) -> LineSpan:
+def merge_spans(one: LineSpan, other: LineSpan, glue: str) -> LineSpan:
     wide = one if len(one.text) > len(other.text) else other
     offset = len(one.text) + len(glue)
     between = ((offset, one.x1, other.x0),) if glue else ()

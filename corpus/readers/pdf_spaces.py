@@ -11,20 +11,20 @@ from typing import Any
 
 from argot.corpus.readers.pdf_ligatures import Place
 
-_FEWEST_LETTERS = 5
-_SAME_ADVANCE = 0.05
+_MIN_LETTERS = 5
+_ADVANCE_TOLERANCE = 0.05
 """Of the usual step from letter to letter: letters that step so alike are set at one advance."""
-_MOST_ALIKE = 0.7
-_WORD_ADVANCE = 1.5
-_WIDER = 1.3
+_MIN_SAME_ADVANCE_SHARE = 0.7
+_WORD_ADVANCE_RATIO = 1.5
+_WORD_GAP_RATIO = 1.3
 """Than the usual gap between letters: a gap between words."""
-_APART = 0.12
+_MIN_WORD_GAP = 0.12
 """Of the font size: by how much, at least, it is wider."""
-_SPACED = 0.06
+_MIN_SPACED_GAP = 0.06
 """Of the font size: letters with such a gap between them are set apart."""
-_OFTEN = 0.3
+_MAX_GAP_SHARE = 0.3
 """Of the gaps between letters, those that PDFium took for spaces: more than words have."""
-_LETTERS = 0.8
+_MIN_LETTER_SHARE = 0.8
 """Of a text that is judged by its gaps alone."""
 
 
@@ -40,7 +40,7 @@ class GappedText:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """From one letter to the next; `place` is that of the space between them in the text, -1 without one."""
+    """The step from one letter to the next; `place`: index of the space between them in the text, -1 without one."""
 
     gap: float
     advance: float
@@ -48,7 +48,7 @@ class _Step:
     typed: bool
 
 
-def false_spaces(run: GappedText, handle: Any, place: Place) -> set[int]:
+def find_false_spaces(run: GappedText, handle: Any, place: Place) -> set[int]:
     """Return the places of spaces that stand inside words.
 
     Spaces that the file has are borders of words. Of the others those are, whose gap is wide beside the line's gaps
@@ -56,34 +56,37 @@ def false_spaces(run: GappedText, handle: Any, place: Place) -> set[int]:
     """
     typed = run.text.count(" ") - len(run.gaps)
     letters = len(run.text) - run.text.count(" ")
-    if letters < _FEWEST_LETTERS or (not typed and not _is_cut_often(run, letters)):
+    if letters < _MIN_LETTERS or (not typed and not _is_cut_often(run, letters)):
         return set()
-    steps = _steps(run, handle, place)
+    steps = _measure_steps(run, handle, place)
     inside = [step for step in steps if not step.typed]
     if not inside:
         return set()
     advance, gap = median(step.advance for step in inside), median(step.gap for step in inside)
-    alike = sum(abs(step.advance - advance) <= _SAME_ADVANCE * advance for step in inside)
+    alike = sum(abs(step.advance - advance) <= _ADVANCE_TOLERANCE * advance for step in inside)
     # All figures of a font step alike, whatever the advance of its letters.
     words = sum(char.isalpha() for char in run.text)
-    if advance > 0 and words > letters / 2 and alike >= _MOST_ALIKE * len(inside):
-        return {step.place for step in inside if step.place >= 0 and step.advance < _WORD_ADVANCE * advance}
-    if gap < _SPACED * run.size:
+    if advance > 0 and words > letters / 2 and alike >= _MIN_SAME_ADVANCE_SHARE * len(inside):
+        return {step.place for step in inside if step.place >= 0 and step.advance < _WORD_ADVANCE_RATIO * advance}
+    if gap < _MIN_SPACED_GAP * run.size:
         return set()
-    border = max(_WIDER * gap, gap + _APART * run.size)
+    border = max(_WORD_GAP_RATIO * gap, gap + _MIN_WORD_GAP * run.size)
     return {step.place for step in inside if step.place >= 0 and step.gap < border}
 
 
 def _is_cut_often(run: GappedText, letters: int) -> bool:
     """Tell whether so many gaps count as spaces that they can hardly all be; figures may well stand apart."""
-    return len(run.gaps) >= _OFTEN * (letters - 1) and sum(char.isalpha() for char in run.text) >= _LETTERS * letters
+    return (
+        len(run.gaps) >= _MAX_GAP_SHARE * (letters - 1)
+        and sum(char.isalpha() for char in run.text) >= _MIN_LETTER_SHARE * letters
+    )
 
 
-def _steps(run: GappedText, handle: Any, place: Place) -> list[_Step]:
+def _measure_steps(run: GappedText, handle: Any, place: Place) -> list[_Step]:
     spaces = {number for number, char in enumerate(run.text) if char == " "}
     gaps = set(run.gaps)
     letters = [number for number in range(len(run.text)) if number not in spaces]
-    boxes = [_box(handle, run.indices[number], place) for number in letters]
+    boxes = [_measure_room(handle, run.indices[number], place) for number in letters]
     steps = []
     for (one, other), (box, next_box) in zip(pairwise(letters), pairwise(boxes), strict=True):
         between = other - 1 if other - one > 1 else -1
@@ -91,7 +94,7 @@ def _steps(run: GappedText, handle: Any, place: Place) -> list[_Step]:
     return steps
 
 
-def _box(handle: Any, index: int, place: Place) -> tuple[float, float]:
+def _measure_room(handle: Any, index: int, place: Place) -> tuple[float, float]:
     """Return where the room of a character begins and ends from the left: its width in its font, not what is drawn."""
     import pypdfium2.raw as pdfium
 

@@ -10,14 +10,14 @@ from argot.corpus.read_limits import ReadLimits
 from argot.errors import UnreadableDocument
 from argot.types import ParsedDocument
 
-_BOMS = (  # the longer ones first: a UTF-32 mark begins like a UTF-16 one
+_BYTE_ORDER_MARKS = (  # the longer ones first: a UTF-32 mark begins like a UTF-16 one
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_MAGIC = {
+_MAGIC_BYTES = {
     b"%PDF-": "a PDF",
     b"PK\x03\x04": "a zip archive or Office file",
     b"\xd0\xcf\x11\xe0": "an old Office file",
@@ -28,7 +28,7 @@ _MAGIC = {
     b"\x7fELF": "a program",
 }
 # Of the hundred encodings that charset_normalizer knows, some fit any bytes: only the likely ones are tried.
-_CANDIDATES = ["cp1252", "cp1251", "shift_jis", "euc_jp", "gb18030", "big5", "euc_kr"]
+_CANDIDATE_ENCODINGS = ["cp1252", "cp1251", "shift_jis", "euc_jp", "gb18030", "big5", "euc_kr"]
 _SAMPLE_BYTES = 50_000
 _ALL_BYTES = bytes(range(256))
 # Leaves out blanks, and ESC, which coloured logs contain.
@@ -44,16 +44,16 @@ def read_text(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     """Plain text is read as Markdown: underlined headings, bullets and indented code mean the same there."""
     markdown = decode_text(data, name)
     underlined = re.match(r"\s*(\S[^\n]{0,150})\n(?:=|-){3,}[ \t]*(?:\n|\Z)", markdown)
-    return ParsedDocument(underlined[1].strip() if underlined else file_stem(name), markdown, "text/plain")
+    return ParsedDocument(underlined[1].strip() if underlined else name_without_suffix(name), markdown, "text/plain")
 
 
 def decode_text(data: bytes, name: str, declared: str | None = None) -> str:
-    """The text with plain line feeds, by byte order mark, UTF-16 without one, declaration, UTF-8, then a guess.
+    """Decode by byte order mark, UTF-16 without one, declaration, UTF-8, then a guess; line ends become line feeds.
 
     Raises:
         UnreadableDocument: it is no text.
     """
-    for magic, what in _MAGIC.items():
+    for magic, what in _MAGIC_BYTES.items():
         if data.startswith(magic):
             raise UnreadableDocument(name, f"binary, not text: this is {what}", "Give the file its right suffix.")
     text = decode_bytes(data, declared)
@@ -70,23 +70,23 @@ def restore_windows_characters(text: str) -> str:
 
 
 def is_utf16(data: bytes) -> bool:
-    return data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or _wide(data) is not None
+    return data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or _detect_wide_encoding(data) is not None
 
 
-def file_stem(name: str) -> str:
-    """The file name without folders and suffix: the title of last resort."""
+def name_without_suffix(name: str) -> str:
+    """Return the file name without folders and suffix: the title of last resort."""
     last = PurePosixPath(name.replace("\\", "/")).name
     return PurePosixPath(last).stem or last or "untitled"
 
 
 def decode_bytes(data: bytes, declared: str | None) -> str:
     """Return the text by the same rules, even if it holds control characters."""
-    for mark, encoding in _BOMS:
+    for mark, encoding in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
             return data.decode(encoding, "replace")
-    if (wide := _wide(data)) is not None:  # before UTF-8, in which plain English in UTF-16 is valid
+    if (wide := _detect_wide_encoding(data)) is not None:  # before UTF-8, in which plain English in UTF-16 is valid
         return data.decode(wide, "replace")
-    codec = _declared_codec(declared) if declared else ""
+    codec = _find_codec(declared) if declared else ""
     codecs_to_try = (codec, "utf-8") if codec and not _is_unlikely(codec, data) else ("utf-8", codec)
     for tried in filter(None, codecs_to_try):
         try:
@@ -96,7 +96,7 @@ def decode_bytes(data: bytes, declared: str | None) -> str:
     return data.decode(_guess(data), "replace")
 
 
-def _declared_codec(label: str) -> str:
+def _find_codec(label: str) -> str:
     """Return Python's name for what a page or mail calls its encoding; empty if nothing is to be decoded by it.
 
     Labels mean what browsers take them to mean (WHATWG Encoding, 4.2): "iso-8859-1" and "us-ascii" are windows-1252.
@@ -112,7 +112,7 @@ def _declared_codec(label: str) -> str:
 
 
 def _is_unlikely(codec: str, data: bytes) -> bool:
-    """Whether text that is valid UTF-8 is that, whatever is declared.
+    """Return True where text that is valid UTF-8 is read as such, whatever encoding is declared.
 
     Short East Asian text can be valid in both encodings, so there the declaration counts.
     """
@@ -121,7 +121,7 @@ def _is_unlikely(codec: str, data: bytes) -> bool:
     return not data.isascii() and len(_ALL_BYTES.decode(codec, "replace")) == len(_ALL_BYTES)
 
 
-def _wide(data: bytes) -> str | None:
+def _detect_wide_encoding(data: bytes) -> str | None:
     sample = data[:_SAMPLE_BYTES]
     # In UTF-16 every second byte of Western text is NUL.
     even, odd = sample[0::2].count(0), sample[1::2].count(0)
@@ -142,5 +142,5 @@ def _guess(data: bytes) -> str:
         return "cp1252"
     from charset_normalizer import from_bytes
 
-    best = from_bytes(sample, cp_isolation=_CANDIDATES).best()
+    best = from_bytes(sample, cp_isolation=_CANDIDATE_ENCODINGS).best()
     return best.encoding if best else "cp1252"

@@ -9,9 +9,9 @@ import io
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.archives import CheckedArchive, check_archive, core_properties
+from argot.corpus.readers.archives import CheckedArchive, check_archive, read_core_properties
 from argot.corpus.readers.drawing_text import read_paragraphs, unwrap_alternatives
-from argot.corpus.readers.image import text_in_picture
+from argot.corpus.readers.image import read_picture_text
 from argot.corpus.readers.ocr import is_installed
 from argot.corpus.readers.office_package import (
     drop_dangling_relationships,
@@ -20,7 +20,7 @@ from argot.corpus.readers.office_package import (
     warn_of_missing,
 )
 from argot.corpus.readers.omissions import Omissions
-from argot.corpus.readers.plain_text import file_stem
+from argot.corpus.readers.plain_text import name_without_suffix
 from argot.corpus.readers.pptx_comments import SlideComments
 from argot.corpus.readers.pptx_shapes import SlideShapes, read_title
 from argot.errors import UnreadableDocument
@@ -28,12 +28,12 @@ from argot.types import PageMark, ParsedDocument
 
 _MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 _MAX_NAMED_SLIDES = 10
-_NOT = ("0", "false")
-ONLY_PICTURES = "This slide holds only pictures, without words."
-_BLANKS = {
+_FALSE_VALUES = ("0", "false")
+ONLY_PICTURES_NOTE = "This slide holds only pictures, without words."
+_BLANK_PARTS = {
     "slide": b'<p:sld xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"/>',
 }
-_ELEMENTS_A_SECOND = 30_000
+_ELEMENTS_PER_SECOND = 30_000
 """What python-pptx reads."""
 
 
@@ -43,13 +43,13 @@ def read_pptx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     Hidden slides are left out: what an author hid is not for everybody who may ask. A slide that cannot be read costs
     that slide.
     """
-    checked = check_archive(data, name, limits, elements_a_second=_ELEMENTS_A_SECOND)
+    checked = check_archive(data, name, limits, elements_a_second=_ELEMENTS_PER_SECOND)
     deck, package, warnings = _open_deck(checked, name)
     slides = _Slides(deck, name, limits)
     slides.read()
-    core = core_properties(package)
+    core = read_core_properties(package)
     return ParsedDocument(
-        core.title or slides.first_title or file_stem(name),
+        core.title or slides.first_title or name_without_suffix(name),
         "".join(slides.parts) if slides.has_text else "",
         _MEDIA_TYPE,
         pages=tuple(slides.pages),
@@ -63,7 +63,7 @@ def _open_deck(checked: CheckedArchive, name: str) -> tuple[Any, bytes, tuple[st
     """Return the deck, its package and warnings of what had to be left out to open it."""
     import pptx
 
-    package, missing = drop_dangling_relationships(translate_strict(checked.data), _BLANKS)
+    package, missing = drop_dangling_relationships(translate_strict(checked.data), _BLANK_PARTS)
     warnings = [*checked.warnings, *warn_of_missing(missing, checked.warnings)]
     try:
         return pptx.Presentation(io.BytesIO(package)), package, tuple(warnings)
@@ -74,7 +74,7 @@ def _open_deck(checked: CheckedArchive, name: str) -> tuple[Any, bytes, tuple[st
             raise
     warnings.append(f"damaged parts were read as far as they go: {', '.join(damaged[:_MAX_NAMED_SLIDES])}")
     try:
-        package, _ = drop_dangling_relationships(package, _BLANKS)
+        package, _ = drop_dangling_relationships(package, _BLANK_PARTS)
         return pptx.Presentation(io.BytesIO(package)), package, tuple(warnings)
     except Exception as error:
         named = ", ".join(damaged[:_MAX_NAMED_SLIDES])
@@ -115,7 +115,7 @@ class _Slides:
                 self._limits.check_chars(length, self._name)
 
     def _read_slide(self, slide: Any, number: int) -> str:
-        if slide._element.get("show") in _NOT:
+        if slide._element.get("show") in _FALSE_VALUES:
             self._hidden.append(number)
             return ""
         unwrap_alternatives(slide._element)
@@ -130,9 +130,9 @@ class _Slides:
         if not said and (pictures := list(shapes.find_pictures())):
             said, self._scans = self._read_pictures(pictures), self._scans - len(pictures)
             self._unread += [] if said else [number]
-            said = said or [ONLY_PICTURES]
+            said = said or [ONLY_PICTURES_NOTE]
         # "Slide 3" is a heading of ours: without any text of its own the deck is empty.
-        self.has_text = self.has_text or bool(title or (said and said != [ONLY_PICTURES]))
+        self.has_text = self.has_text or bool(title or (said and said != [ONLY_PICTURES_NOTE]))
         return "\n\n".join([f"# {title or f'Slide {number}'}", *said]) + "\n\n"
 
     def _read_pictures(self, pictures: list[bytes]) -> list[str]:
@@ -140,7 +140,7 @@ class _Slides:
         if not self._limits.ocr_languages or not is_installed():
             return []
         allowed = pictures[: max(0, self._scans)]
-        texts = (text_in_picture(one, self._name, self._limits) for one in allowed)
+        texts = (read_picture_text(one, self._name, self._limits) for one in allowed)
         return [text for text in texts if text.strip()]
 
     def _read_notes(self, slide: Any) -> list[str]:
@@ -156,9 +156,9 @@ class _Slides:
             "hidden slides were left out:": self._hidden,
             "damaged, and not read: slide": self._failed,
         }
-        listed = (f"{what} {_listed(numbers)}" for what, numbers in said.items() if numbers)
+        listed = (f"{what} {_list_numbers(numbers)}" for what, numbers in said.items() if numbers)
         return (*listed, *self._omissions.warnings())
 
 
-def _listed(numbers: list[int]) -> str:
+def _list_numbers(numbers: list[int]) -> str:
     return f"{', '.join(map(str, numbers[:_MAX_NAMED_SLIDES]))}{' ...' if len(numbers) > _MAX_NAMED_SLIDES else ''}"

@@ -15,12 +15,12 @@ from argot.corpus.readers.drawing_text import (
 from argot.corpus.readers.office_charts import read_chart
 from argot.corpus.readers.office_diagrams import read_diagram
 from argot.corpus.readers.omissions import Omissions
-from argot.corpus.readers.pipe_tables import pipe_table, with_one_header
+from argot.corpus.readers.pipe_tables import join_headers, render_pipe_table
 
 # A file can nest groups of shapes without end.
 _MAX_DEPTH = 20
-_MAX_COLUMNS_MERGED = 500
-_YES = ("1", "true")
+_MAX_MERGED_COLUMNS = 500
+_TRUE_VALUES = ("1", "true")
 _EMBEDDED_OBJECT = "embedded object"
 
 
@@ -55,16 +55,16 @@ class SlideShapes:
                 continue
             if hasattr(shape, "shapes"):
                 if depth < _MAX_DEPTH:
-                    yield from self._read_shapes(shape.shapes, depth + 1, scale * _scale_of(shape), None)
+                    yield from self._read_shapes(shape.shapes, depth + 1, scale * _read_scale(shape), None)
                 else:
                     self._omissions.add("group of shapes")
             else:
                 yield from self._read_shape(shape, scale)
 
     def _read_shape(self, shape: Any, scale: float) -> Iterator[str]:
-        words = read_alternative(_properties(shape))
+        words = read_alternative(_find_properties(shape))
         if getattr(shape, "has_table", False):
-            yield pipe_table(with_one_header(self._read_rows(shape.table), _header_rows(shape.table)))
+            yield render_pipe_table(join_headers(self._read_rows(shape.table), _count_header_rows(shape.table)))
         elif shape._element.tag.endswith("}graphicFrame"):
             yield self._read_frame(shape, words)
         elif shape.has_text_frame and not _is_furniture(shape):
@@ -91,7 +91,7 @@ class SlideShapes:
         return described
 
     def _read_chart(self, element: Any) -> str:
-        part = self._slide.part.related_part(_reference(element, "id"))
+        part = self._slide.part.related_part(_find_reference(element, "id"))
         written = [
             line
             for one in part.rels.values()
@@ -101,7 +101,7 @@ class SlideShapes:
         return "\n\n".join(part for part in (read_chart(part.blob), *written) if part)
 
     def _read_diagram(self, element: Any) -> str:
-        return read_diagram(self._slide.part.related_part(_reference(element, "dm")).blob)
+        return read_diagram(self._slide.part.related_part(_find_reference(element, "dm")).blob)
 
     def _read_text(self, frame: Any) -> str:
         """Return a single paragraph as it is; several become bullets, indented by their levels."""
@@ -125,8 +125,8 @@ class SlideShapes:
                 text = " ".join(read_paragraphs(body, self._omissions)) if body is not None else ""
                 # Every cell under a merge repeats the text of the merged one: a pipe table has no spans.
                 if each.is_merge_origin:
-                    for down in range(min(each.span_height, _MAX_COLUMNS_MERGED)):
-                        for right in range(min(each.span_width, _MAX_COLUMNS_MERGED)):
+                    for down in range(min(each.span_height, _MAX_MERGED_COLUMNS)):
+                        for right in range(min(each.span_width, _MAX_MERGED_COLUMNS)):
                             origins[i + down, j + right] = text
                 texts.append(origins.get((i, j), text))
             rows.append(texts)
@@ -140,24 +140,24 @@ def _find_pictures(shapes: Any, depth: int) -> Iterator[bytes]:
         if hasattr(shape, "shapes"):
             if depth < _MAX_DEPTH:
                 yield from _find_pictures(shape.shapes, depth + 1)
-        elif (data := _picture(shape)) is not None:
+        elif (data := _read_picture(shape)) is not None:
             yield data
 
 
-def _picture(shape: Any) -> bytes | None:
+def _read_picture(shape: Any) -> bytes | None:
     try:
         return bytes(shape.image.blob)
     except (AttributeError, ValueError, KeyError):  # no picture, or one that is linked to and not in the file
         return None
 
 
-def _properties(shape: Any) -> Any:
+def _find_properties(shape: Any) -> Any:
     return next(shape._element.iter("{*}cNvPr"), None)
 
 
 def _is_hidden(shape: Any) -> bool:
-    properties = _properties(shape)
-    return properties is not None and properties.get("hidden") in _YES
+    properties = _find_properties(shape)
+    return properties is not None and properties.get("hidden") in _TRUE_VALUES
 
 
 def _is_large(shape: Any, scale: float) -> bool:
@@ -167,7 +167,7 @@ def _is_large(shape: Any, scale: float) -> bool:
         return True
 
 
-def _scale_of(group: Any) -> float:
+def _read_scale(group: Any) -> float:
     """Return by how much a group draws its shapes smaller or larger than they say of themselves."""
     inner = next(group._element.iterfind("{*}grpSpPr/{*}xfrm/{*}chExt"), None)
     outer = next(group._element.iterfind("{*}grpSpPr/{*}xfrm/{*}ext"), None)
@@ -190,7 +190,7 @@ def _is_furniture(shape: Any) -> bool:
     )
 
 
-def _header_rows(table: Any) -> int:
+def _count_header_rows(table: Any) -> int:
     """Return how many rows name the columns: two or more where a cell of the first one reaches over several of them."""
     if not len(table.rows):
         return 1
@@ -199,7 +199,7 @@ def _header_rows(table: Any) -> int:
     return max([1 + wide, *(int(cell.span_height) for cell in first if wide)])
 
 
-def _reference(element: Any, name: str) -> str:
+def _find_reference(element: Any, name: str) -> str:
     """Return the id of a relationship, whichever version of the format names it."""
     for attribute, value in element.attrib.items():
         if attribute.startswith("{") and attribute.endswith(f"}}{name}"):

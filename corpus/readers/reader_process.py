@@ -1,4 +1,4 @@
-"""Reads files of strangers in child processes with bounds on memory and time, which are killed when they exceed them.
+"""Untrusted files, read in child processes that are killed when they exceed bounds on memory or time.
 
 All formats go there, plain text too: lines made for it cost a reader hundreds of bytes for each of theirs. The child
 also cuts the passages. There is one for each lane, so that a file that somebody put into a conversation never makes a
@@ -18,14 +18,14 @@ from argot.corpus.readers import reader_protocol
 from argot.errors import UnreadableDocument
 from argot.subprocesses import Child, ChildFailed
 
-SMALL_BYTES = 100_000
+MAX_SMALL_BYTES = 100_000
 """Of an attachment that does not wait behind larger ones."""
 _FILES_PER_CHILD = 500
-_PATIENCE = 3
+_PATIENCE_FACTOR = 3
 """Wall-clock limit, in multiples of a file's CPU seconds: other work may run beside it."""
-_SECONDS_A_SCAN = 10
+_SECONDS_PER_SCAN = 10
 """By the clock, on average of the scanned pages of a file; an ordinary one takes one to three."""
-_WITHOUT_PICTURES = frozenset(
+_TEXT_SUFFIXES = frozenset(
     {
         ".md",
         ".markdown",
@@ -43,12 +43,12 @@ _WITHOUT_PICTURES = frozenset(
     }
 )
 """Suffixes of text, in which there is nothing to recognise."""
-_MOST_KEPT = 400 << 20
+_MAX_KEPT_BYTES = 400 << 20
 """Bytes of memory with which a child goes on; one that has more is replaced, for what it needed once it keeps."""
 
 
 def read_in_child(data: bytes, name: str, limits: ReadLimits, max_chars: int) -> reader_protocol.CutDocument:
-    """One file of a lane at a time: callers in other threads wait.
+    """Read one file of a lane at a time: callers in other threads wait.
 
     Raises:
         UnreadableDocument: as `read_document`; and when the file gives more passages, or takes more time or memory,
@@ -56,15 +56,15 @@ def read_in_child(data: bytes, name: str, limits: ReadLimits, max_chars: int) ->
     """
     # Before it waits for its turn, and before it is copied to the child.
     limits.check_size(len(data), name)
-    host = host_for(limits.lane, len(data))
+    host = choose_host(limits.lane, len(data))
     # A child reads one file after the other: its bounds on time and memory are for one.
     with host.lock:
         return host.read(data, name, limits, max_chars)
 
 
-def host_for(lane: Lane, size: int) -> _ReaderHost:
-    """The reader host for a file of this size, in bytes."""
-    return _SMALL_ATTACHMENTS if lane == "attachments" and size <= SMALL_BYTES else _HOSTS[lane]
+def choose_host(lane: Lane, size: int) -> _ReaderHost:
+    """Return the reader host for a file of this size, in bytes."""
+    return _SMALL_ATTACHMENTS if lane == "attachments" and size <= MAX_SMALL_BYTES else _HOSTS[lane]
 
 
 class _ReaderHost:
@@ -76,26 +76,26 @@ class _ReaderHost:
     def read(self, data: bytes, name: str, limits: ReadLimits, max_chars: int) -> reader_protocol.CutDocument:
         self.child.start()  # that it cannot be started is no fault of the file
         try:
-            self.child.send(reader_protocol.job(name, limits, max_chars), data, seconds=patience_of(limits, name))
+            self.child.send(reader_protocol.job(name, limits, max_chars), data, seconds=compute_patience(limits, name))
             message, markdown = self.child.receive(limits.max_answer_bytes)
         except ChildFailed as failure:
-            raise refusal_of(failure, name, limits) from failure
+            raise make_refusal(failure, name, limits) from failure
         self._served += 1
         # Libraries that read files lose some memory with each, and keep their peak.
-        if self._served >= _FILES_PER_CHILD or self.child.memory() > _MOST_KEPT:
+        if self._served >= _FILES_PER_CHILD or self.child.memory() > _MAX_KEPT_BYTES:
             self.child.stop()
             self._served = 0
-        return reader_protocol.decoded_answer(message, markdown, name)
+        return reader_protocol.decode_answer(message, markdown, name)
 
 
-def patience_of(limits: ReadLimits, name: str) -> float:
+def compute_patience(limits: ReadLimits, name: str) -> float:
     """Return for how many seconds by the clock a reading process may work on a file."""
     # What tesseract takes is bounded page by page, and no time of the reader's own.
-    has_scans = limits.ocr_languages and PurePosixPath(name).suffix.lower() not in _WITHOUT_PICTURES
-    return _PATIENCE * limits.seconds + (limits.ocr_pages * _SECONDS_A_SCAN if has_scans else 0)
+    has_scans = limits.ocr_languages and PurePosixPath(name).suffix.lower() not in _TEXT_SUFFIXES
+    return _PATIENCE_FACTOR * limits.seconds + (limits.ocr_pages * _SECONDS_PER_SCAN if has_scans else 0)
 
 
-def refusal_of(failure: ChildFailed, name: str, limits: ReadLimits) -> UnreadableDocument:
+def make_refusal(failure: ChildFailed, name: str, limits: ReadLimits) -> UnreadableDocument:
     """Return the refusal of a file whose reading process failed."""
     if failure.how == "time":
         return limits.build_time_error(name)

@@ -1,4 +1,4 @@
-"""What a reading process and its parent say to each other, in messages of `argot.subprocesses`.
+"""Messages between a reading process and its parent, sent by `argot.subprocesses`.
 
 The Markdown goes as data, and the passages several to a line: JSON is parsed without letting other threads run.
 """
@@ -15,7 +15,7 @@ from argot.corpus.read_limits import ReadLimits
 from argot.errors import NoText, UnreadableDocument
 from argot.types import Box, DocumentField, ParsedDocument
 
-_CUTS_A_LINE = 200
+_CUTS_PER_LINE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +36,13 @@ def job(name: str, limits: ReadLimits, max_chars: int) -> bytes:
     return json.dumps({"name": name, "limits": asdict(limits), "max_chars": max_chars}).encode()
 
 
-def decoded_job(message: bytes) -> tuple[str, ReadLimits, int]:
+def decode_job(message: bytes) -> tuple[str, ReadLimits, int]:
     said = json.loads(message)
     return said["name"], ReadLimits(**said["limits"]), said["max_chars"]
 
 
-def encoded_answer(parsed: ParsedDocument, cuts: list[PassageCut]) -> tuple[bytes, bytes]:
-    """Lines of JSON and the Markdown. Headings that several passages share are sent once in a line."""
+def encode_answer(parsed: ParsedDocument, cuts: list[PassageCut]) -> tuple[bytes, bytes]:
+    """Return lines of JSON and the Markdown. Headings that several passages share are sent once in a line."""
     # The head is a line of its own, and says whether there is a document at all.
     head = {
         "title": parsed.title,
@@ -52,7 +52,7 @@ def encoded_answer(parsed: ParsedDocument, cuts: list[PassageCut]) -> tuple[byte
         "fields": [(one.name, one.value) for one in parsed.fields],
     }
     # Several lines, so that the receiving side parses, and holds up other threads, for a moment each.
-    lines = (_line(cuts[start : start + _CUTS_A_LINE]) for start in range(0, len(cuts), _CUTS_A_LINE))
+    lines = (_encode_line(cuts[start : start + _CUTS_PER_LINE]) for start in range(0, len(cuts), _CUTS_PER_LINE))
     return b"\n".join([json.dumps(head).encode(), *lines]), parsed.markdown.encode()
 
 
@@ -61,8 +61,8 @@ def refusal(error: UnreadableDocument) -> bytes:
     return json.dumps({"reason": error.reason, "remedy": error.remedy, "no_text": no_text}).encode()
 
 
-def decoded_answer(message: bytes, markdown: bytes, name: str) -> CutDocument:
-    """The document an answer holds.
+def decode_answer(message: bytes, markdown: bytes, name: str) -> CutDocument:
+    """Return the document that an answer holds.
 
     Raises:
         UnreadableDocument: the answer says so.
@@ -73,7 +73,7 @@ def decoded_answer(message: bytes, markdown: bytes, name: str) -> CutDocument:
     if "reason" in head:
         kind = NoText if head["no_text"] else UnreadableDocument
         raise kind(name, head["reason"], head["remedy"])
-    cuts = tuple(cut for line in lines for cut in _cuts(json.loads(line)))
+    cuts = tuple(cut for line in lines for cut in _decode_cuts(json.loads(line)))
     return CutDocument(
         title=head["title"],
         markdown=markdown.decode(),
@@ -85,7 +85,7 @@ def decoded_answer(message: bytes, markdown: bytes, name: str) -> CutDocument:
     )
 
 
-def _line(cuts: list[PassageCut]) -> bytes:
+def _encode_line(cuts: list[PassageCut]) -> bytes:
     # Passages of one section share path and columns: they go once, with a number.
     headings = {pair: number for number, pair in enumerate(dict.fromkeys((cut.path, cut.columns) for cut in cuts))}
     rows = [
@@ -98,7 +98,7 @@ def _line(cuts: list[PassageCut]) -> bytes:
     return json.dumps({"headings": list(headings), "cuts": rows}, ensure_ascii=False).encode()
 
 
-def _cuts(line: dict[str, Any]) -> Iterator[PassageCut]:
+def _decode_cuts(line: dict[str, Any]) -> Iterator[PassageCut]:
     headings = [(tuple(path), columns) for path, columns in line["headings"]]
     for start, end, heading, page, kind, boxes in line["cuts"]:
         path, columns = headings[heading]

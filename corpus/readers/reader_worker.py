@@ -8,27 +8,27 @@ from argot.corpus.readers import read_document, reader_protocol
 from argot.errors import UnreadableDocument
 from argot.subprocesses import Parent, limit_resources
 
-NICE = 10
+NICE_VALUE = 10
 """Whoever asks a question goes first."""
-_MEGABYTE = 1 << 20
+_MEGABYTE_BYTES = 1 << 20
 
 
 def main() -> None:
-    parent = Parent(NICE)
+    parent = Parent(NICE_VALUE)
     for message, data in parent.messages():
-        parent.send(*_answer(data, *reader_protocol.decoded_job(message)))
+        parent.send(*_answer(data, *reader_protocol.decode_job(message)))
 
 
 def _answer(data: bytes, name: str, limits: ReadLimits, max_chars: int) -> tuple[bytes, bytes]:
     try:
         # Cutting as well: what is read may be many times as long as the file.
-        with limit_resources(limits.seconds, limits.memory_mb * _MEGABYTE):
+        with limit_resources(limits.seconds, limits.memory_mb * _MEGABYTE_BYTES):
             parsed = read_document(data, name, limits)
             cuts = cut_document(parsed, max_chars=max_chars, limits=limits, name=name)
             # Found here, so that a file without text never reaches the stores.
             if not cuts:
                 raise UnreadableDocument(name, "no text in it")
-            return reader_protocol.encoded_answer(parsed, cuts)
+            return reader_protocol.encode_answer(parsed, cuts)
     except UnreadableDocument as error:
         return reader_protocol.refusal(error), b""
     # The bounds are lifted by now: there is memory to answer with.

@@ -12,10 +12,10 @@ from functools import cache
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.dates import DATE_NAMES, date_of, not_understood
-from argot.corpus.readers.file_fields import said_fields
-from argot.corpus.readers.html import html_to_markdown
-from argot.corpus.readers.plain_text import decode_text, file_stem
+from argot.corpus.readers.dates import DATE_NAMES, find_date, warn_of_date
+from argot.corpus.readers.file_fields import build_fields
+from argot.corpus.readers.html import convert_html
+from argot.corpus.readers.plain_text import decode_text, name_without_suffix
 from argot.errors import UnreadableDocument
 from argot.types import ParsedDocument
 
@@ -26,21 +26,21 @@ _DIRECTIVE = re.compile(
 _ROLE = re.compile(r":([A-Za-z][\w:+.-]{0,60}):`")
 _ANY_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 # How Sphinx treats a file, which says nothing of the document.
-_OF_SPHINX = frozenset({"orphan", "tocdepth", "nocomments", "nosearch", "no_search", "hide_toc", "hide_navigation"})
+_SPHINX_FIELDS = frozenset({"orphan", "tocdepth", "nocomments", "nosearch", "no_search", "hide_toc", "hide_navigation"})
 _TARGET = re.compile(r"^(.*?)\s*<([^<>]+)>$", re.DOTALL)
 # fmt: off
-_VERBATIM = frozenset(
+_VERBATIM_DIRECTIVES = frozenset(
     {
         "uml", "graphviz", "digraph", "graph", "mermaid", "plantuml", "blockdiag", "seqdiag", "productionlist",
         "doctest", "testcode", "testoutput", "code-block", "sourcecode", "prompt", "jsonschema",
     }
 )
-_LISTED = frozenset(
+_LISTING_DIRECTIVES = frozenset(
     {
         "toctree", "autosummary",
     }
 )
-_SILENT = frozenset(
+_SILENT_DIRECTIVES = frozenset(
     {
         "highlight", "index", "tabularcolumns", "default-domain", "currentmodule", "module", "meta",
     }
@@ -57,7 +57,7 @@ _LITERAL_ROLES = frozenset(
     }
 )
 # fmt: on
-_VERSIONS = {
+_VERSION_PHRASES = {
     "versionadded": "Added in version ",
     "versionchanged": "Changed in version ",
     "versionremoved": "Removed in version ",
@@ -66,7 +66,7 @@ _VERSIONS = {
 _SETTINGS = {
     "file_insertion_enabled": False,
     "raw_enabled": False,
-    # Errors become nodes, from which `_mend` takes the source; none of them stops the reading.
+    # Errors become nodes, from which `_repair_tree` takes the source; none of them stops the reading.
     "report_level": 2,
     "halt_level": 5,
     "input_encoding": "unicode",
@@ -97,31 +97,31 @@ def read_rst(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     settings = {**_SETTINGS, "warning_stream": io.StringIO()}
     try:
         tree = publish_doctree(source, source_path=None, settings_overrides=settings)
-        left_out = _mend(tree)
+        left_out = _repair_tree(tree)
         html = publish_from_doctree(tree, writer="html5", settings_overrides={**settings, "report_level": 5})
     except (SystemMessage, RecursionError, AssertionError) as error:
         raise UnreadableDocument(name, f"no valid reStructuredText: {error}"[:200]) from error
     first = next(iter(tree.findall(nodes.title)), None)
-    title = str(tree.get("title") or "") or (first.astext() if first is not None else "") or file_stem(name)
-    declared = _declared(tree)
-    fields = said_fields((name, text) for name, text in declared if name not in (*DATE_NAMES, *_OF_SPHINX))
+    title = str(tree.get("title") or "") or (first.astext() if first is not None else "") or name_without_suffix(name)
+    declared = _read_declared_fields(tree)
+    fields = build_fields((name, text) for name, text in declared if name not in (*DATE_NAMES, *_SPHINX_FIELDS))
     said = dict(reversed(declared))
     dates = [said[name] for name in DATE_NAMES if name in said]
-    dated = date_of(*dates, *(found for text in dates for found in _ANY_DATE.findall(text)))
+    dated = find_date(*dates, *(found for text in dates for found in _ANY_DATE.findall(text)))
     # Without the head, where style sheet and title stand.
-    markdown = html_to_markdown(html[html.find("<body") :])
+    markdown = convert_html(html[html.find("<body") :])
     return ParsedDocument(
         " ".join(title.split()),
         markdown,
         "text/x-rst",
         date=dated,
-        warnings=left_out if dated else (*left_out, *not_understood(*dates)),
+        warnings=left_out if dated else (*left_out, *warn_of_date(*dates)),
         fields=fields,
     )
 
 
-def _declared(tree: Any) -> list[tuple[str, str]]:
-    """The fields at the top of the document, or of its first section: their names in lower case, and what they say."""
+def _read_declared_fields(tree: Any) -> list[tuple[str, str]]:
+    """Return names (in lower case) and texts of the fields at the top of the document or of its first section."""
     from docutils import nodes
 
     docinfo = next(iter(tree.findall(nodes.docinfo)), None)
@@ -144,11 +144,11 @@ def _declared(tree: Any) -> list[tuple[str, str]]:
 # -- mending the tree -----------------------------------------------------------------------------------------------
 
 
-def _mend(tree: Any) -> tuple[str, ...]:
-    """Gives back what docutils took for an error; returns what stands in files that are not read."""
+def _repair_tree(tree: Any) -> tuple[str, ...]:
+    """Restore the source of docutils' errors; return the names of included files, which are not read."""
     from docutils import nodes
 
-    labels = _labels(tree)
+    labels = _list_labels(tree)
     for topic in list(tree.findall(nodes.topic)):
         if "contents" in topic.get("classes", ()):
             topic.parent.remove(topic)
@@ -178,8 +178,8 @@ def _mend(tree: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(left_out))
 
 
-def _labels(tree: Any) -> dict[str, str]:
-    """Label -> heading or caption it stands before: what Sphinx would show for `:ref:`."""
+def _list_labels(tree: Any) -> dict[str, str]:
+    """Map each label to the heading or caption behind it, which Sphinx shows for `:ref:`."""
     from docutils import nodes
 
     labels: dict[str, str] = {}
@@ -192,7 +192,7 @@ def _labels(tree: Any) -> dict[str, str]:
 
 
 def _join_classifier(node: Any) -> None:
-    """`term : type` keeps its type in brackets; a whole clause there is prose that only looks like a definition."""
+    """Put the type of `term : type` in brackets; a whole clause there is prose that only looks like a definition."""
     from docutils import nodes
 
     item, text = node.parent, node.astext()
@@ -225,18 +225,18 @@ def _register_used(source: str) -> None:
     from docutils.parsers.rst import directives, roles
 
     for name in sorted({match[1].lower() for match in _DIRECTIVE.finditer(source)}):
-        if name in _OVERRIDDEN or not _known(directives, name):
+        if name in _OVERRIDDEN_DIRECTIVES or not _is_registered(directives, name):
             _register_directive(name)
     for name in sorted({match[1].lower() for match in _ROLE.finditer(source)}):
-        if not _known(roles, name):
+        if not _is_registered(roles, name):
             _register_role(name)
 
 
-_OVERRIDDEN = frozenset(["code-block", "sourcecode", "include", "highlight", "glossary"])
+_OVERRIDDEN_DIRECTIVES = frozenset(["code-block", "sourcecode", "include", "highlight", "glossary"])
 
 
-def _known(registry: Any, name: str) -> bool:
-    """Whether docutils itself has a directive or role of this name, or another module has registered one."""
+def _is_registered(registry: Any, name: str) -> bool:
+    """Return True where docutils, or another module, has registered a directive or role of this name."""
     from docutils.parsers.rst.languages import en
 
     registered = getattr(registry, "_directive_registry", None) or getattr(registry, "_role_registry", {})
@@ -247,7 +247,7 @@ def _known(registry: Any, name: str) -> bool:
 def _register_directive(name: str) -> None:
     from docutils.parsers.rst import directives
 
-    directives.register_directive(name, _directive_class(name))
+    directives.register_directive(name, _make_directive_class(name))
 
 
 @cache
@@ -281,7 +281,7 @@ class _AnyOption(dict[str, Any]):
         return lambda argument: argument or ""
 
 
-def _directive_class(name: str) -> Any:
+def _make_directive_class(name: str) -> Any:
     from docutils import nodes
     from docutils.parsers.rst import Directive
 
@@ -297,8 +297,8 @@ def _directive_class(name: str) -> Any:
         def run(self) -> list[Any]:
             argument = " ".join(self.arguments).strip()
             if name == "glossary":
-                return _glossary(self)
-            if short in _SILENT:
+                return _convert_glossary(self)
+            if short in _SILENT_DIRECTIVES:
                 return []
             if short in _ELSEWHERE:
                 node = nodes.inline("", f"({name}: {argument})")
@@ -306,16 +306,16 @@ def _directive_class(name: str) -> Any:
                 return [] if short == "raw" else [nodes.paragraph("", "", node)]
             caption = str(self.options.get("caption") or "")
             above = [nodes.paragraph("", "", nodes.strong("", caption))] if caption else []
-            if short in _VERBATIM:
-                return [*above, _literal(self, argument, short)]
-            if short in _LISTED:
-                return [*above, *_entries(self)]
-            return [*above, *_described(self, short, argument, domain=":" in name)]
+            if short in _VERBATIM_DIRECTIVES:
+                return [*above, _make_literal(self, argument, short)]
+            if short in _LISTING_DIRECTIVES:
+                return [*above, *_list_entries(self)]
+            return [*above, *_convert_directive(self, short, argument, domain=":" in name)]
 
     return Tolerant
 
 
-def _literal(directive: Any, argument: str, name: str) -> Any:
+def _make_literal(directive: Any, argument: str, name: str) -> Any:
     from docutils import nodes
 
     text = "\n".join(directive.content) or argument
@@ -325,8 +325,8 @@ def _literal(directive: Any, argument: str, name: str) -> Any:
     return block
 
 
-def _entries(directive: Any) -> list[Any]:
-    """A table of contents names other documents: by their titles where given, else by their paths."""
+def _list_entries(directive: Any) -> list[Any]:
+    """List the documents that a table of contents names, by their titles where given, else by their paths."""
     from docutils import nodes
 
     items = []
@@ -338,8 +338,8 @@ def _entries(directive: Any) -> list[Any]:
     return [nodes.bullet_list("", *items)] if items else []
 
 
-def _described(directive: Any, short: str, argument: str, *, domain: bool) -> list[Any]:
-    """What a directive says: its argument in front, then its content as ordinary text."""
+def _convert_directive(directive: Any, short: str, argument: str, *, domain: bool) -> list[Any]:
+    """Return the text of a directive: its argument in front, then its content as ordinary text."""
     from docutils import nodes
 
     found: list[Any] = []
@@ -347,7 +347,7 @@ def _described(directive: Any, short: str, argument: str, *, domain: bool) -> li
         for signature in argument.split("\n"):
             found.append(nodes.paragraph("", "", nodes.literal("", signature.strip())))
     elif argument:
-        argument = _VERSIONS.get(short, "") + argument
+        argument = _VERSION_PHRASES.get(short, "") + argument
         children, messages = directive.state.inline_text(argument, directive.lineno)
         found.extend([nodes.paragraph(argument, "", *children), *messages])
     container = nodes.container()
@@ -355,8 +355,8 @@ def _described(directive: Any, short: str, argument: str, *, domain: bool) -> li
     return [*found, *container.children]
 
 
-def _glossary(directive: Any) -> list[Any]:
-    """`.. glossary::`: lines at the margin are terms (several share a definition), indented ones define them."""
+def _convert_glossary(directive: Any) -> list[Any]:
+    """Convert `.. glossary::`: lines at the margin are terms (several share a definition), indented ones define."""
     from docutils import nodes
     from docutils.statemachine import StringList
 
@@ -377,12 +377,12 @@ def _glossary(directive: Any) -> list[Any]:
         body = directive.content[first:index]
         body.trim_left(min((len(line) - len(line.lstrip()) for line in body if line.strip()), default=0))
         directive.state.nested_parse(StringList(body), directive.content_offset + first, definition)
-        term_nodes = [_term(directive, term) for term in terms]
+        term_nodes = [_make_term(directive, term) for term in terms]
         listing += nodes.definition_list_item("", *term_nodes, definition)
     return [listing]
 
 
-def _term(directive: Any, text: str) -> Any:
+def _make_term(directive: Any, text: str) -> Any:
     from docutils import nodes
 
     children, _ = directive.state.inline_text(text, directive.lineno)

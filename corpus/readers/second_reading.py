@@ -16,16 +16,16 @@ from string import ascii_lowercase
 from argot.corpus.readers.pdf_lines import Line, LineSpan
 
 # No characters: private ones (but for bullets), controls, what pdfminer gives, UTF-8 taken for something else.
-_BROKEN = re.compile(
+_BROKEN_CHARACTERS = re.compile(
     "[\ue000-\uf0a6\uf0a9-\uf0b6\uf0b9-\uf0d7\uf0d9-\uf8ff\ufffd\x00\x01\x03-\x08\x0e-\x1f]|\u00e2\u20ac.|\u00c3[\x80-\xbf]"
 )
-_BROKEN_WORDS = 0.05
+_MAX_BROKEN_SHARE = 0.05
 """Of a page's words. Single ones are signs that no font has, such as ticks."""
-_FEWEST_WORDS = 5
-_FEWEST_LETTERS = 100
-_VOWELS = 0.22
+_MIN_WORDS = 5
+_MIN_LETTERS = 100
+_MIN_VOWEL_SHARE = 0.22
 """Of a page's Latin letters; of languages that are written with them 0.35 to 0.5. Below, they stand for others."""
-_LONG_WORD = 16
+_MAX_MEDIAN_LETTERS = 16
 """Letters in the middle of a page's words: there are no spaces between them."""
 
 
@@ -39,30 +39,32 @@ class _Word:
 
 
 def is_broken(lines: Sequence[Line]) -> bool:
-    """Whether many words of a page's own text are none."""
+    """Return True where many words of a page's own text are garbled."""
     text = " ".join(line.text for line in lines)
     return _has_broken_words(text) or _is_garbled(text) or _is_run_together(text)
 
 
-def joined_extractions(lines: Sequence[Line], seen: Sequence[Line]) -> list[Line]:
-    """The lines with the characters that were seen in their places.
+def join_extractions(lines: Sequence[Line], seen: Sequence[Line]) -> list[Line]:
+    """Return the lines with the characters that tesseract saw in their places.
 
     Where most letters stand for others, all that was seen counts; else only what is seen where a character is broken
     or a space is missing. What was not seen stays.
     """
-    words = [word for line in seen for span in line.spans for word in _words(span)]
+    words = [word for line in seen for span in line.spans for word in _split_words(span)]
     whole = _is_garbled(" ".join(line.text for line in lines))
     if whole and _is_garbled(" ".join(word.text for word in words)):
         return list(lines)
-    return [Line(tuple(_mended(span, words, whole=whole) for span in line.spans)) for line in lines]
+    return [Line(tuple(_repair_span(span, words, whole=whole) for span in line.spans)) for line in lines]
 
 
 def _has_broken_words(text: str) -> bool:
     # Looked for in all of it first: nearly every page has none.
-    if not _BROKEN.search(text):
+    if not _BROKEN_CHARACTERS.search(text):
         return False
     words = text.split()
-    return sum(_BROKEN.search(word) is not None for word in words) >= max(_FEWEST_WORDS, _BROKEN_WORDS * len(words))
+    return sum(_BROKEN_CHARACTERS.search(word) is not None for word in words) >= max(
+        _MIN_WORDS, _MAX_BROKEN_SHARE * len(words)
+    )
 
 
 def _is_garbled(text: str) -> bool:
@@ -71,18 +73,18 @@ def _is_garbled(text: str) -> bool:
     counts = {char: lowered.count(char) for char in ascii_lowercase}
     letters = sum(counts.values())
     latin = letters > 0.5 * (len(text) - text.count(" "))
-    return latin and letters >= _FEWEST_LETTERS and sum(counts[char] for char in "aeiouy") < _VOWELS * letters
+    return latin and letters >= _MIN_LETTERS and sum(counts[char] for char in "aeiouy") < _MIN_VOWEL_SHARE * letters
 
 
 def _is_run_together(text: str) -> bool:
-    if text.count(" ") > len(text) / _LONG_WORD * 2:
+    if text.count(" ") > len(text) / _MAX_MEDIAN_LETTERS * 2:
         return False
     # Chinese and Japanese have no spaces, and addresses of web pages none either.
     latin = [word for word in text.split() if re.fullmatch(r"[A-Za-z]+(?:[.,;:()'-][A-Za-z]+)*[.,;:]?", word)]
-    return sum(map(len, latin)) >= _FEWEST_LETTERS and median(map(len, latin)) >= _LONG_WORD
+    return sum(map(len, latin)) >= _MIN_LETTERS and median(map(len, latin)) >= _MAX_MEDIAN_LETTERS
 
 
-def _mended(span: LineSpan, words: Sequence[_Word], *, whole: bool) -> LineSpan:
+def _repair_span(span: LineSpan, words: Sequence[_Word], *, whole: bool) -> LineSpan:
     here = [
         word
         for word in words
@@ -92,20 +94,20 @@ def _mended(span: LineSpan, words: Sequence[_Word], *, whole: bool) -> LineSpan:
     seen = " ".join(word.text for word in sorted(here, key=lambda word: word.x))
     if not seen:
         return span
-    text = seen if whole else "".join(_aligned(span.text, seen))
+    text = seen if whole else "".join(_align_texts(span.text, seen))
     # Places within the text are those of the text that was.
     return span if text == span.text else replace(span, text=text, spaces=(), raised=())
 
 
-def _aligned(own: str, seen: str) -> Iterator[str]:
-    """Their parts in order: the text's own, but for what is broken or lacks a space."""
+def _align_texts(own: str, seen: str) -> Iterator[str]:
+    """Yield the parts in order: the text's own, except where it is broken or lacks a space."""
     for kind, start, end, seen_start, seen_end in SequenceMatcher(None, own, seen, autojunk=False).get_opcodes():
         mine, other = own[start:end], seen[seen_start:seen_end]
         missing_space = kind == "insert" and other.isspace()
-        yield other if missing_space or _BROKEN.search(mine) else mine
+        yield other if missing_space or _BROKEN_CHARACTERS.search(mine) else mine
 
 
-def _words(span: LineSpan) -> Iterator[_Word]:
+def _split_words(span: LineSpan) -> Iterator[_Word]:
     starts = [0, *(offset for offset, _, _ in span.spaces)]
     ends = [*(offset - 1 for offset, _, _ in span.spaces), len(span.text)]
     lefts, rights = [span.x0, *(begin for *_, begin in span.spaces)], [*(end for _, end, _ in span.spaces), span.x1]

@@ -19,7 +19,7 @@ from argot.corpus.readers.office_diagrams import read_diagram
 from argot.corpus.readers.office_package import OfficePackage, Relationship, parse_part
 from argot.corpus.readers.omissions import Omissions
 
-_YES = ("1", "true")
+_TRUE_VALUES = ("1", "true")
 _HEADER_CODE = re.compile(r'&(?:"[^"]*"|\d+|K[0-9A-Fa-f+-]{5,6}|[A-Z&])')
 _CONTROL_TYPES = ("Checkbox", "Radio", "Button", "Label", "GBox")
 _THREAD_COMMENT = "[Threaded comment]"
@@ -68,7 +68,7 @@ class SheetParts:
         related = self._package.read_relationships(part)
         for shape in root.iter("{*}sp", "{*}pic", "{*}graphicFrame", "{*}cxnSp"):
             properties = next(shape.iter("{*}cNvPr"), None)
-            if properties is not None and properties.get("hidden") in _YES:
+            if properties is not None and properties.get("hidden") in _TRUE_VALUES:
                 continue
             words = read_alternative(properties)
             kind = shape.tag.rpartition("}")[2]
@@ -85,7 +85,7 @@ class SheetParts:
         for kind, path, attribute in (("chart", "{*}chart", "id"), ("diagram", "{*}relIds", "dm")):
             for element in frame.iterfind(f".//{{*}}graphicData/{path}"):
                 try:
-                    target = related[_reference(element, attribute)].target
+                    target = related[_find_reference(element, attribute)].target
                     xml = self._package.read(target)
                     yield read_chart(xml) if kind == "chart" else read_diagram(xml)
                     for one in self._package.find_related(target, "chartUserShapes"):
@@ -163,7 +163,7 @@ def _is_phonetic(element: Any) -> bool:
     return above is not None and above.tag.endswith("}rPh")
 
 
-def _reference(element: Any, name: str) -> str:
+def _find_reference(element: Any, name: str) -> str:
     """Return the id of a relationship, whichever version of the format names it."""
     for attribute, value in element.attrib.items():
         if attribute.startswith("{") and attribute.endswith(f"}}{name}"):

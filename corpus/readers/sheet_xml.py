@@ -1,4 +1,4 @@
-"""What openpyxl does not say where it reads a sheet row by row: merged cells, what is hidden, uncomputed formulas."""
+"""Merged cells, hidden rows and columns, and uncomputed formulas: openpyxl skips them when it reads row by row."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from argot.corpus.readers.furniture_fields import read_labelled_fields
 from argot.corpus.readers.sheet_parts import read_header_texts
 from argot.types import DocumentField
 
-_CHUNK = 1 << 20
-_MOST = 10_000
+_CHUNK_BYTES = 1 << 20
+_MAX_AREAS = 10_000
 """Merged areas, and formulas, of a sheet."""
-_LONGEST_CELL = 10_000
+_MAX_CELL_BYTES = 10_000
 """Bytes of a cell that may lie across two chunks."""
-_MERGED = re.compile(rb'<mergeCell ref="([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})"')
-_UNCOMPUTED = re.compile(
+_MERGED_CELL = re.compile(rb'<mergeCell ref="([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})"')
+_UNCOMPUTED_CELL = re.compile(
     rb'<c r="([A-Z]{1,3}\d{1,7})"[^>]{0,200}><f(?: [^>]{0,300})?>[^<]{1,2000}</f>(?:<v ?/>|<v></v>)?</c>'
 )
 _HIDDEN_ROW = re.compile(
@@ -25,7 +25,7 @@ _HIDDEN_ROW = re.compile(
 )
 _HIDDEN_COLUMNS = re.compile(rb"""<(?:\w{1,20}:)?col\s([^>]{0,900}?\bhidden=["'](?:1|true)["'][^>]{0,900})>""")
 _FIRST, _LAST = (re.compile(rb"""\b%s=["'](\d{1,5})["']""" % name) for name in (b"min", b"max"))
-_MOST_COLUMNS = 16_384
+_MAX_COLUMNS = 16_384
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,8 @@ class SheetExtras:
         return row in self.hidden_rows or column in self.hidden_columns
 
 
-def sheet_extras(book: Any, sheet: Any) -> SheetExtras:
-    """Of a sheet of a workbook that openpyxl has opened to be read row by row."""
+def read_sheet_extras(book: Any, sheet: Any) -> SheetExtras:
+    """Return the extras of a sheet in a workbook that openpyxl has opened to be read row by row."""
     from openpyxl.utils import range_boundaries
 
     areas: dict[str, None] = {}
@@ -71,32 +71,32 @@ def sheet_extras(book: Any, sheet: Any) -> SheetExtras:
     rows: set[int] = set()
     columns: set[int] = set()
     headers: dict[str, None] = {}
-    for part in _parts(book, sheet):
+    for part in _read_pieces(book, sheet):
         # All that is hidden, however much that is: it must not be shown.
         rows.update(int(match[1]) for match in _HIDDEN_ROW.finditer(part))
         for match in _HIDDEN_COLUMNS.finditer(part):
-            columns.update(_columns(match[1]))
+            columns.update(_parse_columns(match[1]))
         if b"eaderFooter" in part:
             headers.update((text, None) for text in read_header_texts(part))
-        if len(areas) <= _MOST:
-            areas.update((match[1].decode(), None) for match in _MERGED.finditer(part))
-        if len(uncomputed) <= _MOST:
-            uncomputed.update(match[1].decode() for match in _UNCOMPUTED.finditer(part))
-    bounds = (range_boundaries(area) for area in list(areas)[:_MOST])
+        if len(areas) <= _MAX_AREAS:
+            areas.update((match[1].decode(), None) for match in _MERGED_CELL.finditer(part))
+        if len(uncomputed) <= _MAX_AREAS:
+            uncomputed.update(match[1].decode() for match in _UNCOMPUTED_CELL.finditer(part))
+    bounds = (range_boundaries(area) for area in list(areas)[:_MAX_AREAS])
     merged = [MergedArea(r, c, last_r, last_c) for c, r, last_c, last_r in bounds]
     fields = read_labelled_fields(headers)
     return SheetExtras(merged, frozenset(uncomputed), frozenset(rows), frozenset(columns), fields)
 
 
-def _columns(attributes: bytes) -> range:
+def _parse_columns(attributes: bytes) -> range:
     first, last = _FIRST.search(attributes), _LAST.search(attributes)
-    return range(int(first[1]), min(int(last[1]), _MOST_COLUMNS) + 1) if first and last else range(0)
+    return range(int(first[1]), min(int(last[1]), _MAX_COLUMNS) + 1) if first and last else range(0)
 
 
-def _parts(book: Any, sheet: Any) -> Iterator[bytes]:
-    """The sheet in pieces that overlap, so that no cell is cut in all of them."""
+def _read_pieces(book: Any, sheet: Any) -> Iterator[bytes]:
+    """Yield the sheet in pieces that overlap, so that no cell is cut in all of them."""
     with book._archive.open(sheet._worksheet_path) as file:
         rest = b""
-        while chunk := file.read(_CHUNK):
+        while chunk := file.read(_CHUNK_BYTES):
             yield rest + chunk
-            rest = (rest + chunk)[-_LONGEST_CELL:]
+            rest = (rest + chunk)[-_MAX_CELL_BYTES:]

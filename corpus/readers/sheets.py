@@ -11,14 +11,14 @@ from itertools import islice
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.archives import check_archive, core_properties
+from argot.corpus.readers.archives import check_archive, read_core_properties
 from argot.corpus.readers.moment_formats import format_moment
-from argot.corpus.readers.number_formats import shown_number
+from argot.corpus.readers.number_formats import format_number
 from argot.corpus.readers.omissions import Omissions
-from argot.corpus.readers.pipe_tables import pipe_table, with_one_header
-from argot.corpus.readers.plain_text import decode_text, file_stem
+from argot.corpus.readers.pipe_tables import join_headers, render_pipe_table
+from argot.corpus.readers.plain_text import decode_text, name_without_suffix
 from argot.corpus.readers.sheet_parts import SheetParts
-from argot.corpus.readers.sheet_xml import MergedArea, SheetExtras, sheet_extras
+from argot.corpus.readers.sheet_xml import MergedArea, SheetExtras, read_sheet_extras
 from argot.corpus.readers.workbooks import OpenedWorkbook, WorkbookSheet, open_workbook
 from argot.errors import UnreadableDocument
 from argot.types import DocumentField, PageMark, ParsedDocument
@@ -26,13 +26,13 @@ from argot.types import DocumentField, PageMark, ParsedDocument
 ROWS_PER_TABLE = 25
 # Formatting may reach over all 16,384 columns of a sheet.
 _MAX_COLUMNS = 500
-_ELEMENTS_A_SECOND = 110_000
+_ELEMENTS_PER_SECOND = 110_000
 """What openpyxl reads: 60 seconds are enough for some 100 MB of ordinary sheets (unpacked)."""
-_MOST_HEADINGS = 4  # rows
-_MOST_ROWS = 100
+_MAX_HEADING_ROWS = 4  # rows
+_MAX_MERGED_ROWS = 100
 """That a heading reaches over, hidden ones included."""
-_MOST_NAMED = 10  # cells, rows or sheets in a warning
-_NO_VALUE = "(formula without a value)"
+_MAX_NAMED_ITEMS = 10  # cells, rows or sheets in a warning
+_NO_VALUE_NOTE = "(formula without a value)"
 _DELIMITERS = ",;\t|"
 _SEPARATOR_LINE = re.compile(r"""\ufeff?"?sep=([^\w\s"']|\t)"?[ \t,;]*(?:\n|\Z)""", re.IGNORECASE)
 _MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -42,15 +42,15 @@ Row = list[str]
 
 def read_csv(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     """Comma, semicolon, tab or bar, whichever gives the most even columns. Title: the file name."""
-    text, told = _without_separator_line(decode_text(data, name))
+    text, told = _split_separator_line(decode_text(data, name))
     # By default a cell may have 131,072 characters. The limit holds for the whole process.
     csv.field_size_limit(max(limits.max_text_chars, 1))
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=told or _delimiter(text))
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=told or _detect_delimiter(text))
     try:
-        markdown = "\n\n".join(_tables(reader))
+        markdown = "\n\n".join(_render_tables(reader))
     except csv.Error as error:
         raise UnreadableDocument(name, f"no valid CSV at line {reader.line_num}: {error}") from error
-    return ParsedDocument(file_stem(name), markdown, "text/csv")
+    return ParsedDocument(name_without_suffix(name), markdown, "text/csv")
 
 
 def read_xlsx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
@@ -59,13 +59,13 @@ def read_xlsx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     Hidden sheets, rows and columns are left out: what an author hid is not for everybody who may ask. A sheet that
     cannot be read costs that sheet.
     """
-    checked = check_archive(data, name, limits, elements_a_second=_ELEMENTS_A_SECOND)
+    checked = check_archive(data, name, limits, elements_a_second=_ELEMENTS_PER_SECOND)
     opened = open_workbook(checked)
     sheets = _Sheets(opened, name, limits)
     sheets.read()
-    core = core_properties(opened.data)
+    core = read_core_properties(opened.data)
     return ParsedDocument(
-        core.title or file_stem(name),
+        core.title or name_without_suffix(name),
         "".join(sheets.parts),
         _MEDIA_TYPE,
         pages=tuple(sheets.pages),
@@ -90,7 +90,7 @@ class _Sheets:
     def read(self) -> None:
         """Read every sheet that is not hidden."""
         hidden = [sheet.title for sheet in self._opened.sheets if sheet.is_hidden]
-        self.warnings += [f"hidden sheets were left out: {_listed(hidden)}"] if hidden else []
+        self.warnings += [f"hidden sheets were left out: {_join_names(hidden)}"] if hidden else []
         failed: list[str] = []
         for number, sheet in enumerate(self._opened.sheets, start=1):
             if sheet.is_hidden:
@@ -109,12 +109,12 @@ class _Sheets:
                 self.parts.append(text)
                 self._length += len(text)
                 self._limits.check_chars(self._length, self._name)
-        self.warnings += [f"damaged, and not read: sheet {_listed(failed)}"] if failed else []
+        self.warnings += [f"damaged, and not read: sheet {_join_names(failed)}"] if failed else []
 
     def _read_sheet(self, sheet: WorkbookSheet) -> Iterator[str]:
         hides: Callable[[str], bool] | None = None
         if sheet.cells is not None:
-            extras = sheet_extras(self._opened.book, sheet.cells)
+            extras = read_sheet_extras(self._opened.book, sheet.cells)
             yield from self._read_tables(sheet, extras)
             self.fields += [field for field in extras.fields if field not in self.fields]
             hides = extras.is_hidden
@@ -122,31 +122,31 @@ class _Sheets:
 
     def _read_tables(self, sheet: WorkbookSheet, extras: SheetExtras) -> list[str]:
         cells = _Cells(sheet.cells, extras, self._length, self._name, self._limits)
-        tables = list(_tables(cells))
+        tables = list(_render_tables(cells))
         if cells.left_out:
             self.warnings.append(f"not read: columns behind the {_MAX_COLUMNS}th in {sheet.title}")
         if cells.uncomputed:
-            some = _listed(cells.uncomputed)
+            some = _join_names(cells.uncomputed)
             self.warnings.append(
                 f"formulas without a value in {sheet.title}: {some}. Save it in a spreadsheet program."
             )
         if cells.hidden:
-            self.warnings.append(f"hidden rows or columns were left out in {sheet.title}: {_listed(cells.hidden)}")
+            self.warnings.append(f"hidden rows or columns were left out in {sheet.title}: {_join_names(cells.hidden)}")
         return tables
 
 
-def _listed(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:_MOST_NAMED])}{' ...' if len(names) > _MOST_NAMED else ''}"
+def _join_names(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:_MAX_NAMED_ITEMS])}{' ...' if len(names) > _MAX_NAMED_ITEMS else ''}"
 
 
-def _without_separator_line(text: str) -> tuple[str, str]:
+def _split_separator_line(text: str) -> tuple[str, str]:
     """Return the table and the delimiter that a first line such as "sep=;" tells Excel; it is no part of the table."""
     found = _SEPARATOR_LINE.match(text)
     return (text[found.end() :], found[1]) if found else (text, "")
 
 
-def _delimiter(text: str) -> str:
-    """Sniffed on the first lines: the delimiter under which most rows have the same number of cells, above one."""
+def _detect_delimiter(text: str) -> str:
+    """Return the delimiter by which most of the first rows have the same number of cells, above one."""
     sample = list(islice(io.StringIO(text[:100_000]), 60))
 
     def evenness(delimiter: str) -> tuple[int, int]:
@@ -188,26 +188,26 @@ class _Cells:
 
     def __iter__(self) -> Iterator[Row]:
         columns = self._extras.hidden_columns
-        for row in self._with_one_heading():
+        for row in self._join_headings():
             yield [text for number, text in enumerate(row, start=1) if number not in columns] if columns else row
 
-    def _with_one_heading(self) -> Iterator[Row]:
-        rows, text_above = self._rows(), False
+    def _join_headings(self) -> Iterator[Row]:
+        rows, text_above = self._read_rows(), False
         for number, row in rows:
             # What begins a table: the first row with several cells below a blank one, or below a title.
-            begins, text_above = not text_above and _filled(row) > 1, _filled(row) > 1
-            count = self._heading_rows(number, row) if begins else 1
+            begins, text_above = not text_above and _count_filled(row) > 1, _count_filled(row) > 1
+            count = self._count_heading_rows(number, row) if begins else 1
             if count == 1:
-                yield self._with_cells_above(number, row)
+                yield self._fill_cells(number, row)
                 continue
             numbered = [(number, row), *islice(rows, count - 1)]
             width = max(len(each) for _, each in numbered)
-            headings = [self._repeated(at, each + [""] * (width - len(each))) for at, each in numbered]
-            yield list(with_one_header([*headings, []], len(headings))[0])
+            headings = [self._repeat_headings(at, each + [""] * (width - len(each))) for at, each in numbered]
+            yield list(join_headers([*headings, []], len(headings))[0])
 
-    def _with_cells_above(self, number: int, row: Row) -> Row:
-        """With what stands in cells that reach down to this row; a blank row parts tables and stays blank."""
-        if not _filled(row):
+    def _fill_cells(self, number: int, row: Row) -> Row:
+        """Return the row with the text of cells that reach down to it; a blank row parts tables and stays blank."""
+        if not _count_filled(row):
             return row
         # A row may end before them.
         full = row + [""] * (max(self._tall, default=-1) + 1 - len(row))
@@ -218,7 +218,7 @@ class _Cells:
         self._limits.check_chars(self._length, self._name)
         return full
 
-    def _rows(self) -> Iterator[tuple[int, Row]]:
+    def _read_rows(self) -> Iterator[tuple[int, Row]]:
         # A sheet may claim any size; what counts are the cells that are there.
         self._sheet.reset_dimensions()
         tall: dict[int, list[MergedArea]] = {}
@@ -230,7 +230,7 @@ class _Cells:
                 if any(cell.value is not None for cell in row):
                     self._hidden[f"row {number}"] = None
                 continue
-            shown = [self._said(column, cell) for column, cell in enumerate(row[:_MAX_COLUMNS], start=1)]
+            shown = [self._read_cell(column, cell) for column, cell in enumerate(row[:_MAX_COLUMNS], start=1)]
             self.left_out |= any(cell.value is not None for cell in row[_MAX_COLUMNS:])
             # Before the cells are joined: a shared string stands in memory once, however many cells show it.
             self._length += sum(map(len, shown))
@@ -240,25 +240,25 @@ class _Cells:
                     self._tall[area.column - 1] = (area.last_row, shown[area.column - 1])
             yield number, shown
 
-    def _said(self, column: int, cell: Any) -> str:
+    def _read_cell(self, column: int, cell: Any) -> str:
         if column in self._extras.hidden_columns:
             if cell.value is not None:
                 self._hidden[f"column {cell.column_letter}"] = None
         elif cell.value is None and getattr(cell, "coordinate", "") in self._extras.uncomputed:
             self.uncomputed.append(cell.coordinate)
-            return _NO_VALUE
-        return _shown(cell)
+            return _NO_VALUE_NOTE
+        return _format_cell(cell)
 
-    def _heading_rows(self, number: int, row: Row) -> int:
-        """How many rows name the columns of the table that begins here."""
+    def _count_heading_rows(self, number: int, row: Row) -> int:
+        """Return the number of rows that name the columns of the table that begins here."""
         areas = [area for area in self._extras.merged if area.row == number and area.column <= len(row)]
         wide = any(area.last_column > area.column for area in areas)
-        last = min(max((area.last_row for area in areas), default=number), number + _MOST_ROWS)
+        last = min(max((area.last_row for area in areas), default=number), number + _MAX_MERGED_ROWS)
         deepest = sum(each not in self._extras.hidden_rows for each in range(number, last + 1))
-        return min(max(1 + wide, deepest), _MOST_HEADINGS) if wide else 1
+        return min(max(1 + wide, deepest), _MAX_HEADING_ROWS) if wide else 1
 
-    def _repeated(self, number: int, row: Row) -> Row:
-        """With a heading over several columns in each of them."""
+    def _repeat_headings(self, number: int, row: Row) -> Row:
+        """Return the row with a heading over several columns repeated in each of them."""
         full = list(row)
         for area in self._extras.merged:
             if area.row == number and area.column <= len(row):
@@ -267,7 +267,7 @@ class _Cells:
         return full
 
 
-def _shown(cell: Any) -> str:
+def _format_cell(cell: Any) -> str:
     value = cell.value
     if value is None:
         return ""
@@ -275,7 +275,7 @@ def _shown(cell: Any) -> str:
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, int | float):
-        return shown_number(value, str(getattr(cell, "number_format", "") or ""))
+        return format_number(value, str(getattr(cell, "number_format", "") or ""))
     if isinstance(value, datetime.datetime | datetime.time | datetime.timedelta):
         return format_moment(value, str(getattr(cell, "number_format", "") or ""))
     return str(value)
@@ -284,10 +284,10 @@ def _shown(cell: Any) -> str:
 # -- rows to tables -------------------------------------------------------------------------------------------------
 
 
-def _tables(rows: Iterable[Row]) -> Iterator[str]:
-    """Blank rows part one table from the next; lone cells above a table are text, the first full row is its header."""
-    for block in _blocks(rows):
-        first = next((index for index, row in enumerate(block) if _filled(row) > 1), None)
+def _render_tables(rows: Iterable[Row]) -> Iterator[str]:
+    """Yield tables, parted by blank rows; lone cells above a table are text, the first full row is its header."""
+    for block in _split_blocks(rows):
+        first = next((index for index, row in enumerate(block) if _count_filled(row) > 1), None)
         if first is None:
             # One column: its first cell names it, and a single cell is just text.
             first = 0 if len(block) > 1 else 1
@@ -295,10 +295,10 @@ def _tables(rows: Iterable[Row]) -> Iterator[str]:
             yield " ".join(" ".join(row).split())
         header, body = block[first : first + 1], block[first + 1 :]
         for start in range(0, max(len(body), len(header)), ROWS_PER_TABLE):
-            yield pipe_table([*header, *body[start : start + ROWS_PER_TABLE]])
+            yield render_pipe_table([*header, *body[start : start + ROWS_PER_TABLE]])
 
 
-def _blocks(rows: Iterable[Row]) -> Iterator[list[Row]]:
+def _split_blocks(rows: Iterable[Row]) -> Iterator[list[Row]]:
     block: list[Row] = []
     for row in rows:
         if any(text.strip() for text in row):
@@ -310,5 +310,5 @@ def _blocks(rows: Iterable[Row]) -> Iterator[list[Row]]:
         yield block
 
 
-def _filled(row: Row) -> int:
+def _count_filled(row: Row) -> int:
     return sum(1 for text in row if text.strip())

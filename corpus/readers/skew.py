@@ -1,4 +1,4 @@
-"""How far the lines of a scanned page lean, and the page with its lines level."""
+"""The skew of a scanned page, and the page with its lines made level."""
 
 from __future__ import annotations
 
@@ -10,49 +10,61 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-STEEPEST = 5.0
+MAX_SKEW_DEGREES = 5.0
 """Degrees either way. What leans more was laid on the glass on purpose, or is no page of text."""
-LEAST = 0.2
+MIN_SKEW_DEGREES = 0.2
 """Degrees: tesseract reads lines that lean less as well as level ones, and turning blurs letters a little."""
-_WIDTH = 1200
+_WIDTH_PIXELS = 1200
 """Pixels that are enough to tell: a line of text is ten high."""
-_MOST_INK = 60_000
-_COARSE, _FINE = 0.5, 0.05
+_MAX_INK_PIXELS = 60_000
+_COARSE_STEP_DEGREES, _FINE_STEP_DEGREES = 0.5, 0.05
 
 
 def level(picture: Image) -> Image:
-    """The picture in grey, turned so that its lines of text are level."""
+    """Return the picture in grey, turned so that its lines of text are level."""
     from PIL.Image import Resampling
 
     grey = picture.convert("L")
     degrees = lean(grey)
-    return grey if abs(degrees) < LEAST else grey.rotate(degrees, Resampling.BICUBIC, expand=True, fillcolor=255)
+    return (
+        grey
+        if abs(degrees) < MIN_SKEW_DEGREES
+        else grey.rotate(degrees, Resampling.BICUBIC, expand=True, fillcolor=255)
+    )
 
 
 def lean(grey: Image) -> float:
-    """Degrees by which lines sink to the right; 0 where there are none.
+    """Return the degrees by which lines sink to the right; 0 where there are none.
 
     Of a page whose lines are level, the ink lies in few rows of pixels: the angle is sought at which that is most so
     (projection profiles; Postl, "Detection of linear oblique structures and skew scan in digitized documents", 1986).
     """
-    x, y = _ink(grey)
+    x, y = _find_ink(grey)
     if not len(x):
         return 0.0
-    coarse = _sharpest(x, y, np.arange(-STEEPEST, STEEPEST + _COARSE / 2, _COARSE))
-    return _sharpest(x, y, np.arange(coarse - _COARSE, coarse + _COARSE + _FINE / 2, _FINE))
+    coarse = _find_sharpest(
+        x, y, np.arange(-MAX_SKEW_DEGREES, MAX_SKEW_DEGREES + _COARSE_STEP_DEGREES / 2, _COARSE_STEP_DEGREES)
+    )
+    return _find_sharpest(
+        x,
+        y,
+        np.arange(
+            coarse - _COARSE_STEP_DEGREES, coarse + _COARSE_STEP_DEGREES + _FINE_STEP_DEGREES / 2, _FINE_STEP_DEGREES
+        ),
+    )
 
 
-def _ink(grey: Image) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Places of dark pixels, of a picture made small; of many, evenly chosen ones."""
-    small = grey.reduce(max(1, grey.width // _WIDTH))
+def _find_ink(grey: Image) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the places of dark pixels in the reduced picture; an even sample if there are many."""
+    small = grey.reduce(max(1, grey.width // _WIDTH_PIXELS))
     pixels = np.asarray(small)
     # Half-way between the darkest and the paper, whatever the scanner made of white.
     y, x = np.nonzero(pixels < (int(pixels.min()) + int(np.median(pixels))) / 2)
-    step = max(1, len(x) // _MOST_INK)
+    step = max(1, len(x) // _MAX_INK_PIXELS)
     return x[::step].astype(np.float64), y[::step].astype(np.float64)
 
 
-def _sharpest(x: NDArray[np.float64], y: NDArray[np.float64], degrees: NDArray[np.float64]) -> float:
+def _find_sharpest(x: NDArray[np.float64], y: NDArray[np.float64], degrees: NDArray[np.float64]) -> float:
     def sharpness(angle: float) -> float:
         rows = np.round(y - x * np.tan(np.radians(angle))).astype(np.int64)
         ink = np.bincount(rows - rows.min())

@@ -11,7 +11,7 @@ from argot.corpus.readers.pdf_lines import HYPHEN, LineSpan
 NUMBER_LIKE = re.compile(r"[\d$€£%(),.\s—–-]+$")
 # Looks like a figure, and mostly heads a column.
 YEAR = re.compile(r"(?:19|20)\d\d(?:\s?[-–]\s?(?:19|20)?\d\d)?")
-_LEADERS = re.compile(r"\s*(?:\.\s?){4,}$")
+_LEADER_DOTS = re.compile(r"\s*(?:\.\s?){4,}$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +42,19 @@ class Area:
 TextRow = list[LineSpan]
 
 
-def text_rows(spans: Iterable[LineSpan]) -> list[TextRow]:
-    """Spans that stand side by side, top to bottom, each row from left to right."""
+def make_text_rows(spans: Iterable[LineSpan]) -> list[TextRow]:
+    """Group spans that stand side by side into rows, top to bottom, each from left to right."""
     rows: list[TextRow] = []
     for span in sorted(spans, key=lambda span: span.middle):
-        if rows and _side_by_side(rows[-1], span):
+        if rows and _is_in_row(rows[-1], span):
             rows[-1].append(span)
         else:
             rows.append([span])
     return [sorted(row, key=lambda span: span.x0) for row in rows]
 
 
-def _side_by_side(row: TextRow, span: LineSpan) -> bool:
-    """Level with the row, and in nobody's place: lines set close overlap, but stand above each other."""
+def _is_in_row(row: TextRow, span: LineSpan) -> bool:
+    """Return True where a span is level with the row and overlaps no span of it: close lines overlap in height only."""
     tallest = max(row, key=lambda other: other.y1 - other.y0)
     overlap = min(span.y1, tallest.y1) - max(span.y0, tallest.y0)
     height = min(span.y1 - span.y0, tallest.y1 - tallest.y0)
@@ -62,13 +62,13 @@ def _side_by_side(row: TextRow, span: LineSpan) -> bool:
     return level and all(span.x0 >= other.x1 - 1 or span.x1 <= other.x0 + 1 for other in row)
 
 
-def cell_text(spans: Sequence[LineSpan]) -> str:
+def join_cell_text(spans: Sequence[LineSpan]) -> str:
     text = ""
-    for row in text_rows(spans):
+    for row in make_text_rows(spans):
         line = " ".join(span.text for span in row)
         if text.endswith(HYPHEN):
             # A hyphen at a line end parts a word, or joins two.
             text = f"{text[:-1]}{line}" if line[:1].islower() else f"{text[:-1]}-{line}"
         else:
             text = f"{text} {line}".strip()
-    return _LEADERS.sub("", text.replace(HYPHEN, "-"))
+    return _LEADER_DOTS.sub("", text.replace(HYPHEN, "-"))

@@ -11,15 +11,15 @@ from itertools import pairwise
 from argot.corpus.readers.pdf_lines import HYPHEN, LineSpan
 from argot.corpus.readers.table_grid import NUMBER_LIKE, YEAR
 
-HALF_A_LINE = 0.9
+HALF_LINE_SIZES = 0.9
 """In font sizes: what stands nearer is set in the middle of several lines beside it."""
-CONTINUED = re.compile(r"[a-zà-ÿ(&/]")
-"""How the second line of a cell begins: not with a capital or a figure."""
-_UNFINISHED = ("/", ",", "(", "&", HYPHEN, " and", " of", " the", " for", " or")
+CONTINUED_LINE = re.compile(r"[a-zà-ÿ(&/]")
+"""The beginning of a cell's second line: no capital and no figure."""
+_UNFINISHED_ENDINGS = ("/", ",", "(", "&", HYPHEN, " and", " of", " the", " for", " or")
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedSpan:
     """A span and the columns it stands in."""
 
     span: LineSpan
@@ -27,8 +27,8 @@ class Placed:
     last: int
 
 
-def has_rows(lines: Sequence[Sequence[Placed]]) -> bool:
-    """Whether lines between two rules are rows: text goes on in the next line, figures do not.
+def has_rows(lines: Sequence[Sequence[PlacedSpan]]) -> bool:
+    """Return True where lines between two rules are rows: text continues in the next line, figures do not.
 
     Nor does a heading of several columns go on in what stands below it.
     """
@@ -44,15 +44,15 @@ def has_rows(lines: Sequence[Sequence[Placed]]) -> bool:
     return max(counts.values(), default=0) > 1
 
 
-def paragraph_begins(lines: Sequence[Sequence[Placed]]) -> list[int]:
-    """The lines behind a blank one that runs through all columns, where the first column begins anew."""
-    steps = [top_of(line) - top_of(above) for above, line in pairwise(lines)]
+def find_paragraph_begins(lines: Sequence[Sequence[PlacedSpan]]) -> list[int]:
+    """Return the lines behind a blank one through all columns, where the first column begins anew."""
+    steps = [measure_top(line) - measure_top(above) for above, line in pairwise(lines)]
     usual = min(steps)
     return [number for number, step in enumerate(steps, start=1) if step > 1.5 * usual and lines[number][0].first == 0]
 
 
-def row_begins(lines: Sequence[Sequence[Placed]], *, heads: bool) -> list[int]:
-    """The lines that begin a row, but for the first one; the others go on with what stands above them.
+def find_row_begins(lines: Sequence[Sequence[PlacedSpan]], *, heads: bool) -> list[int]:
+    """Return the lines that begin a row, except the first; the others continue the cells above them.
 
     `heads`: without figures they are the names of the columns.
     """
@@ -60,56 +60,58 @@ def row_begins(lines: Sequence[Sequence[Placed]], *, heads: bool) -> list[int]:
     return [
         number
         for number in range(1, len(lines))
-        if not (_wraps_heading(lines[number - 1], lines[number]) if number < body else _wraps(lines, number))
+        if not (
+            _is_heading_continued(lines[number - 1], lines[number]) if number < body else _is_continued(lines, number)
+        )
     ]
 
 
-def is_body(line: Sequence[Placed]) -> bool:
+def is_body(line: Sequence[PlacedSpan]) -> bool:
     figures = [one for one in line if one.first > 0 and NUMBER_LIKE.fullmatch(one.span.text)]
     return line[0].first == 0 and any(not YEAR.fullmatch(one.span.text) for one in figures)
 
 
-def _wraps_heading(above: Sequence[Placed], line: Sequence[Placed]) -> bool:
-    """Names of columns over several lines: none above reaches over several that stand below it."""
-    if _pitch(above, line) > 1.45 or any(NUMBER_LIKE.fullmatch(one.span.text) for one in line):
+def _is_heading_continued(above: Sequence[PlacedSpan], line: Sequence[PlacedSpan]) -> bool:
+    """Return True for column names over several lines: none above reaches over several that stand below it."""
+    if _measure_pitch(above, line) > 1.45 or any(NUMBER_LIKE.fullmatch(one.span.text) for one in line):
         return False
-    if len(line) == 1 and line[0].first == 0 and not CONTINUED.match(line[0].span.text):
+    if len(line) == 1 and line[0].first == 0 and not CONTINUED_LINE.match(line[0].span.text):
         return False  # the name of the rows below
     over = [sum(one.first <= other.first <= one.last for other in line) for one in above]
     return max(over, default=0) <= 1 and not any(one.last > one.first for one in above)
 
 
-def _wraps(lines: Sequence[Sequence[Placed]], number: int) -> bool:
-    """Whether a line goes on with the cells of the one above it."""
+def _is_continued(lines: Sequence[Sequence[PlacedSpan]], number: int) -> bool:
+    """Return True where a line continues the cells of the one above it."""
     above, line = lines[number - 1], lines[number]
-    if _pitch(above, line) > 1.6:
+    if _measure_pitch(above, line) > 1.6:
         return False
-    if _pitch(above, line) < HALF_A_LINE:
+    if _measure_pitch(above, line) < HALF_LINE_SIZES:
         return True
     lone = len(line) == 1 and line[0].first == 0
     if lone or (len(above) == 1 and above[0].first == 0):
         # The name of a row begins above its figures, or goes on below them.
-        goes_on = CONTINUED.match(line[0].span.text) or above[0].span.text.endswith(_UNFINISHED)
+        goes_on = CONTINUED_LINE.match(line[0].span.text) or above[0].span.text.endswith(_UNFINISHED_ENDINGS)
         return line[0].first == above[0].first == 0 and bool(goes_on)
     texts = [one for one in line if not NUMBER_LIKE.fullmatch(one.span.text)]
     filled = {one.first for one in above}
     return line[0].first > 0 and len(texts) == len(line) and {one.first for one in line} <= filled
 
 
-def _pitch(above: Sequence[Placed], line: Sequence[Placed]) -> float:
-    """From line to line, in font sizes."""
+def _measure_pitch(above: Sequence[PlacedSpan], line: Sequence[PlacedSpan]) -> float:
+    """Return the distance from line to line, in font sizes."""
     size = max(one.span.size for one in line)
-    return (_base(line) - _base(above)) / max(size, 1.0)
+    return (_measure_base(line) - _measure_base(above)) / max(size, 1.0)
 
 
-def _base(line: Sequence[Placed]) -> float:
+def _measure_base(line: Sequence[PlacedSpan]) -> float:
     # Of the longest text: a star stands higher, a comma lower.
     return max(line, key=lambda one: len(one.span.text)).span.y1
 
 
-def top_of(line: Sequence[Placed]) -> float:
+def measure_top(line: Sequence[PlacedSpan]) -> float:
     return min(one.span.y0 for one in line)
 
 
-def bottom_of(line: Sequence[Placed]) -> float:
+def measure_bottom(line: Sequence[PlacedSpan]) -> float:
     return max(one.span.y1 for one in line)

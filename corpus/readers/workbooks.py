@@ -12,18 +12,18 @@ from argot.corpus.readers.office_package import (
     OfficePackage,
     Relationship,
     drop_dangling_relationships,
+    drop_related,
     parse_part,
     repair_parts,
     replace_part,
     translate_strict,
     warn_of_missing,
-    without_related,
 )
 
-_BLANKS = {
+_BLANK_PARTS = {
     "worksheet": b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData/></worksheet>',
 }
-_DISPENSABLE = (
+_DISPENSABLE_KINDS = (
     "styles",
     "theme",
     "externalLink",
@@ -33,10 +33,10 @@ _DISPENSABLE = (
     "pivotCacheDefinition",
 )
 """Kinds of parts on which openpyxl can fail and that hold no cells."""
-_STEPS: tuple[tuple[str, ...], ...] = ((), ("chartsheet",), _DISPENSABLE)
+_OPENING_STEPS: tuple[tuple[str, ...], ...] = ((), ("chartsheet",), _DISPENSABLE_KINDS)
 """What is left out of a damaged workbook, step by step, until openpyxl opens it."""
 _MAX_NAMED_SHEETS = 5
-_VISIBLE = "visible"
+_VISIBLE_STATE = "visible"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def open_workbook(checked: CheckedArchive) -> OpenedWorkbook:
     Raises:
         Exception: whatever openpyxl raises where its cells cannot be read even so.
     """
-    data, missing = drop_dangling_relationships(translate_strict(checked.data), _BLANKS)
+    data, missing = drop_dangling_relationships(translate_strict(checked.data), _BLANK_PARTS)
     warnings = [*checked.warnings, *warn_of_missing(missing, checked.warnings)]
     whole = data
     try:
@@ -90,12 +90,12 @@ def open_workbook(checked: CheckedArchive) -> OpenedWorkbook:
 
 def _load_in_steps(data: bytes) -> tuple[Any, tuple[str, ...]]:
     """Return the workbook without the kinds of parts that openpyxl fails at, and these kinds."""
-    for kinds in _STEPS:
-        smaller = without_related(data, OfficePackage(data).find_main_part(), kinds) if kinds else data
+    for kinds in _OPENING_STEPS:
+        smaller = drop_related(data, OfficePackage(data).find_main_part(), kinds) if kinds else data
         try:
             return _load(_drop_lost_sheets(smaller)), kinds
         except Exception:
-            if kinds == _STEPS[-1]:
+            if kinds == _OPENING_STEPS[-1]:
                 raise
     raise AssertionError("the last step returns or raises")
 
@@ -115,10 +115,10 @@ def _find_lost_sheets(package: OfficePackage) -> tuple[Any, list[Any]]:
     root = parse_part(package.read(main)) if main else None
     related = package.read_relationships(main)
     listed = list(root.iter("{*}sheet")) if root is not None else []
-    return root, [sheet for sheet in listed if _relation_of(sheet, related) is None]
+    return root, [sheet for sheet in listed if _find_relation(sheet, related) is None]
 
 
-def _relation_of(sheet: Any, related: Mapping[str, Relationship]) -> Relationship | None:
+def _find_relation(sheet: Any, related: Mapping[str, Relationship]) -> Relationship | None:
     ids = (value for name, value in sheet.attrib.items() if name.endswith("}id"))
     return next((related[id_] for id_ in ids if id_ in related), None)
 
@@ -136,7 +136,7 @@ def _list_sheets(book: Any, package: OfficePackage) -> Iterator[WorkbookSheet]:
     cells = {sheet.title: sheet for sheet in book.worksheets}
     for element in root.iter("{*}sheet") if root is not None else ():
         title = str(element.get("name") or "")
-        target = _relation_of(element, related)
-        is_hidden = element.get("state", _VISIBLE) != _VISIBLE
+        target = _find_relation(element, related)
+        is_hidden = element.get("state", _VISIBLE_STATE) != _VISIBLE_STATE
         if title in cells or (target is not None and target.kind == "chartsheet"):
             yield WorkbookSheet(title, target.target if target else "", is_hidden, cells.get(title))

@@ -12,7 +12,7 @@ from pathlib import Path
 from argot import __version__
 from argot.corpus.embedding.embedder import load_embedder
 from argot.corpus.embedding.exported_models import export_once
-from argot.corpus.readers.ocr import described_ocr
+from argot.corpus.readers.ocr import describe_ocr
 from argot.errors import ArgotError, install_command
 from argot.remedies import REINSTALL, quote_shell
 from argot.service.maintenance.findings import Finding, attempt, bad, good
@@ -171,4 +171,4 @@ def _default_again(setting: str, settings: Settings) -> str:
 
 
 def _ocr(settings: Settings) -> Finding:
-    return attempt("scans and pictures", lambda: described_ocr(settings.ocr_languages))
+    return attempt("scans and pictures", lambda: describe_ocr(settings.ocr_languages))

@@ -13,7 +13,7 @@ import logging
 from datetime import datetime
 
 from argot.clock import utc_now
-from argot.corpus.connectors.source_store import RETRY_SECONDS, SourceStore
+from argot.corpus.connectors.source_store import FIRST_RETRY_SECONDS, SourceStore
 from argot.errors import Conflict, NotFound
 from argot.service.identity.people import local_principal
 from argot.service.knowledge_base import KnowledgeBase
@@ -36,13 +36,13 @@ async def keep_in_step(kb: KnowledgeBase) -> None:
         # One failure must not end the schedule for as long as the service runs.
         except Exception:
             logger.exception("sources could not be looked at; it is tried again in a minute")
-            await asyncio.sleep(RETRY_SECONDS)
+            await asyncio.sleep(FIRST_RETRY_SECONDS)
         await asyncio.sleep(LOOK_SECONDS)
 
 
 async def sync_due(kb: KnowledgeBase, now: datetime | None = None) -> list[str]:
     """Sync the sources that are due, one after the other, or have others do it; their names."""
-    records = await kb.blocking(SourceStore(kb.document_store.database).all)
+    records = await kb.blocking(SourceStore(kb.document_store.database).list_sources)
     names = [one.name for one in records if is_sync_due(one, now or utc_now())]
     for name in names:
         try:

@@ -94,15 +94,15 @@ def fetched_source(address: str, most_bytes: int) -> Source:
     """
     from argot.corpus.connectors.listing import SourceDown
     from argot.corpus.connectors.public_network import PrivateHost
-    from argot.corpus.connectors.web_fetch import FetchFailed, WebFetcher, origin_of, plain_url
-    from argot.corpus.connectors.web_pages import page_file_name
+    from argot.corpus.connectors.web_fetch import FetchFailed, WebFetcher, normalize_url, parse_origin
+    from argot.corpus.connectors.web_pages import guess_file_name
     from argot.corpus.corpus import Source
 
     given = address.strip()
     try:
         _require_no_password(given)
-        start = plain_url(given)
-        with WebFetcher(origin_of(start), most_bytes=most_bytes) as fetcher:
+        start = normalize_url(given)
+        with WebFetcher(parse_origin(start), most_bytes=most_bytes) as fetcher:
             found = fetcher.get(start, allowed=lambda _: True)
     except PrivateHost as error:
         raise InvalidInput(
@@ -113,7 +113,7 @@ def fetched_source(address: str, most_bytes: int) -> Source:
         raise InvalidInput(f"{given} was not added: {str(error).rstrip('.')}.") from error
     if found is None or found.status != 200:
         raise InvalidInput(f"{given} was not added: the server answers with status {found.status if found else 0}.")
-    name = page_file_name(found.url, found.media_type)
+    name = guess_file_name(found.url, found.media_type)
     if not name:
         kind = found.media_type or "no kind that it names"
         raise InvalidInput(f"{given} was not added: Argot reads no files of this kind ({kind}).")

@@ -20,7 +20,7 @@ from argot.corpus.connectors.source_store import (
     SourceStore,
     SyncProblem,
     SyncState,
-    retry_seconds,
+    compute_retry_seconds,
 )
 from argot.service.blocking_work import stream
 from argot.service.identity.people import local_principal
@@ -188,10 +188,10 @@ async def source_remove(
         removed = 0
         if with_documents:
             corpus = await kb.load()
-            from argot.corpus.connectors.synchronisation import take_out_all
+            from argot.corpus.connectors.synchronisation import remove_documents
 
             turn = kb.turns()
-            async with aclosing(stream(lambda: take_out_all(corpus, name, turn, principal))) as uris:
+            async with aclosing(stream(lambda: remove_documents(corpus, name, turn, principal))) as uris:
                 removed = len([uri async for uri in uris])
             await _removed(kb, corpus)
         await kb.blocking(store.remove, name)
@@ -217,7 +217,7 @@ async def source_sync(
     """
     await kb.blocking(visible_source, kb, principal, name)
     # The whole record: what is stored of a sync is for all who may read the source.
-    record = await kb.blocking(SourceStore(kb.document_store.database).named, name)
+    record = await kb.blocking(SourceStore(kb.document_store.database).get_source, name)
     job = _sync_job(principal, name, confirm=confirm, patient=patient)
     if await kb.jobs.taken(SYNC):
         async with aclosing(queued(kb, job)) as events:
@@ -265,7 +265,7 @@ def _sync_job(principal: Principal, name: str, *, confirm: bool = False, patient
 async def sync_work(run: JobRun) -> Any:
     """A `SyncReport` as JSON; None where it was due, and another one has synced it meanwhile."""
     kb, given = run.kb, run.parameters
-    record = await kb.blocking(SourceStore(kb.document_store.database).named, given["name"])
+    record = await kb.blocking(SourceStore(kb.document_store.database).get_source, given["name"])
     if given["patient"] and not is_sync_due(record, utc_now()):
         return None
     steps = _steps(kb, run.principal, record, run.tell, confirm=given["confirm"], patient=given["patient"])
@@ -291,7 +291,7 @@ def is_sync_due(record: SourceRecord, now: datetime) -> bool:
         return True
     wait = record.every
     if record.failures:
-        wait = retry_seconds(record.failures, longest=max(record.every, DAY_SECONDS))
+        wait = compute_retry_seconds(record.failures, longest=max(record.every, DAY_SECONDS))
     return now >= datetime.fromisoformat(record.tried_at) + timedelta(seconds=wait)
 
 
@@ -305,7 +305,7 @@ async def _steps(
     patient: bool,
 ) -> AsyncGenerator[Event | Finished[SyncReport]]:
     corpus = await kb.load()
-    from argot.corpus.connectors.connector_choice import connector_for
+    from argot.corpus.connectors.connector_choice import make_connector
     from argot.corpus.connectors.synchronisation import Synchronisation
 
     total = 0
@@ -314,7 +314,7 @@ async def _steps(
         sync = Synchronisation(
             corpus,
             record,
-            lambda: connector_for(record),
+            lambda: make_connector(record),
             turn=kb.turns(),
             by=principal,
             confirmed=confirm,
@@ -361,7 +361,7 @@ def _report(record: SourceRecord, sync: Synchronisation, hidden: Collection[str]
         sync.detail,
         **counts,
         waiting=len(sync.gone),
-        problems=without_hidden(sync.told_problems, hidden),
-        near=without_hidden(sync.told_near, hidden),
-        gone=names_without_hidden(sync.told_gone, hidden),
+        problems=without_hidden(sync.first_problems, hidden),
+        near=without_hidden(sync.first_near_duplicates, hidden),
+        gone=names_without_hidden(sync.first_removals, hidden),
     )

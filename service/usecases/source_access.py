@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def visible_sources(kb: KnowledgeBase, principal: Principal) -> list[SourceRecord]:
     """Return the sources that this principal may know of, each without its hidden documents. Blocks."""
     store = SourceStore(kb.document_store.database)
-    return [_for_reader(kb, principal, one) for one in store.all() if principal.may_read(one.audience)]
+    return [_for_reader(kb, principal, one) for one in store.list_sources() if principal.may_read(one.audience)]
 
 
 def visible_source(kb: KnowledgeBase, principal: Principal, name: str) -> SourceRecord:
@@ -28,7 +28,7 @@ def visible_source(kb: KnowledgeBase, principal: Principal, name: str) -> Source
     Raises:
         NotFound: there is none, or it is for others; the message does not tell which.
     """
-    found = SourceStore(kb.document_store.database).named(name)
+    found = SourceStore(kb.document_store.database).get_source(name)
     if not principal.may_read(found.audience):
         raise no_source(name)
     return _for_reader(kb, principal, found)
@@ -43,7 +43,11 @@ def hidden_addresses(kb: KnowledgeBase, principal: Principal, name: str) -> froz
     """Return the addresses of a source's documents that this principal may not read. Blocks."""
     if principal.sees_all:
         return frozenset()
-    held = {one.document: one.uri for one in SourceStore(kb.document_store.database).items(name).values() if one.holds}
+    held = {
+        one.document: one.uri
+        for one in SourceStore(kb.document_store.database).load_items(name).values()
+        if one.has_document
+    }
     readable = {one.id for one in kb.document_store.documents(principal)}
     return frozenset(uri for document, uri in held.items() if document not in readable)
 

@@ -102,15 +102,15 @@ def options_of(
 
 
 def _check_names(kind: SourceKind, names: list[str], *, patterns: bool) -> None:
-    from argot.corpus.connectors.connector_choice import OPTIONS
+    from argot.corpus.connectors.connector_choice import SOURCE_OPTIONS
 
     if kind == "loader":
         if patterns:
             raise InvalidInput("A loader takes no patterns: give it what it has for that, with --with KEY=VALUE.")
         return
     for name in names:
-        if name not in OPTIONS[kind]:
-            valid = ", ".join(sorted(OPTIONS[kind]))
+        if name not in SOURCE_OPTIONS[kind]:
+            valid = ", ".join(sorted(SOURCE_OPTIONS[kind]))
             raise InvalidInput(f"A source of kind '{kind}' has no option '{name}'. Its options: {valid}.")
 
 
@@ -185,10 +185,10 @@ def _check_url(record: SourceRecord) -> None:
 
 def _check_public(host: str) -> None:
     from argot.corpus.connectors.listing import SourceDown
-    from argot.corpus.connectors.public_network import checked_addresses
+    from argot.corpus.connectors.public_network import resolve_public_addresses
 
     try:
-        checked_addresses(host, 443)
+        resolve_public_addresses(host, 443)
     except SourceDown as error:
         raise InvalidInput(str(error)) from error
 
@@ -210,10 +210,10 @@ def _check_path(home: Path, record: SourceRecord) -> None:
 
 
 def _check_loader(name: str) -> None:
-    from argot.corpus.connectors.langchain_loader import loader_class
+    from argot.corpus.connectors.langchain_loader import find_loader_class
     from argot.corpus.connectors.listing import SourceDown
 
     try:
-        loader_class(name)
+        find_loader_class(name)
     except SourceDown as error:
         raise InvalidInput(str(error)) from error

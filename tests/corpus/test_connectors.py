@@ -10,8 +10,8 @@ import pytest
 from langchain_core.document_loaders import BaseLoader
 from langchain_core.documents import Document
 
-from argot.corpus.connectors.connector_choice import connector_for
-from argot.corpus.connectors.langchain_loader import loader_class, sources_from_loader
+from argot.corpus.connectors.connector_choice import make_connector
+from argot.corpus.connectors.langchain_loader import find_loader_class, load_sources
 from argot.corpus.connectors.listing import SourceDown
 from argot.corpus.connectors.source_store import SourceRecord, SourceStore
 from argot.corpus.connectors.synchronisation import Synchronisation
@@ -47,7 +47,7 @@ class Query(BaseLoader):
 
 
 def test_each_document_is_a_source_named_by_where_it_came_from() -> None:
-    sources = list(sources_from_loader(Shelf(), "shelf"))
+    sources = list(load_sources(Shelf(), "shelf"))
     assert [source.uri for source in sources] == [
         "https://wiki.example/pump",
         "scan.pdf#page=2",
@@ -70,7 +70,7 @@ class Labelled(BaseLoader):
 
 
 def test_what_a_loader_says_of_a_document_goes_with_it() -> None:
-    assert [one.metadata for one in sources_from_loader(Labelled())] == [
+    assert [one.metadata for one in load_sources(Labelled())] == [
         SourceMetadata(date="2026-03-05", author="Ann, Bob", labels=("pump", "valve")),
         SourceMetadata(date="2026-03-05", author="Cyd", labels=("x", "1")),
     ]
@@ -86,7 +86,7 @@ def test_a_loader_is_kept_in_step_with(tmp_path: Path) -> None:
     record = store.add(SourceRecord("shop", "loader", name, dict(options)))
 
     def sync() -> tuple[str, dict[str, int], str]:
-        run = Synchronisation(corpus, record, lambda: connector_for(record))
+        run = Synchronisation(corpus, record, lambda: make_connector(record))
         list(run.run())
         return run.state, {kind: count for kind, count in run.counts.items() if count}, run.detail
 
@@ -111,17 +111,17 @@ def test_a_loader_is_kept_in_step_with(tmp_path: Path) -> None:
 )
 def test_what_is_no_loader_is_refused(name: str, said: str) -> None:
     with pytest.raises(SourceDown, match=said):
-        loader_class(name)
+        find_loader_class(name)
 
 
 def test_a_loader_of_the_extra_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "langchain_community", None)
     with pytest.raises(SourceDown, match=r"argot\[connectors\]"):
-        loader_class("WikipediaLoader")
+        find_loader_class("WikipediaLoader")
 
 
 def test_a_title_is_the_title_and_no_text() -> None:
-    first = next(iter(sources_from_loader(Shelf())))
+    first = next(iter(load_sources(Shelf())))
     parsed = read_document(first.load(), first.name, ReadLimits.from_settings(Settings()))
     assert "pump" in parsed.title
     assert parsed.markdown == "The pump gives 9 V."

@@ -154,16 +154,16 @@ def test_how_far_derivation_is(store: CorpusStore) -> None:
 def test_sources_and_what_they_hold(store: CorpusStore) -> None:
     sources = SourceStore(store.database)
     record = sources.add(SourceRecord("wiki", "folder", "/wiki", {}, SECRET, ("a",), 60))
-    assert sources.all() == [record]
-    sources.announce("wiki", ["a", "b"])
-    sources.announce("wiki", ["b", "c"])
-    sources.note("wiki", [StoredItem("a", "stamp", "added")])
-    assert {uri: one.stamp for uri, one in sources.items("wiki").items()} == {"a": "stamp", "b": "", "c": ""}
+    assert sources.list_sources() == [record]
+    sources.reserve_items("wiki", ["a", "b"])
+    sources.reserve_items("wiki", ["b", "c"])
+    sources.save_items("wiki", [StoredItem("a", "stamp", "added")])
+    assert {uri: one.stamp for uri, one in sources.load_items("wiki").items()} == {"a": "stamp", "b": "", "c": ""}
     sources.begin("wiki")
     sources.finish("wiki", "synced", "", "mark")
-    assert (sources.mark("wiki"), sources.named("wiki").failures) == ("mark", 0)
+    assert (sources.mark("wiki"), sources.get_source("wiki").failures) == ("mark", 0)
     sources.remove("wiki")
-    assert sources.items("wiki") == {}
+    assert sources.load_items("wiki") == {}
 
 
 def test_what_is_queued_is_queued_once(store: CorpusStore) -> None:

@@ -12,9 +12,9 @@ from argot.corpus.chunking import blocks
 from argot.corpus.chunking.passages import cut_passages
 from argot.corpus.corpus import Corpus, Source
 from argot.corpus.readers import ReadLimits
-from argot.corpus.readers.reader_process import _HOSTS, SMALL_BYTES, read_in_child
+from argot.corpus.readers.reader_process import _HOSTS, MAX_SMALL_BYTES, read_in_child
 from argot.corpus.readers.reader_protocol import CutDocument
-from argot.corpus.readers.reader_worker import NICE
+from argot.corpus.readers.reader_worker import NICE_VALUE
 from argot.errors import UnreadableDocument
 from argot.settings import Settings
 from argot.subprocesses import Child
@@ -61,13 +61,13 @@ def test_what_reads_gives_way_to_questions() -> None:
     read(b"text")
     process = _HOSTS["documents"].child.process
     assert process
-    assert os.getpriority(os.PRIO_PROCESS, process.pid) == NICE
+    assert os.getpriority(os.PRIO_PROCESS, process.pid) == NICE_VALUE
 
 
 def test_each_lane_has_a_process_of_its_own() -> None:
     """A file of one asker that takes all its time makes no manager wait, and nobody with a small file."""
     read(b"text")
-    read(b"text\n" * SMALL_BYTES, lane="attachments")
+    read(b"text\n" * MAX_SMALL_BYTES, lane="attachments")
     documents, attachments = (_HOSTS[lane].child.process for lane in ("documents", "attachments"))
     assert documents and attachments and documents.pid != attachments.pid
     with _HOSTS["attachments"].lock:
@@ -76,7 +76,7 @@ def test_each_lane_has_a_process_of_its_own() -> None:
 
 
 def test_a_process_that_took_much_memory_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("argot.corpus.readers.reader_process._MOST_KEPT", 1)
+    monkeypatch.setattr("argot.corpus.readers.reader_process._MAX_KEPT_BYTES", 1)
     read(b"text")
     assert _HOSTS["documents"].child.process is None
 

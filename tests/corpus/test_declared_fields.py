@@ -5,7 +5,7 @@ import pytest
 from argot.corpus.ingestion.first_page import read_first_page_date
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers import read_document
-from argot.corpus.readers.dates import date_of
+from argot.corpus.readers.dates import find_date
 from argot.corpus.readers.reader_process import read_in_child
 from argot.types import ParsedDocument
 
@@ -76,7 +76,7 @@ def test_meta_names_are_fields_but_those_for_programs() -> None:
     ],
 )
 def test_dates_are_read_as_people_write_them(said: str, dated: str | None) -> None:
-    assert date_of(said) == dated
+    assert find_date(said) == dated
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from confluence_export import Page, html_export, html_page, unpacked, xml_export, zipped
 
 from argot.corpus.connectors.confluence_connector import ConfluenceConnector
-from argot.corpus.connectors.export_dates import is_day_first, iso_date
+from argot.corpus.connectors.export_dates import is_day_first, parse_date
 from argot.corpus.connectors.listing import Patterns
 from argot.corpus.connectors.sharepoint_connector import SharePointConnector
 from argot.corpus.connectors.source_store import SourceRecord, SourceStore
@@ -46,7 +46,7 @@ def corpus(tmp_path: Path) -> Iterator[Corpus]:
 
 def sync(corpus: Corpus, place: Path, *, kind: Any = ConfluenceConnector, **how: Any) -> Synchronisation:
     store = SourceStore(corpus.store.database)
-    record = next(iter(store.all()), None) or store.add(SourceRecord("export", "confluence", "", {}))
+    record = next(iter(store.list_sources()), None) or store.add(SourceRecord("export", "confluence", "", {}))
     patterns = Patterns(exclude=how.pop("exclude", ()))
     confirmed = how.pop("confirmed", False)
     run = Synchronisation(corpus, record, lambda: kind(place, patterns, **how), by=ROOT, confirmed=confirmed)
@@ -239,12 +239,12 @@ def test_names_in_an_export_lead_nowhere(corpus: Corpus, tmp_path: Path) -> None
     ],
 )
 def test_dates_as_exports_write_them(written: str, date: str) -> None:
-    assert iso_date(written) == date
+    assert parse_date(written) == date
 
 
 def test_one_date_of_a_table_tells_how_all_are_written() -> None:
     assert is_day_first(["3/4/2026", "x", "3/15/2026"]) is False
-    assert iso_date("3/4/2026", day_first=False) == "2026-03-04"
+    assert parse_date("3/4/2026", day_first=False) == "2026-03-04"
     assert is_day_first(["3/4/2026", "15/3/2026"]) is True
     assert is_day_first(["3/4/2026"]) is None
 

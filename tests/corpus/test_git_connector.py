@@ -71,7 +71,7 @@ def corpus(tmp_path: Path) -> Iterator[Corpus]:
 
 def sync(corpus: Corpus, repository: Repository, *include: str) -> Synchronisation:
     store = SourceStore(corpus.store.database)
-    record = next(iter(store.all()), None) or store.add(SourceRecord("docs", "git", "", {}))
+    record = next(iter(store.list_sources()), None) or store.add(SourceRecord("docs", "git", "", {}))
     run = Synchronisation(corpus, record, lambda: GitConnector(repository, Patterns(include)), by=ROOT)
     list(run.run())
     return run
@@ -94,8 +94,8 @@ def test_only_what_a_commit_changed_is_read(
     }
     assert not (repository.parent / "ran").exists()
     calls: list[Any] = []
-    started = GitConnector._started
-    monkeypatch.setattr(GitConnector, "_started", lambda self, what: calls.append(what[0]) or started(self, what))
+    started = GitConnector._start_git
+    monkeypatch.setattr(GitConnector, "_start_git", lambda self, what: calls.append(what[0]) or started(self, what))
     assert counts(sync(corpus, here)) == {"unchanged": 3}
     assert calls == ["ls-remote"]
     git("mv", "c.md", "docs/d.md", cwd=repository)
@@ -211,7 +211,7 @@ def test_a_private_network_and_redirects_are_refused(
         GitConnector(Repository(f"{url}/moved/handbook.git", private=True), Patterns()).mark()
     # The address that was looked at is the one that is used, whatever the name means by now.
     port = url.rpartition(":")[2]
-    monkeypatch.setattr("argot.corpus.connectors.git_connector.checked_addresses", lambda *_: ["127.0.0.1"])
+    monkeypatch.setattr("argot.corpus.connectors.git_connector.resolve_public_addresses", lambda *_: ["127.0.0.1"])
     with closing(GitConnector(Repository(f"http://nowhere.invalid:{port}/handbook.git"), Patterns())) as there:
         assert len(there.mark()) == 40
 
@@ -244,7 +244,7 @@ def test_a_name_that_stands_for_a_private_address_is_refused(monkeypatch: pytest
         "socket.getaddrinfo", lambda *_, **__: [(2, 1, 6, "", ("93.184.216.34", 80)), (2, 1, 6, "", ("10.0.0.1", 80))]
     )
     with pytest.raises(SourceDown, match="lies in a private network"):
-        public_network.checked_addresses("example.org", 80)
+        public_network.resolve_public_addresses("example.org", 80)
 
 
 def test_a_fetch_that_nobody_waits_for_any_more_is_ended(
@@ -255,9 +255,9 @@ def test_a_fetch_that_nobody_waits_for_any_more_is_ended(
     slow.write_text(f'#!/bin/sh\nif [ "$1" = fetch ]; then echo $$ > {tmp_path}/pid; sleep 600; fi\n')
     slow.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
-    monkeypatch.setattr("argot.corpus.connectors.git_connector.MOMENT_SECONDS", 0.05)
+    monkeypatch.setattr("argot.corpus.connectors.git_connector.POLL_SECONDS", 0.05)
     with closing(GitConnector(Repository(str(repository)), Patterns())) as there:
-        listing = there.listing({})
+        listing = there.list_documents({})
         while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().strip():
             assert next(listing) is None
         process = int((tmp_path / "pid").read_text())
@@ -267,4 +267,4 @@ def test_a_fetch_that_nobody_waits_for_any_more_is_ended(
             os.kill(process, 0)
         monkeypatch.setattr("argot.corpus.connectors.git_connector.FETCH_SECONDS", 0)
         with pytest.raises(SourceDown, match="did not answer within 0 s"):
-            list(there.listing({}))
+            list(there.list_documents({}))

@@ -13,7 +13,7 @@ from docx.oxml.ns import nsdecls
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers import read_document
-from argot.corpus.readers.number_formats import shown_number
+from argot.corpus.readers.number_formats import format_number
 from argot.types import DocumentField
 
 
@@ -98,4 +98,4 @@ def test_a_lost_list_of_references_costs_its_part_alone() -> None:
 def test_accounting_formats_write_one_sign(value: float, shown: str) -> None:
     number_format = r'_-* #,##0.00\ "kr"_-;\-* #,##0.00\ "kr"_-;_-* #,##0.00\ "kr"_-;_-@_-'
 
-    assert shown_number(value, number_format) == shown
+    assert format_number(value, number_format) == shown

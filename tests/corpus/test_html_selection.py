@@ -13,10 +13,10 @@ PAGE = """<body><nav id=n><a class=headerlink href=#>P</a></nav><div role=banner
 <div role=checkbox aria-checked=true>Insured</div><img alt=Logo><img><script type="math/tex">x</script>
 <svg><text>t</text></svg><h2>Title</h2><p>Plain</p></body>"""
 SELECTORS = [
-    html_visibility._NEVER_TEXT,
-    html_visibility._UNSEEN,
-    html_visibility._OPENERS,
-    f"{html_visibility._NAVIGATION}, aside",
+    html_visibility._NEVER_TEXT_SELECTOR,
+    html_visibility._UNSEEN_SELECTOR,
+    html_visibility._OPENER_SELECTOR,
+    f"{html_visibility._NAVIGATION_SELECTOR}, aside",
     "[id]",
     "label[for]",
     "input, select, textarea",

@@ -11,8 +11,8 @@ import pytest
 from imap_server import Folder
 
 from argot.corpus.connectors import imap_session
-from argot.corpus.connectors.imap_connector import ImapConnector, mailbox_of
-from argot.corpus.connectors.imap_session import folder_name
+from argot.corpus.connectors.imap_connector import ImapConnector, parse_mailbox
+from argot.corpus.connectors.imap_session import decode_folder_name
 from argot.corpus.connectors.listing import Patterns
 from argot.corpus.connectors.source_store import SourceRecord, SourceStore
 from argot.corpus.connectors.synchronisation import Synchronisation
@@ -63,14 +63,14 @@ def connector(folder: Folder, **how: Any) -> ImapConnector:
     given = {"password": folder.password, "encrypted": False, "private": True, **how}
     address = given.pop("address", f"imap://127.0.0.1:{folder.port}/INBOX")
     patterns = Patterns(exclude=given.pop("exclude", ()))
-    return ImapConnector(mailbox_of(address, "ann", **given), patterns)
+    return ImapConnector(parse_mailbox(address, "ann", **given), patterns)
 
 
 def sync(corpus: Corpus, folder: Folder, *, confirmed: bool = False, **how: Any) -> Synchronisation:
     folder.asked.clear()
     folder.fetched.clear()
     store = SourceStore(corpus.store.database)
-    record = next(iter(store.all()), None) or store.add(SourceRecord("mail", "imap", "", {}))
+    record = next(iter(store.list_sources()), None) or store.add(SourceRecord("mail", "imap", "", {}))
     run = Synchronisation(corpus, record, lambda: connector(folder, **how), by=ROOT, confirmed=confirmed)
     list(run.run())
     return run
@@ -202,7 +202,7 @@ def test_what_a_server_sends_is_bounded(corpus: Corpus, folder: Folder, says: by
 
 
 def test_a_server_that_drips_is_given_up(corpus: Corpus, folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imap_session, "WHOLE_SECONDS", 0.0)
+    monkeypatch.setattr(imap_session, "COMMAND_SECONDS", 0.0)
     folder.add(mail("anvil"))
     assert "took longer than 0 seconds" in sync(corpus, folder).detail
 
@@ -233,7 +233,7 @@ def test_names_of_folders() -> None:
     folder = Folder(name="Entw&APw-rfe &- mehr")
     folder.add(mail("anvil"))
     with imap_server.serving(folder):
-        box = mailbox_of(
+        box = parse_mailbox(
             f"imap://127.0.0.1:{folder.port}/Entw%C3%BCrfe%20&%20mehr",
             "ann",
             folder.password,
@@ -241,10 +241,10 @@ def test_names_of_folders() -> None:
             private=True,
         )
         there = ImapConnector(box, Patterns())
-        assert len([one for one in there.listing({}) if one]) == 1
+        assert len([one for one in there.list_documents({}) if one]) == 1
         there.close()
-    assert folder_name(folder.name.encode()) == "Entwürfe & mehr"
-    assert folder_name(b"&broken") == "&broken"
+    assert decode_folder_name(folder.name.encode()) == "Entwürfe & mehr"
+    assert decode_folder_name(b"&broken") == "&broken"
 
 
 def test_excluded_subjects(corpus: Corpus, folder: Folder) -> None:

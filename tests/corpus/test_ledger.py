@@ -20,9 +20,9 @@ from reportlab.pdfgen.canvas import Canvas
 
 from argot.corpus import readers
 from argot.corpus.readers import ReadLimits, read_document, read_with_ledger
-from argot.corpus.readers.ledger import Ledger, SourceText, lost_words_warning, strike_ledger
+from argot.corpus.readers.ledger import Ledger, SourceText, compare_words, warn_of_lost_words
 from argot.corpus.readers.ledger import source_text as rules
-from argot.corpus.readers.ledger.words import symbols_of, symbols_of_markdown, words_of, words_of_markdown
+from argot.corpus.readers.ledger.words import split_markdown_symbols, split_markdown_words, split_symbols, split_words
 from argot.types import ParsedDocument
 
 LIMITS = ReadLimits()
@@ -35,7 +35,7 @@ def saved(made: Any) -> bytes:
     return buffer.getvalue()
 
 
-def ledger_of(data: bytes, name: str) -> Ledger:
+def build_ledger(data: bytes, name: str) -> Ledger:
     return read_with_ledger(data, name, LIMITS)[1]
 
 
@@ -69,14 +69,14 @@ def word_file(*paragraphs: str, body: str = "") -> bytes:
 @pytest.fixture
 def blind(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Makes every reader blind to a text: it is gone from the Markdown as if nobody had thought of it."""
-    seeing = readers._read
+    seeing = readers._read_file
 
     def make(text: str) -> None:
         def read(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
             parsed = seeing(data, name, limits)
             return replace(parsed, markdown=parsed.markdown.replace(text, ""))
 
-        monkeypatch.setattr(readers, "_read", read)
+        monkeypatch.setattr(readers, "_read_file", read)
 
     return make
 
@@ -101,21 +101,21 @@ def blind(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     ],
 )
 def test_markup_and_hyphens_part_no_word(in_the_file: str, in_markdown: str) -> None:
-    assert words_of(in_the_file) == words_of_markdown(in_markdown)
+    assert split_words(in_the_file) == split_markdown_words(in_markdown)
 
 
 @pytest.mark.parametrize(("right", "wrong"), [("centre Deliver", "centreDeliver"), ("Nordvik", "Nordvi k")])
 def test_words_that_were_joined_or_parted_are_lost(right: str, wrong: str) -> None:
-    ledger = strike_ledger(ParsedDocument("", wrong, "text/plain"), [SourceText("page", "text", right)])
+    ledger = compare_words(ParsedDocument("", wrong, "text/plain"), [SourceText("page", "text", right)])
     assert ledger.lost_words == len(right.split())
 
 
 def test_the_symbols_of_an_equation_are_found_in_latex() -> None:
-    assert Counter(symbols_of("F=3mgμ/2")) == Counter(symbols_of_markdown(r"so $F=\frac{3 m g\mu}{2}$ holds"))
+    assert Counter(split_symbols("F=3mgμ/2")) == Counter(split_markdown_symbols(r"so $F=\frac{3 m g\mu}{2}$ holds"))
 
 
 def test_sums_of_money_are_no_equation() -> None:
-    assert not list(symbols_of_markdown("from $5 to $10"))
+    assert not list(split_markdown_symbols("from $5 to $10"))
 
 
 words = st.lists(st.from_regex(r"[a-z]{1,8}", fullmatch=True), max_size=30)
@@ -124,7 +124,7 @@ words = st.lists(st.from_regex(r"[a-z]{1,8}", fullmatch=True), max_size=30)
 @given(words, words)
 def test_each_word_is_kept_left_out_or_lost(held: list[str], read: list[str]) -> None:
     texts = [SourceText("page", "text", " ".join(held)), SourceText("page", "text", " ".join(read), "a rule")]
-    ledger = strike_ledger(ParsedDocument("", " ".join(read), "text/plain"), texts)
+    ledger = compare_words(ParsedDocument("", " ".join(read), "text/plain"), texts)
     assert ledger.held == ledger.kept + ledger.left_out.total() + ledger.lost_words
     assert ledger.lost_words == (Counter(held) - Counter(read)).total()
 
@@ -132,13 +132,13 @@ def test_each_word_is_kept_left_out_or_lost(held: list[str], read: list[str]) ->
 @given(words, st.randoms(use_true_random=False))
 def test_the_order_of_words_does_not_matter(held: list[str], random: Any) -> None:
     read = random.sample(held, len(held))
-    ledger = strike_ledger(ParsedDocument("", " ".join(read), "text/plain"), [SourceText("p", "text", " ".join(held))])
+    ledger = compare_words(ParsedDocument("", " ".join(read), "text/plain"), [SourceText("p", "text", " ".join(held))])
     assert (ledger.kept, ledger.lost) == (len(held), [])
 
 
 @given(st.text(max_size=200))
 def test_a_text_has_the_same_words_wherever_it_stands(text: str) -> None:
-    ledger = strike_ledger(ParsedDocument("", text, "text/plain"), [SourceText("page", "note", text)])
+    ledger = compare_words(ParsedDocument("", text, "text/plain"), [SourceText("page", "note", text)])
     assert ledger.lost_words == 0 or "&" in text
 
 
@@ -146,25 +146,25 @@ def test_a_text_has_the_same_words_wherever_it_stands(text: str) -> None:
 
 
 def struck(texts: Iterator[SourceText] | list[SourceText], read: str = "", warnings: tuple[str, ...] = ()) -> Ledger:
-    return strike_ledger(ParsedDocument("", read, "text/plain", warnings=warnings), texts)
+    return compare_words(ParsedDocument("", read, "text/plain", warnings=warnings), texts)
 
 
 def test_one_warning_tells_what_was_lost_and_where() -> None:
     texts = [SourceText("a", "comment", "one two three"), SourceText("b", "text box", "four five")]
-    assert lost_words_warning(struck(texts)) == "5 words were not read: 3 in comments, 2 in text boxes"
+    assert warn_of_lost_words(struck(texts)) == "5 words were not read: 3 in comments, 2 in text boxes"
 
 
 def test_what_the_reader_tells_is_not_told_twice() -> None:
     texts = [SourceText("a", "comment", "one two three"), SourceText("b", "text box", "four five")]
     told = struck(texts, warnings=("2 pictures and 1 comment were not read",))
-    assert lost_words_warning(told) == "2 words were not read: 2 in text boxes"
-    assert told.lost_by_kind("reader") == {"comment": 3}
+    assert warn_of_lost_words(told) == "2 words were not read: 2 in text boxes"
+    assert told.count_lost_by_kind("reader") == {"comment": 3}
 
 
 def test_a_few_words_of_a_long_text_are_not_told() -> None:
     text = " ".join(f"w{number}" for number in range(5000))
-    assert lost_words_warning(struck([SourceText("a", "text", f"{text} lost words here")], text)) == ""
-    assert lost_words_warning(struck([SourceText("a", "text", f"{text} {' lost' * 6}")], text))
+    assert warn_of_lost_words(struck([SourceText("a", "text", f"{text} lost words here")], text)) == ""
+    assert warn_of_lost_words(struck([SourceText("a", "text", f"{text} {' lost' * 6}")], text))
 
 
 # -- each format ------------------------------------------------------------------------------------------------------
@@ -172,20 +172,20 @@ def test_a_few_words_of_a_long_text_are_not_told() -> None:
 
 def test_parts_of_a_word_file_that_no_reader_knows_are_counted() -> None:
     data = with_part(word_file("The pump runs."), "word/novel/part1.xml", "<x><y>Gate two is closed until May</y></x>")
-    assert lost_in(ledger_of(data, "a.docx")) == {"unknown part": 6}
+    assert lost_in(build_ledger(data, "a.docx")) == {"unknown part": 6}
     assert "6 words were not read: 6 in unknown parts" in read_document(data, "a.docx", LIMITS).warnings
 
 
 def test_a_blind_reader_of_word_files_is_seen(blind: Callable[[str], None]) -> None:
     blind("The crane lifts nine tonnes.")
     data = word_file("The pump runs.", "The crane lifts nine tonnes.")
-    assert lost_in(ledger_of(data, "a.docx")) == {"text": 5}
+    assert lost_in(build_ledger(data, "a.docx")) == {"text": 5}
     assert read_document(data, "a.docx", LIMITS).warnings == ("5 words were not read: 5 in the running text",)
 
 
 def test_words_in_several_runs_are_one_word() -> None:
     body = "<w:p><w:r><w:t>Nord</w:t></w:r><w:r><w:rPr><w:b/></w:rPr><w:t>vik</w:t></w:r></w:p>"
-    assert ledger_of(word_file("Text.", body=body), "a.docx").lost == []
+    assert build_ledger(word_file("Text.", body=body), "a.docx").lost == []
 
 
 def test_what_word_deletes_hides_and_computes_is_left_out_by_rule() -> None:
@@ -194,7 +194,7 @@ def test_what_word_deletes_hides_and_computes_is_left_out_by_rule() -> None:
         "<w:r><w:rPr><w:vanish/></w:rPr><w:t>concealed matter</w:t></w:r>"
         "<w:r><w:instrText>PAGEREF bookmark</w:instrText></w:r><w:r><w:t>Seen.</w:t></w:r></w:p>"
     )
-    ledger = ledger_of(word_file(body=body), "a.docx")
+    ledger = build_ledger(word_file(body=body), "a.docx")
     assert ledger.lost == []
     assert [ledger.left_out[rule] for rule in (rules.DELETED, rules.HIDDEN, rules.FIELD_CODE)] == [2, 2, 2]
 
@@ -210,7 +210,7 @@ def test_the_cells_notes_and_text_boxes_of_a_workbook_are_counted(blind: Callabl
 
 
 def words_lost_of_kind(data: bytes, kind: str) -> int:
-    return lost_in(ledger_of(data, "a.xlsx")).get(kind, 0)
+    return lost_in(build_ledger(data, "a.xlsx")).get(kind, 0)
 
 
 def test_hidden_sheets_rows_and_columns_are_left_out_by_rule() -> None:
@@ -223,7 +223,7 @@ def test_hidden_sheets_rows_and_columns_are_left_out_by_rule() -> None:
     other = book.create_sheet("Costs")
     other.append(["Margin"])
     other.sheet_state = "hidden"
-    ledger = ledger_of(saved(book), "a.xlsx")
+    ledger = build_ledger(saved(book), "a.xlsx")
     assert ledger.lost == []
     # The reader's warnings name the sheet, the row and the column.
     assert ledger.left_out[rules.HIDDEN_CELL] >= 3
@@ -241,13 +241,13 @@ def deck(*, hidden: bool = False) -> bytes:
 
 
 def test_a_blind_reader_of_decks_is_seen(blind: Callable[[str], None]) -> None:
-    assert ledger_of(deck(), "a.pptx").lost == []
+    assert build_ledger(deck(), "a.pptx").lost == []
     blind("**Notes:** Say why the crane lifts daily")
-    assert lost_in(ledger_of(deck(), "a.pptx")).get("note", 0) >= 4
+    assert lost_in(build_ledger(deck(), "a.pptx")).get("note", 0) >= 4
 
 
 def test_hidden_slides_and_layouts_are_left_out_by_rule() -> None:
-    ledger = ledger_of(deck(hidden=True), "a.pptx")
+    ledger = build_ledger(deck(hidden=True), "a.pptx")
     assert ledger.lost == []
     assert ledger.left_out[rules.HIDDEN_SLIDE] >= 5
     assert ledger.left_out[rules.LAYOUT] > 0
@@ -266,14 +266,14 @@ def paper(*pages: list[str]) -> bytes:
 
 def test_a_blind_reader_of_pdfs_is_seen(blind: Callable[[str], None]) -> None:
     data = paper(["The pump runs at nine bar.", "Valves close within two seconds."])
-    assert ledger_of(data, "a.pdf").lost == []
+    assert build_ledger(data, "a.pdf").lost == []
     blind("Valves close within two seconds.")
-    assert lost_in(ledger_of(data, "a.pdf")) == {"text": 5}
+    assert lost_in(build_ledger(data, "a.pdf")) == {"text": 5}
 
 
 def test_running_headers_are_left_out_by_rule() -> None:
     pages = [["Operating manual", *(f"{one} {n} of chapter {n}" for one in ("Rule", "Note", "Hint"))] for n in range(4)]
-    ledger = ledger_of(paper(*pages), "a.pdf")
+    ledger = build_ledger(paper(*pages), "a.pdf")
     assert ledger.lost == []
     assert ledger.left_out[rules.RUNNING] > 0
 
@@ -288,9 +288,9 @@ def test_the_fields_of_a_form_and_files_attached_to_a_pdf_are_counted() -> None:
     document.new_attachment("annexure.txt").set_data(b"text")
     attached = io.BytesIO()
     document.save(attached)
-    from argot.corpus.readers.ledger import census_of
+    from argot.corpus.readers.ledger import take_census
 
-    found = {one.kind: one.text for one in census_of(attached.getvalue(), "a.pdf", "application/pdf", LIMITS)}
+    found = {one.kind: one.text for one in take_census(attached.getvalue(), "a.pdf", "application/pdf", LIMITS)}
     assert found["form field"] == "Heron seventeen"
     assert found["attached file"] == "annexure.txt"
 
@@ -303,16 +303,16 @@ def test_blanks_of_the_file_itself_part_words_where_letters_stand_apart() -> Non
     text.textLine("Nordvik Harbour charges eleven percent for each night at the quay")
     canvas.drawText(text)
     canvas.save()
-    from argot.corpus.readers.ledger import census_of
+    from argot.corpus.readers.ledger import take_census
 
-    (page,) = census_of(buffer.getvalue(), "a.pdf", "application/pdf", LIMITS)
-    assert words_of(page.text)[:3] == ["nordvik", "harbour", "charges"]
+    (page,) = take_census(buffer.getvalue(), "a.pdf", "application/pdf", LIMITS)
+    assert split_words(page.text)[:3] == ["nordvik", "harbour", "charges"]
 
 
 def test_a_blind_reader_of_pages_is_seen(blind: Callable[[str], None]) -> None:
     data = b"<html><body><p>The pump runs.</p><p>Failover takes ninety seconds.</p></body></html>"
     blind("Failover takes ninety seconds.")
-    assert lost_in(ledger_of(data, "a.html")) == {"text": 4}
+    assert lost_in(build_ledger(data, "a.html")) == {"text": 4}
 
 
 @pytest.mark.parametrize(
@@ -343,7 +343,7 @@ def test_what_a_page_does_not_show_is_left_out_by_rule() -> None:
     data = b"""<html><head><style>p {color: red}</style></head><body><nav>Home Products</nav><script>run()</script>
     <p>The pump runs.</p><p style="display: none">Concealed matter</p>
     <footer>All rights reserved</footer></body></html>"""
-    ledger = ledger_of(data, "a.html")
+    ledger = build_ledger(data, "a.html")
     assert ledger.lost == []
     assert {rules.CODE, rules.CLICKABLE, rules.HIDDEN, rules.OUTSIDE} <= set(ledger.left_out)
 
@@ -364,13 +364,13 @@ def mail(*, html: str = "") -> EmailMessage:
 def test_a_blind_reader_of_mail_is_seen(blind: Callable[[str], None]) -> None:
     message = mail()
     message.add_attachment("Valves close within seconds.", filename="valves.txt")
-    assert ledger_of(bytes(message), "a.eml").lost == []
+    assert build_ledger(bytes(message), "a.eml").lost == []
     blind("Valves close within seconds.")
-    assert lost_in(ledger_of(bytes(message), "a.eml"))["attachment"] >= 3
+    assert lost_in(build_ledger(bytes(message), "a.eml"))["attachment"] >= 3
 
 
 def test_the_other_form_of_a_mail_is_left_out_by_rule() -> None:
-    ledger = ledger_of(bytes(mail(html="<p>The engine hums loudly</p>")), "a.eml")
+    ledger = build_ledger(bytes(mail(html="<p>The engine hums loudly</p>")), "a.eml")
     assert ledger.lost == []
     assert ledger.left_out[rules.OTHER_FORM] == 4
 
@@ -395,7 +395,7 @@ def test_what_lies_in_a_mail_is_counted_once() -> None:
     ],
 )
 def test_text_files_lose_nothing(name: str, data: bytes) -> None:
-    ledger = ledger_of(data, name)
+    ledger = build_ledger(data, name)
     assert ledger.held > 0
     assert (lost_in(ledger), ledger.shortfall) == ({}, "")
 
@@ -407,16 +407,16 @@ def test_a_census_that_fails_costs_no_file(monkeypatch: pytest.MonkeyPatch) -> N
     def fail(*_: object) -> None:
         raise ValueError("odd part")
 
-    monkeypatch.setattr("argot.corpus.readers.ledger.census_of", fail)
+    monkeypatch.setattr("argot.corpus.readers.ledger.take_census", fail)
     parsed, ledger = read_with_ledger(b"The pump runs.", "a.txt", LIMITS)
     assert parsed.markdown == "The pump runs."
-    assert parsed.warnings == (readers.NOT_COUNTED,)
+    assert parsed.warnings == (readers.NOT_COUNTED_WARNING,)
     assert ledger.shortfall == "ValueError: odd part"
 
 
 def test_a_census_ends_with_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readers, "_LEAST_COUNTING_SECONDS", -1.0)
-    monkeypatch.setattr(readers, "_MOST_COUNTING_SHARE", -1.0)
+    monkeypatch.setattr(readers, "_MIN_COUNTING_SECONDS", -1.0)
+    monkeypatch.setattr(readers, "_MAX_COUNTING_SHARE", -1.0)
     parsed, ledger = read_with_ledger(b"<p>The pump runs.</p>", "a.html", LIMITS)
     assert "The pump runs." in parsed.markdown
     assert ledger.shortfall.startswith("CensusOver")
@@ -432,5 +432,5 @@ def test_marks_that_are_never_closed_take_no_long_time() -> None:
         "\n" * 300_000,
     ):
         data = f"Pump.\n{hostile}\n".encode()
-        assert ledger_of(data, "a.md").shortfall == ""
-        assert ledger_of(data, "a.rst" if "\n\n" in hostile else "a.txt").shortfall == ""
+        assert build_ledger(data, "a.md").shortfall == ""
+        assert build_ledger(data, "a.rst" if "\n\n" in hostile else "a.txt").shortfall == ""

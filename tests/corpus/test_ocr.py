@@ -15,7 +15,7 @@ from reportlab.pdfgen.canvas import Canvas
 from argot.corpus.chunking.passages import cut_document
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers import ocr, read_document
-from argot.corpus.readers.ocr import described_ocr, is_installed
+from argot.corpus.readers.ocr import describe_ocr, is_installed
 from argot.corpus.readers.reader_process import read_in_child
 from argot.errors import NoText, NotFound, UnreadableDocument
 from argot.types import ParsedDocument
@@ -221,15 +221,15 @@ def test_without_tesseract_the_refusal_says_how_to_get_it(monkeypatch: pytest.Mo
 
 @needs_tesseract
 def test_the_doctor_says_what_reads_scans() -> None:
-    assert described_ocr("eng") == "tesseract reads them, in eng"
+    assert describe_ocr("eng") == "tesseract reads them, in eng"
     with pytest.raises(NotFound, match="apt install tesseract-ocr-tlh"):
-        described_ocr("eng+tlh")
+        describe_ocr("eng+tlh")
 
 
 def test_the_doctor_says_how_to_get_what_reads_scans(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert "apt install tesseract-ocr" in described_ocr("eng")
-    assert "ARGOT_OCR_LANGUAGES" in described_ocr("")
+    assert "apt install tesseract-ocr" in describe_ocr("eng")
+    assert "ARGOT_OCR_LANGUAGES" in describe_ocr("")
 
 
 def test_it_can_be_switched_off() -> None:
@@ -251,6 +251,6 @@ def test_a_page_that_takes_too_much_of_a_processor_is_refused(monkeypatch: pytes
     endless.write_text("#!/bin/sh\nwhile :; do :; done\n")
     endless.chmod(0o755)
     monkeypatch.setattr(ocr, "PROGRAM", str(endless))
-    monkeypatch.setattr(ocr, "_BOUNDED", ocr._BOUNDED.replace("60", "1"))
+    monkeypatch.setattr(ocr, "_BOUNDED_COMMAND", ocr._BOUNDED_COMMAND.replace("60", "1"))
     with pytest.raises(UnreadableDocument, match="a page of it took tesseract more than 60 seconds"):
-        ocr.recognised(Image.new("RGB", (40, 40), "white"), "eng", "scan.png", 0.24)
+        ocr.recognize_text(Image.new("RGB", (40, 40), "white"), "eng", "scan.png", 0.24)

@@ -12,7 +12,7 @@ from pptx.util import Inches
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers import read_document
-from argot.corpus.readers.number_formats import shown_number
+from argot.corpus.readers.number_formats import format_number
 from argot.types import ParsedDocument
 
 LIMITS = ReadLimits()
@@ -106,7 +106,7 @@ def test_a_formula_without_a_value_is_no_answer() -> None:
     ],
 )
 def test_numbers_keep_the_units_of_their_formats(value: float, number_format: str, shown: str) -> None:
-    assert shown_number(value, number_format) == shown
+    assert format_number(value, number_format) == shown
 
 
 def test_a_cell_keeps_its_unit() -> None:

@@ -12,7 +12,7 @@ from reportlab.pdfgen.canvas import Canvas
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers import read_document
 from argot.corpus.readers.pdf_lines import LineSpan
-from argot.corpus.readers.pdf_rows import lines_of_spans
+from argot.corpus.readers.pdf_rows import make_lines
 
 LIMITS = ReadLimits()
 STEP = 16
@@ -235,12 +235,12 @@ def spans_of(words: list[str], gap: float) -> Iterator[LineSpan]:
 
 def test_words_that_were_placed_one_by_one_are_no_cells() -> None:
     words = ["(", "in", "thousands", ",", "except", "per", "share", "data", ")", "if", "we", "are", "not", "able"]
-    assert [line.text for line in lines_of_spans(spans_of(words, 3))] == [
+    assert [line.text for line in make_lines(spans_of(words, 3))] == [
         "(in thousands, except per share data) if we are not able"
     ]
 
 
 @pytest.mark.parametrize(("words", "gap"), [("Gate Pier Hall Yard Dock", 9), ("12 14 15 Sum 9 8", 3), ("Gate Pier", 3)])
 def test_words_that_stand_apart_and_figures_are_cells(words: str, gap: float) -> None:
-    (line,) = lines_of_spans(spans_of(words.split(), gap))
+    (line,) = make_lines(spans_of(words.split(), gap))
     assert len(line.spans) == len(words.split())

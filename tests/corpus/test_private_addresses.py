@@ -11,9 +11,9 @@ from network_listener import Listener
 
 from argot.corpus.connectors import public_network, web_fetch
 from argot.corpus.connectors.git_connector import GitConnector, Repository
-from argot.corpus.connectors.imap_connector import ImapConnector, mailbox_of
+from argot.corpus.connectors.imap_connector import ImapConnector, parse_mailbox
 from argot.corpus.connectors.listing import Patterns, SourceDown
-from argot.corpus.connectors.public_network import checked_addresses
+from argot.corpus.connectors.public_network import resolve_public_addresses
 from argot.corpus.connectors.web_connector import WebConnector, WebSite
 from argot.corpus.connectors.web_fetch import FetchFailed, WebFetcher
 
@@ -34,10 +34,10 @@ HOSTS = [
 def test_no_spelling_of_a_private_address_is_fetched(host: str, listener: Listener) -> None:
     url = f"http://{host}:{listener.port}/"
     with pytest.raises((SourceDown, FetchFailed)), closing(WebConnector(WebSite(url), Patterns())) as there:
-        list(there.listing({}))
+        list(there.list_documents({}))
     with pytest.raises(SourceDown):
         GitConnector(Repository(f"{url}x.git"), Patterns()).mark()
-    box = mailbox_of(f"imap://{host}:{listener.port}/INBOX", "ann", "x", encrypted=False, private=False)
+    box = parse_mailbox(f"imap://{host}:{listener.port}/INBOX", "ann", "x", encrypted=False, private=False)
     with pytest.raises(SourceDown):
         ImapConnector(box, Patterns()).mark()
     assert listener.hits == []
@@ -122,7 +122,7 @@ def test_one_private_address_among_public_ones_is_enough(monkeypatch: pytest.Mon
     found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, 80)) for one in (PUBLIC, "10.0.0.5")]
     monkeypatch.setattr(public_network.socket, "getaddrinfo", lambda *_, **__: found)
     with pytest.raises(SourceDown, match="lies in a private network") as refused:
-        checked_addresses("public.example", 80)
+        resolve_public_addresses("public.example", 80)
     assert "10.0.0.5" not in str(refused.value)  # who names a host does not learn what stands behind it
 
 

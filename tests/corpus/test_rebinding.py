@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from argot.corpus.connectors.listing import SourceDown
-from argot.corpus.connectors.public_network import ascii_host, checked_addresses
+from argot.corpus.connectors.public_network import normalize_host, resolve_public_addresses
 
 SCRIPT = Path(__file__).parents[1] / "support" / "rebinding.py"
 NAMESPACE = ["unshare", "--map-root-user", "--net", "--mount"]
@@ -49,7 +49,7 @@ def test_every_road_connects_to_the_address_that_was_checked(tmp_path: Path) -> 
     ],
 )
 def test_a_host_has_one_spelling(written: str, plain: str) -> None:
-    assert ascii_host(written) == plain
+    assert normalize_host(written) == plain
 
 
 @pytest.mark.parametrize(
@@ -57,10 +57,10 @@ def test_a_host_has_one_spelling(written: str, plain: str) -> None:
 )
 def test_what_programs_read_differently_is_no_host(host: str) -> None:
     with pytest.raises(SourceDown, match="can be no host"):
-        ascii_host(host)
+        normalize_host(host)
 
 
 @pytest.mark.parametrize("address", ["64:ff9b:1::7f00:1", "2002:7f00:1::", "::ffff:0:127.0.0.1", "::127.0.0.1"])
 def test_an_address_of_ipv4_within_one_of_ipv6_is_private(address: str) -> None:
     with pytest.raises(SourceDown, match="private network"):
-        checked_addresses(address, 80)
+        resolve_public_addresses(address, 80)

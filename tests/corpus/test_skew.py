@@ -3,7 +3,7 @@
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from argot.corpus.readers.skew import LEAST, STEEPEST, lean, level
+from argot.corpus.readers.skew import MAX_SKEW_DEGREES, MIN_SKEW_DEGREES, lean, level
 
 
 def page(degrees: float, *, noise: bool = False) -> Image.Image:
@@ -25,11 +25,11 @@ def test_how_far_lines_lean_is_found(degrees: float, noise: bool) -> None:
 def test_a_level_page_stays_as_it_is_and_a_leaning_one_is_made_level() -> None:
     straight = page(0.0)
     assert level(straight).size == straight.size
-    assert abs(lean(level(page(3.0)))) < LEAST
+    assert abs(lean(level(page(3.0)))) < MIN_SKEW_DEGREES
 
 
 @pytest.mark.parametrize("colour", [0, 255, 128])
 def test_what_has_no_lines_is_left_alone(colour: int) -> None:
     empty = Image.new("RGB", (300, 200), (colour, colour, colour))
     assert level(empty).size == empty.size
-    assert abs(lean(Image.new("L", (40, 1), colour))) <= STEEPEST
+    assert abs(lean(Image.new("L", (40, 1), colour))) <= MAX_SKEW_DEGREES

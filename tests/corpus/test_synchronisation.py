@@ -18,7 +18,7 @@ from argot.corpus.connectors import folder_connector, synchronisation
 from argot.corpus.connectors.folder_connector import FolderConnector
 from argot.corpus.connectors.listing import ListedDocument, Patterns, SourceDown
 from argot.corpus.connectors.source_store import SourceRecord, SourceStore
-from argot.corpus.connectors.synchronisation import Synchronisation, retry_at, take_out_all
+from argot.corpus.connectors.synchronisation import Synchronisation, compute_retry_time, remove_documents
 from argot.corpus.corpus import Corpus, Source
 from argot.corpus.ingestion import document_group, ingest_job
 from argot.settings import Settings
@@ -53,12 +53,12 @@ def page(path: Path, word: str) -> None:
 
 def settled() -> None:
     """Wait until times of files are told apart from those of a change that comes now."""
-    time.sleep(folder_connector.UNSETTLED_NS / 1e9 * 1.5)
+    time.sleep(folder_connector.UNSETTLED_NANOSECONDS / 1e9 * 1.5)
 
 
 def named(corpus: Corpus, name: str = "docs", **more: Any) -> SourceRecord:
     store = SourceStore(corpus.store.database)
-    found = {one.name: one for one in store.all()}
+    found = {one.name: one for one in store.list_sources()}
     return found.get(name) or store.add(SourceRecord(name, "folder", "", {}, **more))
 
 
@@ -92,7 +92,7 @@ def ids(corpus: Corpus) -> dict[str, str]:
 
 
 def record(corpus: Corpus) -> SourceRecord:
-    return SourceStore(corpus.store.database).named("docs")
+    return SourceStore(corpus.store.database).get_source("docs")
 
 
 # -- what is read -----------------------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ def test_a_failed_file_is_named_and_tried_again(corpus: Corpus, folder: Path) ->
     assert problem.name == "b.pdf" and problem.detail
     assert (record(corpus).state, record(corpus).failed) == ("synced", 1)
     assert counts(sync(corpus, folder)) == {"unchanged": 1, "failed": 1}
-    stored = SourceStore(corpus.store.database).items("docs")[(folder / "b.pdf").as_uri()]
+    stored = SourceStore(corpus.store.database).load_items("docs")[(folder / "b.pdf").as_uri()]
     assert stored.detail == problem.detail and not stored.stamp
 
 
@@ -194,22 +194,22 @@ def test_by_schedule_a_failed_file_is_tried_ever_later_unless_it_changed(
     (problem,) = sync(corpus, folder, patient=True).problems
     assert "failed 2 times, tried again after" in problem.detail and "damaged" in problem.detail
     assert reads == ["b.pdf", "b.pdf"]
-    item = SourceStore(corpus.store.database).items("docs")[uri]
+    item = SourceStore(corpus.store.database).load_items("docs")[uri]
     for failures, seconds in ((1, 120), (2, 240), (99, 86_400)):
         known = replace(item, failures=failures)
         due = datetime.fromisoformat(item.tried_at) + timedelta(seconds=seconds)
-        assert retry_at(known, item.tried_stamp) == due
-        assert retry_at(known, "another stamp") is None
+        assert compute_retry_time(known, item.tried_stamp) == due
+        assert compute_retry_time(known, "another stamp") is None
     long_ago = replace(item, tried_at="2020-01-01T00:00:00Z")
-    SourceStore(corpus.store.database).note("docs", [long_ago])
+    SourceStore(corpus.store.database).save_items("docs", [long_ago])
     assert counts(sync(corpus, folder, patient=True)) == {"failed": 1}
-    assert SourceStore(corpus.store.database).items("docs")[uri].failures == 3
+    assert SourceStore(corpus.store.database).load_items("docs")[uri].failures == 3
     page(folder / "b.pdf", "x")
     sync(corpus, folder, patient=True)
     assert len(reads) == 4
     (folder / "b.pdf").unlink()
     sync(corpus, folder, patient=True)
-    assert SourceStore(corpus.store.database).items("docs") == {}
+    assert SourceStore(corpus.store.database).load_items("docs") == {}
 
 
 def test_a_file_that_fails_once_it_changed_keeps_its_document(corpus: Corpus, folder: Path) -> None:
@@ -225,7 +225,7 @@ def test_a_file_that_fails_once_it_changed_keeps_its_document(corpus: Corpus, fo
 def test_a_file_that_changes_while_it_is_read_is_read_again(folder: Path) -> None:
     page(folder / "a.md", "a")
     settled()
-    (listed,) = FolderConnector(folder, Patterns()).listing({})
+    (listed,) = FolderConnector(folder, Patterns()).list_documents({})
     grown = iter(("one", "one and two", "one and two"))
 
     def load() -> bytes:
@@ -234,7 +234,7 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(folder: Path) -> Non
             (folder / "a.md").write_text(text)
         return text.encode()
 
-    assert folder_connector._steady(folder / "a.md", load)() == b"one and two"
+    assert folder_connector._load_steadily(folder / "a.md", load)() == b"one and two"
 
     def restless() -> bytes:
         with (folder / "a.md").open("a") as file:
@@ -242,7 +242,7 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(folder: Path) -> Non
         return b""
 
     with pytest.raises(OSError, match="changes while it is read"):
-        folder_connector._steady(folder / "a.md", restless)()
+        folder_connector._load_steadily(folder / "a.md", restless)()
     assert listed.stamp
 
 
@@ -365,9 +365,9 @@ def test_a_source_that_is_down_or_cannot_be_opened_in_part_loses_nothing(corpus:
         def mark(self) -> str:
             return ""
 
-        def listing(self, known: Mapping[str, str]) -> Iterator[ListedDocument]:
+        def list_documents(self, known: Mapping[str, str]) -> Iterator[ListedDocument]:
             yield from (
-                one for one in FolderConnector(folder, Patterns()).listing(known) if closed not in one.source.uri
+                one for one in FolderConnector(folder, Patterns()).list_documents(known) if closed not in one.source.uri
             )
             yield ListedDocument(Source(closed, "sub", bytes), "", "Permission denied")
 
@@ -384,8 +384,8 @@ def test_a_copy_that_cannot_be_looked_at_is_not_read(corpus: Corpus, folder: Pat
     (folder / "a.md").unlink()
 
     class Unseen(FolderConnector):
-        def listing(self, known: Mapping[str, str]) -> Iterator[ListedDocument]:
-            for one in super().listing(known):
+        def list_documents(self, known: Mapping[str, str]) -> Iterator[ListedDocument]:
+            for one in super().list_documents(known):
                 yield replace(one, problem="Input/output error") if one.source.name == "b.md" else one
 
     run = Synchronisation(corpus, record(corpus), lambda: Unseen(folder, Patterns()))
@@ -400,9 +400,9 @@ def test_what_another_source_holds_too_stays(corpus: Corpus, folder: Path) -> No
     page(folder / "b.md", "b")
     sync(corpus, folder)
     sync(corpus, folder / "sub", name="inner")
-    assert list(take_out_all(corpus, "inner", nullcontext)) == []
+    assert list(remove_documents(corpus, "inner", nullcontext)) == []
     assert len(names(corpus)) == 2
-    assert len(list(take_out_all(corpus, "docs", nullcontext))) == 2
+    assert len(list(remove_documents(corpus, "docs", nullcontext))) == 2
     assert names(corpus) == []
 
 
@@ -436,7 +436,7 @@ class Marked:
             raise SourceDown("It does not answer.")
         return self.marked
 
-    def listing(self, known: Mapping[str, str]) -> Iterator[ListedDocument]:
+    def list_documents(self, known: Mapping[str, str]) -> Iterator[ListedDocument]:
         self.listings += 1
         for name, text in self.texts.items():
             yield ListedDocument(Source(f"test:///{name}", name, text.encode, len(text)), text)
@@ -469,7 +469,7 @@ def _source(path: Path) -> Source:
 def changes(home: Path, folder: Path) -> None:
     """The first sync of a folder and one after many changes, in a process that may be killed (killing.py)."""
     document_group.GROUP_DOCUMENTS = 2
-    synchronisation.NOTED_TOGETHER = 2
+    synchronisation.NOTE_BATCH_DOCUMENTS = 2
     corpus = Corpus.open(home, SETTINGS)
     time.sleep(0.05)
     for part in ("before", "after"):
@@ -538,6 +538,6 @@ def test_a_store_from_before_there_were_sources_gets_them(tmp_path: Path) -> Non
         before_sources(connection)
     corpus.close()
     corpus = Corpus.open(tmp_path / "kb", SETTINGS)
-    assert SourceStore(corpus.store.database).all() == []
+    assert SourceStore(corpus.store.database).list_sources() == []
     assert names(corpus) == ["a.md"] and corpus.check() == []
     corpus.close()

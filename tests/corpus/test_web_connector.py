@@ -17,8 +17,8 @@ from argot.corpus.connectors.listing import Patterns, SourceDown
 from argot.corpus.connectors.source_store import SourceRecord, SourceStore
 from argot.corpus.connectors.synchronisation import Synchronisation
 from argot.corpus.connectors.web_connector import WebConnector, WebSite
-from argot.corpus.connectors.web_fetch import FetchFailed, WebFetcher, plain_url
-from argot.corpus.connectors.web_pages import links_of, page_file_name, sitemap_entries
+from argot.corpus.connectors.web_fetch import FetchFailed, WebFetcher, normalize_url
+from argot.corpus.connectors.web_pages import find_links, guess_file_name, parse_sitemap
 from argot.corpus.corpus import Corpus
 from argot.errors import InvalidInput
 from argot.service.usecases.document_fetch import fetched_source
@@ -98,7 +98,7 @@ def corpus(tmp_path: Path) -> Iterator[Corpus]:
 
 def sync(corpus: Corpus, site: Site, path: str = "/help/", **how: Any) -> Synchronisation:
     store = SourceStore(corpus.store.database)
-    record = next(iter(store.all()), None) or store.add(SourceRecord("docs", "web", "", {}))
+    record = next(iter(store.list_sources()), None) or store.add(SourceRecord("docs", "web", "", {}))
     patterns = Patterns(exclude=how.pop("exclude", ()))
     there = WebSite(site.url + path, private=True, **how)
     run = Synchronisation(corpus, record, lambda: WebConnector(there, patterns), by=ROOT)
@@ -220,7 +220,7 @@ def test_a_page_that_does_not_answer_stays_and_a_site_that_does_not_is_down(
 def test_no_more_pages_than_allowed_and_none_too_large(
     corpus: Corpus, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(web_connector, "MOST_BYTES", 10_000)
+    monkeypatch.setattr(web_connector, "MAX_PAGE_BYTES", 10_000)
     site.page("/", "home", "/big", *(f"/{n}" for n in range(10)))
     site.pages["/big"] = "x" * 100_000
     for n in range(10):
@@ -244,11 +244,11 @@ def test_a_private_network_is_refused_and_the_name_is_looked_up_once(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with closing(WebConnector(WebSite(site.url), Patterns())) as there, pytest.raises(SourceDown, match="private"):
-        list(there.listing({}))
+        list(there.list_documents({}))
     assert site.asked == []
     site.page("/", "home")
     port = site.url.rpartition(":")[2]
-    monkeypatch.setattr(web_fetch, "checked_addresses", lambda *_: ["127.0.0.1"])
+    monkeypatch.setattr(web_fetch, "resolve_public_addresses", lambda *_: ["127.0.0.1"])
     address = f"http://nowhere.invalid:{port}/"
     with WebFetcher(address, most_bytes=1000) as fetcher:
         found = fetcher.get(address, allowed=lambda _: True)
@@ -256,29 +256,29 @@ def test_a_private_network_is_refused_and_the_name_is_looked_up_once(
 
 
 def test_addresses_have_one_spelling() -> None:
-    assert plain_url(" HTTPS://ann:pw@Wiki.Example:443/a?b=1#c ") == "https://wiki.example/a?b=1"
-    assert plain_url("http://[::1]:8080") == "http://[::1]:8080/"
+    assert normalize_url(" HTTPS://ann:pw@Wiki.Example:443/a?b=1#c ") == "https://wiki.example/a?b=1"
+    assert normalize_url("http://[::1]:8080") == "http://[::1]:8080/"
     for wrong in ("mailto:a@b.c", "javascript:alert(1)", "http://", "http://x:port/", "//x"):
         with pytest.raises(FetchFailed):
-            plain_url(wrong)
+            normalize_url(wrong)
 
 
 def test_what_a_page_and_a_sitemap_say() -> None:
     html = b"<base href='/x/'><a href=a>1</a><a href='a#b'>2</a><a rel=nofollow href=c>3</a><a href='http://['>4</a>"
-    assert links_of(html, "https://wiki.example/").urls == ("https://wiki.example/x/a",)
+    assert find_links(html, "https://wiki.example/").urls == ("https://wiki.example/x/a",)
     hidden = (
         b"<!-- <a href=/no> --><script>'<a href=/no2>'</script><A  HREF = '/yes?a=1&amp;b=2' >x</A><!-- <a href=/end>"
     )
-    assert links_of(hidden, "https://wiki.example/").urls == (
+    assert find_links(hidden, "https://wiki.example/").urls == (
         "https://wiki.example/yes?a=1&b=2",
         "https://wiki.example/end",
     )
     for hostile in (b"<!--" * 500_000, b"<a " * 500_000, b"<a href=" * 500_000, b"<a href='" + b"x" * 3_000_000):
-        assert len(links_of(hostile, "https://wiki.example/").urls) <= 1
+        assert len(find_links(hostile, "https://wiki.example/").urls) <= 1
     bomb = b'<!DOCTYPE x [<!ENTITY a "aaaa">]><urlset><url><loc>&a;</loc></url></urlset>'
     for wrong in (bomb, b"<html>", b""):
         with pytest.raises(ValueError, match="no sitemap"):
-            sitemap_entries(wrong)
+            parse_sitemap(wrong)
 
 
 @pytest.mark.parametrize(
@@ -296,12 +296,12 @@ def test_what_a_page_and_a_sitemap_say() -> None:
     ],
 )
 def test_the_kind_of_a_page_is_what_the_server_says(url: str, media_type: str, name: str) -> None:
-    assert page_file_name(url, media_type) == name
+    assert guess_file_name(url, media_type) == name
 
 
 def test_stamps_are_json_that_anybody_may_have_damaged() -> None:
-    assert web_connector._stamp_parts("") == web_connector._stamp_parts("[1]") == web_connector._stamp_parts("{") == {}
-    assert web_connector._stamp_parts(json.dumps({"links": []})) == {"links": []}
+    assert web_connector._parse_stamp("") == web_connector._parse_stamp("[1]") == web_connector._parse_stamp("{") == {}
+    assert web_connector._parse_stamp(json.dumps({"links": []})) == {"links": []}
 
 
 # -- one address ------------------------------------------------------------------------------------------------------

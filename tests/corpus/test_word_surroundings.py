@@ -13,7 +13,7 @@ from docx.oxml.ns import nsdecls
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers import read_document
-from argot.corpus.readers.header_fields import PAGE_NUMBER, TODAY, read_header_rows
+from argot.corpus.readers.header_fields import PAGE_NUMBER_MARK, TODAY_MARK, read_header_rows
 from argot.types import DocumentField, ParsedDocument
 
 _NAMES = (
@@ -114,11 +114,11 @@ def test_only_headers_that_word_shows_are_read_and_each_once() -> None:
 @pytest.mark.parametrize(
     ("rows", "lines"),
     [
-        ([[f"Page {PAGE_NUMBER} of {PAGE_NUMBER}"]], []),
+        ([[f"Page {PAGE_NUMBER_MARK} of {PAGE_NUMBER_MARK}"]], []),
         ([["Document:", "QP-4471", "Rev. 3"]], ["Document: QP-4471", "Rev.: 3"]),
-        ([["QP-4471", "Owner: Ann Lee"], [f"Printed: {TODAY}"]], ["QP-4471", "Owner: Ann Lee"]),
+        ([["QP-4471", "Owner: Ann Lee"], [f"Printed: {TODAY_MARK}"]], ["QP-4471", "Owner: Ann Lee"]),
         ([["Revision", "3"], ["Effective", "2 May 2025"]], ["Revision: 3", "Effective: 2 May 2025"]),
-        ([["Page", PAGE_NUMBER]], []),
+        ([["Page", PAGE_NUMBER_MARK]], []),
     ],
 )
 def test_rows_of_headers_are_read_as_labels_and_values(rows: list[list[str]], lines: list[str]) -> None:

@@ -48,7 +48,7 @@ def test_each_file_is_measured_or_refused_with_its_reason(folder: Path) -> None:
     files = {one.name: one for one in report.files}
     assert files[str(Path("inner") / "note.txt")].ledger.kept == 2
     assert files["gate.docx"].ledger.held == files["crane.docx"].ledger.held + 4
-    assert files["gate.docx"].ledger.lost_by_kind("ledger") == {"unknown part": 4}
+    assert files["gate.docx"].ledger.count_lost_by_kind("ledger") == {"unknown part": 4}
     assert files["gate.docx"].warnings == ("4 words were not read: 4 in unknown parts",)
     # A counter crosses from the process as one.
     assert files["parts.xlsx"].ledger.left_out["document properties"] > 0

@@ -234,12 +234,12 @@ async def test_one_source_that_breaks_does_not_stop_the_others(
     (tmp_path / "more" / "b.md").write_text("# B\n\nThe bolt.\n")
     await source_add(kb, ADMIN, address=str(folder), every="1h")
     await source_add(kb, ADMIN, address=str(tmp_path / "more"), every="1h")
-    made = connector_choice.connector_for
+    made = connector_choice.make_connector
 
     def broken(record: SourceRecord) -> Any:
         return 1 / 0 if record.name == "docs" else made(record)
 
-    monkeypatch.setattr(connector_choice, "connector_for", broken)
+    monkeypatch.setattr(connector_choice, "make_connector", broken)
     assert await sync_due(kb) == ["docs", "more"]
     assert [(one.name, one.state, one.failures) for one in await source_list(kb, ADMIN)] == [
         ("docs", "syncing", 1),

@@ -40,14 +40,14 @@ def settings_of(home: Path, url: str) -> Settings:
 def work(home: Path, folder: Path, url: str) -> None:
     """A sync and one after many changes, with what is derived unasked beside them, in a process that may be killed."""
     document_group.GROUP_DOCUMENTS = 2
-    synchronisation.NOTED_TOGETHER = 2
+    synchronisation.NOTE_BATCH_DOCUMENTS = 2
     asyncio.run(_synced_and_derived(home, folder, url))
 
 
 async def _synced_and_derived(home: Path, folder: Path, url: str) -> None:
     async with KnowledgeBase.open(home, settings_of(home, url), create=True) as kb:
         sources = SourceStore(kb.document_store.database)
-        if not sources.all():
+        if not sources.list_sources():
             sources.add(SourceRecord("docs", "folder", str(folder / "now"), {}))
         for part in PARTS:
             if part == "after":

@@ -90,7 +90,7 @@ def git(host: str, path: str = "x.git") -> None:
 
     with closing(GitConnector(Repository(f"http://{host}:{PORT}/{path}"), Patterns())) as there:
         there.mark()
-        list(there.listing({}))
+        list(there.list_documents({}))
 
 
 def web(host: str, path: str = "") -> None:
@@ -102,10 +102,10 @@ def web(host: str, path: str = "") -> None:
 
 
 def imap(host: str) -> None:
-    from argot.corpus.connectors.imap_connector import ImapConnector, mailbox_of
+    from argot.corpus.connectors.imap_connector import ImapConnector, parse_mailbox
     from argot.corpus.connectors.listing import Patterns
 
-    box = mailbox_of(f"imap://{host}:{PORT}/INBOX", "ann", "x", encrypted=False, private=False)
+    box = parse_mailbox(f"imap://{host}:{PORT}/INBOX", "ann", "x", encrypted=False, private=False)
     with closing(ImapConnector(box, Patterns())) as there:
         there.mark()
 

@@ -7,26 +7,26 @@ import re
 from collections.abc import Callable, Iterator
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.ledger.book import book_texts
+from argot.corpus.readers.ledger.book import read_book_texts
 from argot.corpus.readers.ledger.budget import Budget, CensusOver
-from argot.corpus.readers.ledger.mail_parts import mail_texts, mailbox_texts
+from argot.corpus.readers.ledger.mail_parts import read_mail_texts, read_mailbox_texts
 from argot.corpus.readers.ledger.nesting import Nesting
-from argot.corpus.readers.ledger.office import office_texts
-from argot.corpus.readers.ledger.page import page_texts
-from argot.corpus.readers.ledger.pdf_pages import pdf_texts
+from argot.corpus.readers.ledger.office import read_office_texts
+from argot.corpus.readers.ledger.page import read_page_texts
+from argot.corpus.readers.ledger.pdf_pages import read_pdf_texts
 from argot.corpus.readers.ledger.plain import (
-    csv_texts,
-    json_texts,
-    markdown_texts,
-    notebook_texts,
-    plain_texts,
-    rst_texts,
+    read_csv_texts,
+    read_json_texts,
+    read_markdown_texts,
+    read_notebook_texts,
+    read_plain_texts,
+    read_rst_texts,
 )
 from argot.corpus.readers.ledger.source_text import SourceText
 
-_OFFICE = "application/vnd.openxmlformats-officedocument."
+_OFFICE_MEDIA_TYPE = "application/vnd.openxmlformats-officedocument."
 _KINDS_BY_SUFFIX = {
-    **dict.fromkeys((".docx", ".docm", ".pptx", ".pptm", ".xlsx", ".xlsm"), _OFFICE),
+    **dict.fromkeys((".docx", ".docm", ".pptx", ".pptm", ".xlsx", ".xlsm"), _OFFICE_MEDIA_TYPE),
     **dict.fromkeys((".html", ".htm", ".xhtml"), "text/html"),
     **dict.fromkeys((".md", ".markdown"), "text/markdown"),
     **dict.fromkeys((".csv", ".tsv"), "text/csv"),
@@ -46,7 +46,7 @@ _KINDS_BY_SUFFIX = {
 _RTF_WORDS = re.compile(rb"\\'[0-9a-fA-F]{2}|\\[a-zA-Z]+-?\d* ?|[{}]")
 
 
-def census_of(
+def take_census(
     data: bytes, name: str, media_type: str, limits: ReadLimits, budget: Budget | None = None
 ) -> Iterator[SourceText]:
     """Give all text of a file, piece by piece.
@@ -58,47 +58,47 @@ def census_of(
     Raises:
         CensusOver: the time is over.
     """
-    return _texts(data, name, media_type, Nesting(_inner_census, budget or Budget(limits.seconds / 4)))
+    return _read_texts(data, name, media_type, Nesting(_take_inner_census, budget or Budget(limits.seconds / 4)))
 
 
-def _inner_census(data: bytes, name: str, nesting: Nesting) -> Iterator[SourceText]:
+def _take_inner_census(data: bytes, name: str, nesting: Nesting) -> Iterator[SourceText]:
     """Give the text of a file inside another; one that nobody can read costs itself alone."""
     media_type = _KINDS_BY_SUFFIX.get(posixpath.splitext(name.lower())[1], "")
     try:
-        yield from _texts(data, name, media_type, nesting)
+        yield from _read_texts(data, name, media_type, nesting)
     except (CensusOver, MemoryError):
         raise
     except Exception:  # the reader of the outer file says that it cannot be read
         return
 
 
-def _texts(data: bytes, name: str, media_type: str, nesting: Nesting) -> Iterator[SourceText]:
-    if media_type.startswith(_OFFICE):
-        return office_texts(data, nesting)
+def _read_texts(data: bytes, name: str, media_type: str, nesting: Nesting) -> Iterator[SourceText]:
+    if media_type.startswith(_OFFICE_MEDIA_TYPE):
+        return read_office_texts(data, nesting)
     # Pictures hold no text.
     texts = _CENSUSES.get(media_type)
     return texts(data, nesting) if texts else iter(())
 
 
-def _rtf_texts(data: bytes) -> Iterator[SourceText]:
+def _read_rtf_texts(data: bytes) -> Iterator[SourceText]:
     """Give the words of rich text; only parts of Word files are in this form."""
     yield SourceText("rich text", "text", _RTF_WORDS.sub(b" ", data).decode("cp1252", "replace"))
 
 
 _CENSUSES: dict[str, Callable[[bytes, Nesting], Iterator[SourceText]]] = {
-    "application/pdf": lambda data, nesting: pdf_texts(data, nesting.budget),
-    "text/html": lambda data, nesting: page_texts(data, "page", nesting.budget),
-    "application/epub+zip": lambda data, nesting: book_texts(data, nesting.budget),
-    "message/rfc822": mail_texts,
-    "multipart/related": mail_texts,
-    "application/mbox": mailbox_texts,
-    "text/markdown": lambda data, _: markdown_texts(data, "text"),
-    "text/plain": lambda data, _: plain_texts(data, "text"),
-    "text/x-rst": lambda data, _: rst_texts(data, "text"),
-    "text/csv": lambda data, _: csv_texts(data, "table"),
-    "application/json": lambda data, nesting: json_texts(data, "records", nesting.budget),
-    "application/jsonl": lambda data, nesting: json_texts(data, "records", nesting.budget),
-    "application/x-ipynb+json": lambda data, nesting: notebook_texts(data, "notebook", nesting.budget),
-    "application/rtf": lambda data, _: _rtf_texts(data),
+    "application/pdf": lambda data, nesting: read_pdf_texts(data, nesting.budget),
+    "text/html": lambda data, nesting: read_page_texts(data, "page", nesting.budget),
+    "application/epub+zip": lambda data, nesting: read_book_texts(data, nesting.budget),
+    "message/rfc822": read_mail_texts,
+    "multipart/related": read_mail_texts,
+    "application/mbox": read_mailbox_texts,
+    "text/markdown": lambda data, _: read_markdown_texts(data, "text"),
+    "text/plain": lambda data, _: read_plain_texts(data, "text"),
+    "text/x-rst": lambda data, _: read_rst_texts(data, "text"),
+    "text/csv": lambda data, _: read_csv_texts(data, "table"),
+    "application/json": lambda data, nesting: read_json_texts(data, "records", nesting.budget),
+    "application/jsonl": lambda data, nesting: read_json_texts(data, "records", nesting.budget),
+    "application/x-ipynb+json": lambda data, nesting: read_notebook_texts(data, "notebook", nesting.budget),
+    "application/rtf": lambda data, _: _read_rtf_texts(data),
 }
 """By media type, apart from those of Office files."""

@@ -10,22 +10,22 @@ from typing import Literal
 
 from argot.corpus.readers.ledger.source_text import SourceText
 from argot.corpus.readers.ledger.words import (
-    spellings_of,
-    symbols_of,
-    symbols_of_markdown,
-    words_of,
-    words_of_markdown,
+    iter_spellings,
+    split_markdown_symbols,
+    split_markdown_words,
+    split_symbols,
+    split_words,
 )
 from argot.types import ParsedDocument
 
 TEXT = "text"
 EQUATION = "equation"
 Teller = Literal["", "reader", "ledger"]
-_MOST_EXAMPLES = 8
-_MOST_KINDS = 4
+_MAX_EXAMPLES = 8
+_MAX_NAMED_KINDS = 4
 """Named in a warning."""
-FEWEST_LOST_IN_TEXT = 3
-SMALLEST_SHARE_IN_TEXT = 0.001
+MIN_LOST_TEXT_WORDS = 3
+MIN_LOST_TEXT_SHARE = 0.001
 """Of the words of running text; readers and census part and join some words differently (a drop capital, a hyphen)."""
 _PLURALS = {"text box": "text boxes", "check box": "check boxes", "SmartArt": "SmartArt", TEXT: "the running text"}
 
@@ -57,7 +57,7 @@ class Ledger:
     def lost_words(self) -> int:
         return sum(one.words for one in self.lost)
 
-    def lost_by_kind(self, told_by: Teller) -> Counter[str]:
+    def count_lost_by_kind(self, told_by: Teller) -> Counter[str]:
         """Return how many words of each kind are lost and told by this one's warning, or by none."""
         counts: Counter[str] = Counter()
         for one in self.lost:
@@ -65,7 +65,7 @@ class Ledger:
         return +counts
 
 
-def strike_ledger(parsed: ParsedDocument, texts: Iterable[SourceText]) -> Ledger:
+def compare_words(parsed: ParsedDocument, texts: Iterable[SourceText]) -> Ledger:
     """Compare all text of a file with what was read of it.
 
     A word that was read serves one place: first the running text, then other kinds, then what a rule leaves out.
@@ -77,7 +77,7 @@ def strike_ledger(parsed: ParsedDocument, texts: Iterable[SourceText]) -> Ledger
     lost: dict[tuple[str, str], LostWords] = {}
     for text in texts:
         as_symbols = has_formulas and text.kind == EQUATION
-        words = list(symbols_of(text.text)) if as_symbols else words_of(text.text)
+        words = list(split_symbols(text.text)) if as_symbols else split_words(text.text)
         ledger.held += len(words)
         if text.rule or text.kind != TEXT:
             waiting.append((text, words))
@@ -87,19 +87,19 @@ def strike_ledger(parsed: ParsedDocument, texts: Iterable[SourceText]) -> Ledger
         _enter(ledger, lost, text, words, unused)
     ledger.lost = list(lost.values())
     for one in ledger.lost:
-        one.told_by = "reader" if _is_told(one, parsed.warnings) else ""
-    counts = ledger.lost_by_kind("")
+        one.told_by = "reader" if _is_reported(one, parsed.warnings) else ""
+    counts = ledger.count_lost_by_kind("")
     for one in ledger.lost:
-        if not one.told_by and _is_worth_telling(ledger, one.kind, counts[one.kind]):
+        if not one.told_by and _is_worth_reporting(ledger, one.kind, counts[one.kind]):
             one.told_by = "ledger"
     return ledger
 
 
 def _read_words(parsed: ParsedDocument) -> Counter[str]:
-    read = Counter(words_of_markdown(parsed.markdown))
+    read = Counter(split_markdown_words(parsed.markdown))
     for text in (parsed.title, *parsed.warnings, *(f"{one.name} {one.value}" for one in parsed.fields)):
-        read.update(words_of(text))
-    read.update(symbols_of_markdown(parsed.markdown))
+        read.update(split_words(text))
+    read.update(split_markdown_symbols(parsed.markdown))
     return read
 
 
@@ -110,7 +110,7 @@ def _enter(
     words: Sequence[str],
     unused: Counter[str],
 ) -> None:
-    missing = list(_missing_words(words, unused))
+    missing = list(_take_words(words, unused))
     ledger.kept += len(words) - len(missing)
     if not missing:
         return
@@ -119,11 +119,11 @@ def _enter(
         return
     entry = lost.setdefault((text.place, text.kind), LostWords(text.place, text.kind))
     entry.words += len(missing)
-    if len(entry.examples) < _MOST_EXAMPLES:
+    if len(entry.examples) < _MAX_EXAMPLES:
         entry.examples.append(" ".join(missing)[:200])
 
 
-def _missing_words(words: Sequence[str], unused: Counter[str]) -> Iterator[str]:
+def _take_words(words: Sequence[str], unused: Counter[str]) -> Iterator[str]:
     """Take the words from those that were read, and give each that is not among them any more."""
     for word, count in Counter(words).items():
         left = unused.get(word, 0)
@@ -134,7 +134,7 @@ def _missing_words(words: Sequence[str], unused: Counter[str]) -> Iterator[str]:
 
 
 def _take_other_spelling(unused: Counter[str], word: str) -> bool:
-    for parts in spellings_of(word):
+    for parts in iter_spellings(word):
         if parts and all(unused.get(part, 0) >= parts.count(part) for part in parts):
             unused.subtract(parts)
             return True
@@ -143,15 +143,15 @@ def _take_other_spelling(unused: Counter[str], word: str) -> bool:
 
 # -- warnings ---------------------------------------------------------------------------------------------------------
 
-_NOT_READ = re.compile(
+_NOT_READ_PHRASES = re.compile(
     r"not read|left out|not legible|hardly legible|without a value|looks scanned|not those that", re.I
 )
 
 
-def _is_told(lost: LostWords, warnings: Sequence[str]) -> bool:
+def _is_reported(lost: LostWords, warnings: Sequence[str]) -> bool:
     names = _NAMES_IN_WARNINGS.get(lost.kind, lost.kind)
     pattern = re.compile(rf"\b(?:{names})(?:s|es)?\b", re.IGNORECASE)
-    return any(_NOT_READ.search(warning) and pattern.search(warning) for warning in warnings)
+    return any(_NOT_READ_PHRASES.search(warning) and pattern.search(warning) for warning in warnings)
 
 
 _NAMES_IN_WARNINGS = {
@@ -169,24 +169,24 @@ _NAMES_IN_WARNINGS = {
 """Words by which a reader's warning tells of a kind, besides the kind's own name."""
 
 
-def lost_words_warning(ledger: Ledger) -> str:
+def warn_of_lost_words(ledger: Ledger) -> str:
     """Return a warning such as "37 words were not read: 30 in comments, 7 in text boxes"; empty where none is due."""
-    told = ledger.lost_by_kind("ledger")
+    told = ledger.count_lost_by_kind("ledger")
     if not told:
         return ""
     total = sum(told.values())
     first = sorted(told.items(), key=lambda one: -one[1])
-    named = [f"{count:,} in {_plural(kind)}" for kind, count in first[:_MOST_KINDS]]
-    rest = sum(count for _, count in first[_MOST_KINDS:])
+    named = [f"{count:,} in {_format_plural(kind)}" for kind, count in first[:_MAX_NAMED_KINDS]]
+    rest = sum(count for _, count in first[_MAX_NAMED_KINDS:])
     named += [f"{rest:,} elsewhere"] if rest else []
     return f"{total:,} {'word was' if total == 1 else 'words were'} not read: {', '.join(named)}"
 
 
-def _is_worth_telling(ledger: Ledger, kind: str, count: int) -> bool:
+def _is_worth_reporting(ledger: Ledger, kind: str, count: int) -> bool:
     if kind == TEXT:
-        return count >= FEWEST_LOST_IN_TEXT and count >= SMALLEST_SHARE_IN_TEXT * ledger.held
+        return count >= MIN_LOST_TEXT_WORDS and count >= MIN_LOST_TEXT_SHARE * ledger.held
     return count > 0
 
 
-def _plural(kind: str) -> str:
+def _format_plural(kind: str) -> str:
     return _PLURALS.get(kind, f"{kind[:-1]}ies" if kind.endswith("entry") else f"{kind}s")

@@ -9,19 +9,19 @@ from email.message import EmailMessage, Message
 from typing import Any
 
 from argot.corpus.readers.ledger import source_text as rules
-from argot.corpus.readers.ledger.decoding import text_of_bytes
+from argot.corpus.readers.ledger.decoding import decode_text
 from argot.corpus.readers.ledger.nesting import Nesting
-from argot.corpus.readers.ledger.page import page_texts
+from argot.corpus.readers.ledger.page import read_page_texts
 from argot.corpus.readers.ledger.source_text import SourceText
 
-_MAX_DEPTH = 6
+_MAX_NESTED_MESSAGES = 6
 _ENVELOPE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\r\n\r\n))From [^\r\n]{1,300}\d{4}[^\r\n]{0,40}\r?\n")
-_SHOWN = ("Subject", "From", "To", "Cc", "Date")
+_SHOWN_HEADERS = ("Subject", "From", "To", "Cc", "Date")
 _CALENDAR_LINES = re.compile(r"^(?:SUMMARY|LOCATION|DESCRIPTION)(?:;[^:\n]*)?:(.*)", re.MULTILINE)
 _CODED_BLOCK = re.compile(
     r"^-----BEGIN PGP (MESSAGE|SIGNATURE)-----.*?(?:^-----END PGP \1-----|\Z)", re.DOTALL | re.MULTILINE
 )
-_LEAST_SHARE = 2 / 3
+_MIN_PLAIN_SHARE = 2 / 3
 _WORD = re.compile(r"[^\W_]+")
 _ADDRESS = re.compile(r"(?:https?://|mailto:|www\.)\S+", re.IGNORECASE)
 _QUOTED_LINE = re.compile(r"^[ \t]*>.*(?:\n|\Z)", re.MULTILINE)
@@ -32,57 +32,57 @@ _QUOTED_BELOW = re.compile(
 )
 
 
-def mail_texts(data: bytes, nesting: Nesting) -> Iterator[SourceText]:
+def read_mail_texts(data: bytes, nesting: Nesting) -> Iterator[SourceText]:
     """Give the text of one message."""
-    yield from _message_texts(message_from_bytes(data, policy=policy.default), "mail", nesting)
+    yield from _read_message_texts(message_from_bytes(data, policy=policy.default), "mail", nesting)
 
 
-def mailbox_texts(data: bytes, nesting: Nesting) -> Iterator[SourceText]:
+def read_mailbox_texts(data: bytes, nesting: Nesting) -> Iterator[SourceText]:
     """Give the text of each message of a mailbox."""
     starts = list(_ENVELOPE.finditer(data))
     for number, found in enumerate(starts):
         end = starts[number + 1].start() if number + 1 < len(starts) else len(data)
         one = re.sub(rb"^>(>*From )", rb"\1", data[found.end() : end], flags=re.MULTILINE)
         message = message_from_bytes(one, policy=policy.default)
-        yield from _message_texts(message, f"message {number + 1}", nesting)
+        yield from _read_message_texts(message, f"message {number + 1}", nesting)
 
 
-def _message_texts(message: Message, place: str, nesting: Nesting) -> Iterator[SourceText]:
+def _read_message_texts(message: Message, place: str, nesting: Nesting) -> Iterator[SourceText]:
     nesting.budget.check()
-    for name in _SHOWN:
-        if said := _header(message, name):
+    for name in _SHOWN_HEADERS:
+        if said := _read_header(message, name):
             yield SourceText(place, "mail header", said)
-    yield from _part_texts(message, place, "", nesting)
+    yield from _read_part_texts(message, place, "", nesting)
 
 
-def _header(message: Message, name: str) -> str:
+def _read_header(message: Message, name: str) -> str:
     try:
         return str(message.get(name) or "")
     except Exception:  # a broken header can make the parser raise anything
         return ""
 
 
-def _part_texts(part: Message, place: str, rule: str, nesting: Nesting) -> Iterator[SourceText]:
+def _read_part_texts(part: Message, place: str, rule: str, nesting: Nesting) -> Iterator[SourceText]:
     nesting.budget.check()
     kind = part.get_content_type()
-    if nesting.depth > _MAX_DEPTH:
+    if nesting.depth > _MAX_NESTED_MESSAGES:
         return
     if kind == "message/rfc822":
-        for inner in _inner_messages(part):
-            yield from _message_texts(inner, "mail passed on", nesting.deeper())
+        for inner in _list_inner_messages(part):
+            yield from _read_message_texts(inner, "mail passed on", nesting.descend())
     elif part.is_multipart():
-        chosen = _chosen_form(part, nesting) if kind == "multipart/alternative" else None
+        chosen = _choose_form(part, nesting) if kind == "multipart/alternative" else None
         parts: Any = part.get_payload()
         for one in parts:
             # A calendar is no other form of the words beside it: it alone has the place and the time.
             is_other = chosen is not None and one is not chosen and one.get_content_type() != "text/calendar"
             why = rule or (rules.OTHER_FORM if is_other else "")
-            yield from _part_texts(one, place, why, nesting.deeper())
+            yield from _read_part_texts(one, place, why, nesting.descend())
     else:
-        yield from _leaf_texts(part, place, rule, nesting)
+        yield from _read_leaf_texts(part, place, rule, nesting)
 
 
-def _inner_messages(part: Message) -> list[Message]:
+def _list_inner_messages(part: Message) -> list[Message]:
     payload: Any = part.get_payload()
     inner = [one for one in payload if isinstance(one, Message)] if isinstance(payload, list) else []
     # Some programs encode the message that they pass on, which the parser takes for its text.
@@ -100,33 +100,33 @@ def _inner_messages(part: Message) -> list[Message]:
     return inner
 
 
-def _chosen_form(part: Message, nesting: Nesting) -> Message | None:
+def _choose_form(part: Message, nesting: Nesting) -> Message | None:
     """Return the form that is read: plain text unless it leaves much out, else HTML, wherever it lies."""
     forms: list[Any] = list(part.get_payload())
     plain, html = (
-        next((form for form in forms if next(_texts_of_kind(form, kind), None)), None)
+        next((form for form in forms if next(_find_texts(form, kind), None)), None)
         for kind in ("text/plain", "text/html")
     )
     if plain is None or html is None:
         return plain or html
     words = [_count_words(form, kind, nesting) for form, kind in ((plain, "text/plain"), (html, "text/html"))]
-    return plain if words[0] >= _LEAST_SHARE * words[1] else html  # type: ignore[no-any-return]
+    return plain if words[0] >= _MIN_PLAIN_SHARE * words[1] else html  # type: ignore[no-any-return]
 
 
-def _texts_of_kind(form: Message, kind: str) -> Iterator[Message]:
+def _find_texts(form: Message, kind: str) -> Iterator[Message]:
     return (one for one in form.walk() if one.get_content_type() == kind and _has_text(one))
 
 
 def _count_words(form: Message, kind: str, nesting: Nesting) -> int:
     total = 0
-    for one in _texts_of_kind(form, kind):
+    for one in _find_texts(form, kind):
         data: Any = one.get_payload(decode=True)
         charset = one.get_content_charset() or ""
         if kind == "text/html":
-            pieces = page_texts(data, "", nesting.budget, charset)
+            pieces = read_page_texts(data, "", nesting.budget, charset)
             texts = [piece.text for piece in pieces if not piece.rule and piece.kind != "title"]
         else:
-            texts = [text_of_bytes(data, charset)]
+            texts = [decode_text(data, charset)]
         total += sum(len(_WORD.findall(_ADDRESS.sub(" ", text))) for text in texts)
     return total
 
@@ -136,43 +136,43 @@ def _has_text(part: Message) -> bool:
     return isinstance(data, bytes) and bool(data.strip())
 
 
-def _leaf_texts(part: Message, place: str, rule: str, nesting: Nesting) -> Iterator[SourceText]:
+def _read_leaf_texts(part: Message, place: str, rule: str, nesting: Nesting) -> Iterator[SourceText]:
     data: Any = part.get_payload(decode=True)
     if not isinstance(data, bytes) or not data:
         return
-    kind, name = part.get_content_type(), _file_name(part)
+    kind, name = part.get_content_type(), _read_file_name(part)
     charset = part.get_content_charset() or ""
     is_attached = bool(name) or part.get_content_disposition() == "attachment"
     if kind == "text/calendar" or name.lower().endswith(".ics"):
-        for found in _CALENDAR_LINES.finditer(re.sub(r"\r?\n[ \t]", "", text_of_bytes(data, charset))):
+        for found in _CALENDAR_LINES.finditer(re.sub(r"\r?\n[ \t]", "", decode_text(data, charset))):
             yield SourceText(place, "calendar entry", re.sub(r"\\([,;\\])|\\[nN]", r" \1", found[1]), rule)
     elif is_attached:
         # Pictures have no text, and a file that nothing here reads is named by the reader.
-        for text in nesting.texts_of(data, name):
-            yield SourceText(f"{place}, {name}", _kind_in_attachment(text.kind), text.text, rule or text.rule)
+        for text in nesting.read_inner_texts(data, name):
+            yield SourceText(f"{place}, {name}", _name_attached_kind(text.kind), text.text, rule or text.rule)
     elif kind == "text/html":
-        for text in page_texts(data, place, nesting.budget, charset):
+        for text in read_page_texts(data, place, nesting.budget, charset):
             if text.kind != "title":
                 yield SourceText(place, text.kind, text.text, rule or text.rule)
     elif part.get_content_maintype() == "text":
-        typed = text_of_bytes(data, charset).replace("\r\n", "\n")
+        typed = decode_text(data, charset).replace("\r\n", "\n")
         # Of a part that is no text the reader tells that it was not read.
         if "\0" not in typed:
-            yield from _typed_texts(typed, place, rule)
+            yield from _split_quoted_text(typed, place, rule)
 
 
-def _kind_in_attachment(kind: str) -> str:
+def _name_attached_kind(kind: str) -> str:
     return "attachment" if kind == "text" else kind
 
 
-def _file_name(part: Message) -> str:
+def _read_file_name(part: Message) -> str:
     try:
         return " ".join((part.get_filename() or "").split())
     except Exception:  # as with headers
         return ""
 
 
-def _typed_texts(text: str, place: str, rule: str) -> Iterator[SourceText]:
+def _split_quoted_text(text: str, place: str, rule: str) -> Iterator[SourceText]:
     """Give the text that the sender wrote, and what it quotes of earlier messages."""
     for block in _CODED_BLOCK.finditer(text):
         yield SourceText(place, "text", block[0], rule or rules.TECHNICAL)

@@ -17,10 +17,10 @@ class Nesting:
     budget: Budget
     depth: int = 0
 
-    def deeper(self) -> Nesting:
+    def descend(self) -> Nesting:
         """Return the nesting of what lies inside."""
         return replace(self, depth=self.depth + 1)
 
-    def texts_of(self, data: bytes, name: str) -> Iterator[SourceText]:
+    def read_inner_texts(self, data: bytes, name: str) -> Iterator[SourceText]:
         """Give the text of a file that lies inside."""
-        return self.census(data, name, self.deeper())
+        return self.census(data, name, self.descend())

@@ -12,11 +12,11 @@ from typing import Any
 from argot.corpus.readers.ledger import source_text as rules
 from argot.corpus.readers.ledger.nesting import Nesting
 from argot.corpus.readers.ledger.source_text import SourceText
-from argot.corpus.readers.ledger.workbook import cells_of
-from argot.corpus.readers.ledger.xml_walk import paragraphs_of, texts_of_unknown_part
+from argot.corpus.readers.ledger.workbook import read_cell_texts
+from argot.corpus.readers.ledger.xml_walk import read_paragraphs, read_unknown_part
 
-_MAX_DEPTH = 2
-_PARTS: list[tuple[str, str, str]] = [
+_MAX_NESTED_FILES = 2
+_PART_RULES: list[tuple[str, str, str]] = [
     # the beginning of a part's name, the kind of its text, the rule that leaves it out
     (r"docProps/", "property", rules.PROPERTIES),
     (r"customXml/|xl/customXml", "property", rules.TECHNICAL),
@@ -48,22 +48,22 @@ _PARTS: list[tuple[str, str, str]] = [
     (r"\[Content_Types\]|.*\.rels$|_xmlsignatures/|customUI|userCustomization|docMetadata|package/", "setting",
      rules.TECHNICAL),
 ]  # fmt: skip
-_KNOWN = [(re.compile(begins, re.IGNORECASE), kind, rule) for begins, kind, rule in _PARTS]
-_SHOWN_FORMS = (".htm", ".html", ".xhtml", ".mht", ".mhtml", ".rtf", ".txt", ".docx", ".docm", ".xml")
-_FILES = (".docx", ".docm", ".xlsx", ".xlsm", ".pptx", ".pptm")
+_PART_PATTERNS = [(re.compile(begins, re.IGNORECASE), kind, rule) for begins, kind, rule in _PART_RULES]
+_SHOWN_SUFFIXES = (".htm", ".html", ".xhtml", ".mht", ".mhtml", ".rtf", ".txt", ".docx", ".docm", ".xml")
+_OFFICE_SUFFIXES = (".docx", ".docm", ".xlsx", ".xlsm", ".pptx", ".pptm")
 
 
-def office_texts(data: bytes, nesting: Nesting) -> Iterator[SourceText]:
+def read_office_texts(data: bytes, nesting: Nesting) -> Iterator[SourceText]:
     """Give all text of an Office file, one part after the other."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         correct_names(archive)
         names = archive.namelist()
-        hidden = _hidden_slides(archive, names)
+        hidden = _find_hidden_slides(archive, names)
         if any(name.startswith("xl/") for name in names):
-            yield from cells_of(archive, names, nesting.budget)
+            yield from read_cell_texts(archive, names, nesting.budget)
         for name in names:
             nesting.budget.check()
-            yield from _part_texts(archive, name, hidden, nesting)
+            yield from _read_part_texts(archive, name, hidden, nesting)
 
 
 def correct_names(archive: zipfile.ZipFile) -> None:
@@ -73,35 +73,37 @@ def correct_names(archive: zipfile.ZipFile) -> None:
         archive.NameToInfo[member.filename] = member
 
 
-def _part_texts(archive: zipfile.ZipFile, name: str, hidden: frozenset[str], nesting: Nesting) -> Iterator[SourceText]:
+def _read_part_texts(
+    archive: zipfile.ZipFile, name: str, hidden: frozenset[str], nesting: Nesting
+) -> Iterator[SourceText]:
     lowered = name.lower()
     if "/embeddings/" in lowered or "/afchunk" in lowered or _is_chunk(lowered):
-        if nesting.depth < _MAX_DEPTH and lowered.endswith((*_FILES, *_SHOWN_FORMS)):
-            yield from _inner_texts(archive, name, nesting)
+        if nesting.depth < _MAX_NESTED_FILES and lowered.endswith((*_OFFICE_SUFFIXES, *_SHOWN_SUFFIXES)):
+            yield from _read_inner_texts(archive, name, nesting)
         return
     if not lowered.endswith((".xml", ".vml")):
         return
-    kind, rule = next(((k, r) for begins, k, r in _KNOWN if begins.match(name)), ("unknown part", ""))
+    kind, rule = next(((k, r) for begins, k, r in _PART_PATTERNS if begins.match(name)), ("unknown part", ""))
     # Settings hold no text of people, and take most of the time of small files.
     if rule in (rules.STYLES, rules.TECHNICAL):
         return
     part = archive.open(name)
     if kind == "unknown part":
-        for text in texts_of_unknown_part(part, nesting.budget):
+        for text in read_unknown_part(part, nesting.budget):
             yield SourceText(name, kind, text, rules.TECHNICAL if _is_technical(text) else "")
         return
     if name in hidden:
         rule = rules.HIDDEN_SLIDE
     if kind == "property":
-        for text in texts_of_unknown_part(part, nesting.budget):
+        for text in read_unknown_part(part, nesting.budget):
             yield SourceText(name, kind, text, rule)
         return
-    for found, why, text in paragraphs_of(part, kind, rule, nesting.budget):
+    for found, why, text in read_paragraphs(part, kind, rule, nesting.budget):
         yield SourceText(name, found, text, why)
 
 
 def _is_chunk(name: str) -> bool:
-    """Whether a part is one that Word shows in place of an `altChunk`; other programs name these as they like."""
+    """Return True for a part that Word shows in place of an `altChunk`; other programs choose its name freely."""
     return name.startswith("word/") and name.endswith((".htm", ".html", ".xhtml", ".mht", ".mhtml", ".rtf", ".txt"))
 
 
@@ -109,19 +111,19 @@ def _is_technical(text: str) -> bool:
     return len(text.split()) < 2 and not text.isalpha()
 
 
-def _inner_texts(archive: zipfile.ZipFile, name: str, nesting: Nesting) -> Iterator[SourceText]:
-    is_package = name.lower().endswith(_FILES)
+def _read_inner_texts(archive: zipfile.ZipFile, name: str, nesting: Nesting) -> Iterator[SourceText]:
+    is_package = name.lower().endswith(_OFFICE_SUFFIXES)
     kind = "embedded file" if is_package else "embedded part"
     # The workbook behind a chart: its numbers are those that the chart shows.
-    is_behind_chart = is_package and f"charts/_rels/{posixpath.basename(name)}" in _chart_links(archive)
-    for text in nesting.texts_of(archive.read(name), name):
+    is_behind_chart = is_package and f"charts/_rels/{posixpath.basename(name)}" in _list_chart_links(archive)
+    for text in nesting.read_inner_texts(archive.read(name), name):
         rule = text.rule or (rules.OTHER_FORM if is_behind_chart else "")
         # The title of an embedded page is shown by no program.
         rule = rule or (rules.PROPERTIES if text.kind == "title" else "")
         yield SourceText(name, kind if text.kind == "text" else text.kind, text.text, rule)
 
 
-def _chart_links(archive: zipfile.ZipFile) -> set[str]:
+def _list_chart_links(archive: zipfile.ZipFile) -> set[str]:
     links = (name for name in archive.namelist() if "/charts/_rels/" in name)
     return {
         f"charts/_rels/{posixpath.basename(target.decode())}"
@@ -130,7 +132,7 @@ def _chart_links(archive: zipfile.ZipFile) -> set[str]:
     }
 
 
-def _hidden_slides(archive: zipfile.ZipFile, names: list[str]) -> frozenset[str]:
+def _find_hidden_slides(archive: zipfile.ZipFile, names: list[str]) -> frozenset[str]:
     """Return the slides that are not shown, and the notes on them."""
     hidden = set()
     for name in names:

@@ -8,7 +8,7 @@ from typing import Any
 
 from argot.corpus.readers.ledger import source_text as rules
 from argot.corpus.readers.ledger.budget import Budget
-from argot.corpus.readers.ledger.decoding import declared_encoding, text_of_bytes
+from argot.corpus.readers.ledger.decoding import decode_text, find_declared_encoding
 from argot.corpus.readers.ledger.source_text import SourceText
 
 _RULES_OF_TAGS = {
@@ -27,25 +27,27 @@ _RULES_OF_ROLES = {
 }
 _KINDS_OF_TAGS = {"title": "title", "math": "equation", "svg": "drawing", "textarea": "form field"}
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_INLINE = frozenset(
+_INLINE_TAGS = frozenset(
     "a abbr acronym b bdi bdo big cite code data dfn em font i kbd label mark q s samp small span strong strike sub sup"  # noqa: SIM905
     " tt time u var wbr del ins output ruby rb nobr".split()
 )
-_APART = frozenset({"sup", "label"})
+_SEPARATE_WORD_TAGS = frozenset({"sup", "label"})
 """Inline elements whose text is a word of its own."""
-_TYPED = frozenset({"", "text", "email", "tel", "url", "number", "date", "time", "month", "week", "datetime-local"})
-_ELEMENTS_A_CHECK = 2_000
-_LONG_ENOUGH = 200
+_TEXT_INPUT_TYPES = frozenset(
+    {"", "text", "email", "tel", "url", "number", "date", "time", "month", "week", "datetime-local"}
+)
+_ELEMENTS_PER_CHECK = 2_000
+_MIN_MAIN_CHARS = 200
 """Characters of a part that is marked as the main one, to be believed."""
-_MOSTLY_LINKS = 0.6
+_MIN_LINK_SHARE = 0.6
 
 
-def page_texts(data: bytes, place: str, budget: Budget, declared: str = "") -> Iterator[SourceText]:
+def read_page_texts(data: bytes, place: str, budget: Budget, declared: str = "") -> Iterator[SourceText]:
     """Give the text of a page, its title, the values of its fields and the words that stand for pictures."""
-    yield from texts_of_html(text_of_bytes(data, declared or declared_encoding(data)), place, budget)
+    yield from read_html_texts(decode_text(data, declared or find_declared_encoding(data)), place, budget)
 
 
-def texts_of_html(html: str, place: str, budget: Budget) -> Iterator[SourceText]:
+def read_html_texts(html: str, place: str, budget: Budget) -> Iterator[SourceText]:
     """Give the text of HTML that is decoded already."""
     from lxml import etree  # type: ignore[import-untyped]
     from lxml import html as parsers
@@ -59,16 +61,16 @@ def texts_of_html(html: str, place: str, budget: Budget) -> Iterator[SourceText]
         yield SourceText(place, "text", html)
         return
     if root is not None:
-        yield from _Walk(place, _main_part(root), budget).texts(root)
+        yield from _Walk(place, _find_main_part(root), budget).read_texts(root)
 
 
-def _main_part(root: Any) -> Any:
+def _find_main_part(root: Any) -> Any:
     """Return the one element that is marked as the content of the page, if one is."""
     for path in (
         "//*[@id='main-content' and contains(@class, 'wiki-content')]", "//main", "//*[@role='main']", "//body/article",
     ):  # fmt: skip
         found = root.xpath(path)
-        if len(found) == 1 and (path.startswith("//*[@id") or len(" ".join(found[0].itertext())) > _LONG_ENOUGH):
+        if len(found) == 1 and (path.startswith("//*[@id") or len(" ".join(found[0].itertext())) > _MIN_MAIN_CHARS):
             return found[0]
     return None
 
@@ -82,23 +84,23 @@ class _Walk:
         self._state = ("text", "")
         self._done: list[SourceText] = []
 
-    def texts(self, root: Any) -> Iterator[SourceText]:
+    def read_texts(self, root: Any) -> Iterator[SourceText]:
         from lxml import etree
 
         states = [("text", rules.OUTSIDE if self._main is not None else "")]
         for number, (event, element) in enumerate(etree.iterwalk(root, events=("start", "end"))):
-            if number % _ELEMENTS_A_CHECK == 0:
+            if number % _ELEMENTS_PER_CHECK == 0:
                 self._budget.check()
             tag = element.tag if isinstance(element.tag, str) else ""
             if event == "start":
-                states.append(self._state_of(tag, element, states[-1]))
+                states.append(self._find_state(tag, element, states[-1]))
                 self._enter(tag, states[-1])
-                self._say(element.text)
-                self._say_attributes(tag, element)
+                self._add_text(element.text)
+                self._add_attributes(tag, element)
             else:
                 states.pop()
                 self._enter(tag, states[-1])
-                self._say(element.tail)
+                self._add_text(element.tail)
             if self._done:
                 yield from self._done
                 self._done.clear()
@@ -106,13 +108,13 @@ class _Walk:
         yield from self._done
 
     def _enter(self, tag: str, state: tuple[str, str]) -> None:
-        if tag not in _INLINE or state != self._state:
+        if tag not in _INLINE_TAGS or state != self._state:
             self._finish()
             self._state = state
-        elif tag in _APART:
+        elif tag in _SEPARATE_WORD_TAGS:
             self._pieces.append(" ")
 
-    def _say(self, text: str | None) -> None:
+    def _add_text(self, text: str | None) -> None:
         if text:
             self._pieces.append(text)
 
@@ -122,17 +124,17 @@ class _Walk:
         if text and not text.isspace():
             self._done.append(SourceText(self._place, self._state[0], text, self._state[1]))
 
-    def _say_attributes(self, tag: str, element: Any) -> None:
+    def _add_attributes(self, tag: str, element: Any) -> None:
         kind, text = "", ""
         if tag == "img":
             kind, text = "picture description", element.get("alt") or ""
-        elif tag == "input" and (element.get("type") or "").lower() in _TYPED:
+        elif tag == "input" and (element.get("type") or "").lower() in _TEXT_INPUT_TYPES:
             kind, text = "form field", element.get("value") or ""
         if text.strip():
             rule = self._state[1] or (rules.HIDDEN if _is_hidden(element) else "")
             self._done.append(SourceText(self._place, kind, text, rule))
 
-    def _state_of(self, tag: str, element: Any, around: tuple[str, str]) -> tuple[str, str]:
+    def _find_state(self, tag: str, element: Any, around: tuple[str, str]) -> tuple[str, str]:
         kind, rule = around
         kind = _KINDS_OF_TAGS.get(tag, kind)
         if tag == "title":
@@ -140,9 +142,9 @@ class _Walk:
             return ("title", "") if around[0] != "drawing" else around
         if element is self._main:
             return kind, ""
-        return kind, rule or self._rule_of(tag, element)
+        return kind, rule or self._find_rule(tag, element)
 
-    def _rule_of(self, tag: str, element: Any) -> str:
+    def _find_rule(self, tag: str, element: Any) -> str:
         if tag == "option" and element.get("selected") is not None:
             return ""
         if found := _RULES_OF_TAGS.get(tag) or _RULES_OF_ROLES.get(element.get("role") or ""):
@@ -155,7 +157,7 @@ class _Walk:
         if tag == "aside":
             self._budget.check()
         is_clickable = (
-            (tag == "aside" and _leads_elsewhere(element))
+            (tag == "aside" and _has_mostly_links(element))
             or (tag == "svg" and _is_icon(element))
             or (tag == "a" and "headerlink" in (element.get("class") or ""))
         )
@@ -176,8 +178,8 @@ def _is_icon(drawing: Any) -> bool:
     return drawing.get("role") != "img" or any(one.tag in ("a", "button") for one in drawing.iterancestors())
 
 
-def _leads_elsewhere(aside: Any) -> bool:
+def _has_mostly_links(aside: Any) -> bool:
     """Return whether most of the text of an aside is links."""
     linked = sum(len("".join(link.itertext()).strip()) for link in aside.iter("a"))
     headings = sum(len("".join(one.itertext()).strip()) for one in aside.iter("h1", "h2", "h3", "h4", "h5", "h6"))
-    return linked > _MOSTLY_LINKS * max(len("".join(aside.itertext()).strip()) - headings, 1)
+    return linked > _MIN_LINK_SHARE * max(len("".join(aside.itertext()).strip()) - headings, 1)

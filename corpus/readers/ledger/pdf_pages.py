@@ -16,21 +16,21 @@ from argot.corpus.readers.ledger import source_text as rules
 from argot.corpus.readers.ledger.budget import Budget
 from argot.corpus.readers.ledger.source_text import SourceText
 
-_EDGE = 6
+_EDGE_LINES = 6
 """Lines at the beginning and at the end of a page's text in which running headers and footers are sought."""
-_NUMBERED = re.compile(r"\d+|\b[ivxlc]+\b")
+_NUMBER = re.compile(r"\d+|\b[ivxlc]+\b")
 _PAGE_NUMBER = re.compile(
     r"[\W_]*(?:page|seite|p\.)?[\W_]*(?:\d+|[ivxlc]+)(?:[\W_]*(?:of|von|/)?[\W_]*\d+)?[\W_]*", re.I
 )
-_FEWEST_WORDS = 10
-_MANY_ALONE = 0.2
+_MIN_WORDS = 10
+_MAX_SINGLE_LETTER_SHARE = 0.2
 """Of the words of a page: in English about a twentieth are single letters."""
-_LONGEST_MEAN = 16
+_MAX_MEAN_WORD_CHARS = 16
 """Characters from blank to blank."""
-_MOST_ANNOTATIONS = 5_000
+_MAX_ANNOTATIONS = 5_000
 
 
-def pdf_texts(data: bytes, budget: Budget) -> Iterator[SourceText]:
+def read_pdf_texts(data: bytes, budget: Budget) -> Iterator[SourceText]:
     """Give the text of each page, line by line, then fields, annotations and attached files."""
     import pypdfium2
 
@@ -42,24 +42,24 @@ def pdf_texts(data: bytes, budget: Budget) -> Iterator[SourceText]:
             budget.check()
             page = document[index]
             try:
-                pages.append(_page_lines(page))
-                yield from _annotations(document, page, f"page {index + 1}")
+                pages.append(_read_page_lines(page))
+                yield from _read_annotations(document, page, f"page {index + 1}")
             finally:
                 page.close()
-        running = _running_lines(pages)
+        running = _find_running_lines(pages)
         for number, lines in enumerate(pages, start=1):
-            yield from _texts_of_lines(lines, running, f"page {number}")
+            yield from _join_lines(lines, running, f"page {number}")
         for index in range(document.count_attachments()):
             yield SourceText("attached files", "attached file", document.get_attachment(index).get_name())
     finally:
         document.close()
 
 
-def _page_lines(page: Any) -> list[str]:
+def _read_page_lines(page: Any) -> list[str]:
     text_page = page.get_textpage()
     try:
         text = str(text_page.get_text_range())
-        return (_spaced_text(text_page) or text if _has_gaps(text) else text).splitlines()
+        return (_read_spaced_text(text_page) or text if _has_gaps(text) else text).splitlines()
     finally:
         text_page.close()
 
@@ -68,10 +68,10 @@ def _has_gaps(text: str) -> bool:
     """Return whether so many letters stand alone that there are gaps within words."""
     words = text.split()
     alone = sum(len(word) == 1 and word.isalpha() for word in words)
-    return len(words) >= _FEWEST_WORDS and alone > _MANY_ALONE * len(words)
+    return len(words) >= _MIN_WORDS and alone > _MAX_SINGLE_LETTER_SHARE * len(words)
 
 
-def _spaced_text(text_page: Any) -> str:
+def _read_spaced_text(text_page: Any) -> str:
     """Return the text with the blanks that the file itself has, and without those that PDFium puts into gaps.
 
     Empty where the file has hardly any: then only gaps tell where a word ends.
@@ -84,30 +84,30 @@ def _spaced_text(text_page: Any) -> str:
         if not (character == " " and raw.FPDFText_IsGenerated(text_page.raw, index)):
             characters.append(character)
     text = "".join(characters)
-    return text if text.count(" ") > len(text) / _LONGEST_MEAN else ""
+    return text if text.count(" ") > len(text) / _MAX_MEAN_WORD_CHARS else ""
 
 
-def _texts_of_lines(lines: list[str], running: set[str], place: str) -> Iterator[SourceText]:
+def _join_lines(lines: list[str], running: set[str], place: str) -> Iterator[SourceText]:
     """Give lines as one text as far as they run on, so that a word parted at the end of a line is one word."""
     joined: list[str] = []
     for number, line in enumerate(lines):
-        at_edge = number < _EDGE or number >= len(lines) - _EDGE
-        if _alike(line) in running or (at_edge and _PAGE_NUMBER.fullmatch(line)):
+        at_edge = number < _EDGE_LINES or number >= len(lines) - _EDGE_LINES
+        if _normalize_line(line) in running or (at_edge and _PAGE_NUMBER.fullmatch(line)):
             yield SourceText(place, "text", line, rules.RUNNING)
         else:
             joined.append(line)
     yield SourceText(place, "text", "\n".join(joined))
 
 
-def _alike(line: str) -> str:
-    return _NUMBERED.sub("#", " ".join(line.casefold().split()))
+def _normalize_line(line: str) -> str:
+    return _NUMBER.sub("#", " ".join(line.casefold().split()))
 
 
-def _running_lines(pages: list[list[str]]) -> set[str]:
+def _find_running_lines(pages: list[list[str]]) -> set[str]:
     """Return the lines that many pages bear at their beginning or end, numbers aside."""
     counts: Counter[str] = Counter()
     for lines in pages:
-        counts.update({_alike(line) for line in (*lines[:_EDGE], *lines[-_EDGE:]) if line.strip()})
+        counts.update({_normalize_line(line) for line in (*lines[:_EDGE_LINES], *lines[-_EDGE_LINES:]) if line.strip()})
     often = 2 if len(pages) == 2 else max(3, len(pages) // 5)
     return {line for line, count in counts.items() if count >= often}
 
@@ -115,39 +115,39 @@ def _running_lines(pages: list[list[str]]) -> set[str]:
 # -- annotations ------------------------------------------------------------------------------------------------------
 
 
-def _annotations(document: Any, page: Any, place: str) -> Iterator[SourceText]:
+def _read_annotations(document: Any, page: Any, place: str) -> Iterator[SourceText]:
     from pypdfium2 import raw
 
-    count = min(raw.FPDFPage_GetAnnotCount(page.raw), _MOST_ANNOTATIONS)
+    count = min(raw.FPDFPage_GetAnnotCount(page.raw), _MAX_ANNOTATIONS)
     for index in range(count):
         annotation = raw.FPDFPage_GetAnnot(page.raw, index)
         if not annotation:
             continue
         try:
-            yield from _annotation_texts(document, annotation, place)
+            yield from _read_annotation_texts(document, annotation, place)
         finally:
             raw.FPDFPage_CloseAnnot(annotation)
 
 
-def _annotation_texts(document: Any, annotation: Any, place: str) -> Iterator[SourceText]:
+def _read_annotation_texts(document: Any, annotation: Any, place: str) -> Iterator[SourceText]:
     from pypdfium2 import raw
 
     kind = raw.FPDFAnnot_GetSubtype(annotation)
     flags = raw.FPDFAnnot_GetFlags(annotation)
     rule = rules.HIDDEN if flags & (raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW) else ""
     if kind == raw.FPDF_ANNOT_WIDGET:
-        if (value := _field_value(document, annotation)) and value != "Off":
+        if (value := _read_field_value(document, annotation)) and value != "Off":
             yield SourceText(place, "form field", value, rule)
-    elif kind not in (raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_POPUP) and (said := _string(annotation, b"Contents")):
+    elif kind not in (raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_POPUP) and (said := _read_entry(annotation, b"Contents")):
         yield SourceText(place, "annotation", said, rule)
 
 
-def _field_value(document: Any, annotation: Any) -> str:
+def _read_field_value(document: Any, annotation: Any) -> str:
     from pypdfium2 import raw
 
     form = document.formenv
     if form is None:
-        return _string(annotation, b"V")
+        return _read_entry(annotation, b"V")
     # Of a box what it shows is a tick; its value is a name inside the file.
     kind = raw.FPDFAnnot_GetFormFieldType(form.raw, annotation)
     if kind not in (raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX):
@@ -155,7 +155,7 @@ def _field_value(document: Any, annotation: Any) -> str:
     return _read_string(lambda buffer, size: raw.FPDFAnnot_GetFormFieldValue(form.raw, annotation, buffer, size))
 
 
-def _string(annotation: Any, key: bytes) -> str:
+def _read_entry(annotation: Any, key: bytes) -> str:
     from pypdfium2 import raw
 
     return _read_string(lambda buffer, size: raw.FPDFAnnot_GetStringValue(annotation, key, buffer, size))

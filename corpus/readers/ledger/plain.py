@@ -9,31 +9,31 @@ from typing import Any
 
 from argot.corpus.readers.ledger import source_text as rules
 from argot.corpus.readers.ledger.budget import Budget
-from argot.corpus.readers.ledger.decoding import text_of_bytes
-from argot.corpus.readers.ledger.page import texts_of_html
+from argot.corpus.readers.ledger.decoding import decode_text
+from argot.corpus.readers.ledger.page import read_html_texts
 from argot.corpus.readers.ledger.source_text import SourceText
 
 _PIECE_CHARS = 200_000
-_VALUES_A_CHECK = 5_000
+_VALUES_PER_CHECK = 5_000
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n((?:[^\n]*\n){0,60}?)(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _UNSEEN_EDGE = re.compile(r"<(/?)(script|style|nav|template|noscript|select|button|svg)\b[^<>]{0,2000}>", re.IGNORECASE)
 _TAG = re.compile(r"</?([A-Za-z][\w-]*)(?:\s[^<>]*)?/?>")
 _INLINE_TAGS = frozenset("a b big code del em font i ins kbd mark s small span strong tt u var".split())  # noqa: SIM905
-_MOST_PRINTED = 4_000
+_MAX_OUTPUT_CHARS = 4_000
 _RST_MARKUP = re.compile(
     r"^[ \t]*\.\.(?:[ \t]+[^\n]*)?$|^[ \t]+:[\w-]+:[^\n]*$|:[\w:.+-]{1,60}:(?=`)|(?<=\S) ?<[^<>`\n]+>(?=`)",
     re.MULTILINE,
 )
-_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+_COLOUR_CODE = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def plain_texts(data: bytes, place: str) -> Iterator[SourceText]:
+def read_plain_texts(data: bytes, place: str) -> Iterator[SourceText]:
     """Give the text as it stands, in pieces that end with a line."""
-    yield from _pieces(text_of_bytes(data), place)
+    yield from _split_pieces(decode_text(data), place)
 
 
-def _pieces(text: str, place: str, rule: str = "") -> Iterator[SourceText]:
+def _split_pieces(text: str, place: str, rule: str = "") -> Iterator[SourceText]:
     start = 0
     while start < len(text):
         end = text.find("\n", start + _PIECE_CHARS)
@@ -42,23 +42,23 @@ def _pieces(text: str, place: str, rule: str = "") -> Iterator[SourceText]:
         start = end
 
 
-def markdown_texts(data: bytes, place: str) -> Iterator[SourceText]:
+def read_markdown_texts(data: bytes, place: str) -> Iterator[SourceText]:
     """Give the text of Markdown apart from its front matter, its comments and its tags."""
-    text = text_of_bytes(data).replace("\r\n", "\n").replace("\r", "\n")
+    text = decode_text(data).replace("\r\n", "\n").replace("\r", "\n")
     if front := _FRONT_MATTER.match(text):
         yield SourceText(place, "property", front[1], rules.PROPERTIES)
         text = text[front.end() :]
     if "<" in text:
         for found in _COMMENT.finditer(text):
             yield SourceText(place, "text", found[0], rules.MARKUP)
-        shown, unseen = _parted_by_unseen(_COMMENT.sub(" ", text))
+        shown, unseen = _split_unseen(_COMMENT.sub(" ", text))
         for one in (*unseen, *(found[0] for found in _TAG.finditer(shown))):
             yield SourceText(place, "text", one, rules.MARKUP)
         text = _TAG.sub(lambda tag: "" if tag[1].lower() in _INLINE_TAGS else " ", shown)
-    yield from _pieces(text, place)
+    yield from _split_pieces(text, place)
 
 
-def _parted_by_unseen(text: str) -> tuple[str, list[str]]:
+def _split_unseen(text: str) -> tuple[str, list[str]]:
     """Return the text without elements that no page shows, and these; one walk, however many are left open."""
     shown: list[str] = []
     unseen: list[str] = []
@@ -76,46 +76,46 @@ def _parted_by_unseen(text: str) -> tuple[str, list[str]]:
     return " ".join(shown), unseen
 
 
-def rst_texts(data: bytes, place: str) -> Iterator[SourceText]:
+def read_rst_texts(data: bytes, place: str) -> Iterator[SourceText]:
     """Give the text of reStructuredText apart from directives, options, roles and targets of links."""
-    text = text_of_bytes(data).replace("\r\n", "\n")
+    text = decode_text(data).replace("\r\n", "\n")
     for found in _RST_MARKUP.finditer(text):
         yield SourceText(place, "text", found[0], rules.MARKUP)
-    yield from _pieces(_RST_MARKUP.sub(" ", text), place)
+    yield from _split_pieces(_RST_MARKUP.sub(" ", text), place)
 
 
-def csv_texts(data: bytes, place: str) -> Iterator[SourceText]:
+def read_csv_texts(data: bytes, place: str) -> Iterator[SourceText]:
     """Give the text of a table, its cells apart."""
-    text = text_of_bytes(data)
+    text = decode_text(data)
     if separator := re.match(r"\ufeff?sep=[^\r\n]\r?\n", text):
         yield SourceText(place, "cell", separator[0], rules.TECHNICAL)
         text = text[separator.end() :]
-    yield from _pieces(text, place)
+    yield from _split_pieces(text, place)
 
 
-def json_texts(data: bytes, place: str, budget: Budget) -> Iterator[SourceText]:
+def read_json_texts(data: bytes, place: str, budget: Budget) -> Iterator[SourceText]:
     """Give the values of records, and each name of a field once."""
-    text = text_of_bytes(data)
+    text = decode_text(data)
     names: dict[str, None] = {}
     try:
         values = [json.loads(text)]
     except ValueError:
-        values = [_line_value(line) for line in text.splitlines() if line.strip()]
-    for number, value in enumerate(_leaves(values, names)):
-        if number % _VALUES_A_CHECK == 0:
+        values = [_parse_line(line) for line in text.splitlines() if line.strip()]
+    for number, value in enumerate(_iter_leaves(values, names)):
+        if number % _VALUES_PER_CHECK == 0:
             budget.check()
         yield SourceText(place, "text", value)
     yield SourceText(place, "field name", " ".join(names))
 
 
-def _line_value(line: str) -> Any:
+def _parse_line(line: str) -> Any:
     try:
         return json.loads(line)
     except ValueError:
         return line
 
 
-def _leaves(values: list[Any], names: dict[str, None]) -> Iterator[str]:
+def _iter_leaves(values: list[Any], names: dict[str, None]) -> Iterator[str]:
     waiting = list(reversed(values))
     while waiting:
         value = waiting.pop()
@@ -133,9 +133,9 @@ def _is_filled(held: Any) -> bool:
     return any(map(_is_filled, held)) if isinstance(held, list) else held not in (None, "", {})
 
 
-def notebook_texts(data: bytes, place: str, budget: Budget) -> Iterator[SourceText]:
+def read_notebook_texts(data: bytes, place: str, budget: Budget) -> Iterator[SourceText]:
     """Give the cells of a notebook and what they printed."""
-    notebook = json.loads(text_of_bytes(data))
+    notebook = json.loads(decode_text(data))
     sheets = notebook.get("worksheets")
     cells = sheets[0].get("cells") if isinstance(sheets, list) and sheets else notebook.get("cells")
     for number, cell in enumerate(cells or (), start=1):
@@ -143,12 +143,12 @@ def notebook_texts(data: bytes, place: str, budget: Budget) -> Iterator[SourceTe
         source = _join_lines(cell.get("source") or cell.get("input"))
         where = f"cell {number}"
         is_markdown = cell.get("cell_type") == "markdown"
-        yield from markdown_texts(source.encode(), where) if is_markdown else _pieces(source, where)
+        yield from read_markdown_texts(source.encode(), where) if is_markdown else _split_pieces(source, where)
         for output in cell.get("outputs") or ():
-            yield from _output_texts(output, where, budget)
+            yield from _read_output_texts(output, where, budget)
 
 
-def _output_texts(output: dict[str, Any], place: str, budget: Budget) -> Iterator[SourceText]:
+def _read_output_texts(output: dict[str, Any], place: str, budget: Budget) -> Iterator[SourceText]:
     if output.get("output_type") in ("error", "pyerr"):
         yield SourceText(place, "output", f"{output.get('ename', '')}: {output.get('evalue', '')}")
         yield SourceText(place, "output", _join_lines(output.get("traceback")), rules.TECHNICAL)
@@ -159,12 +159,12 @@ def _output_texts(output: dict[str, Any], place: str, budget: Budget) -> Iterato
         _join_lines(shown.get("text/plain") or shown.get("text")),
     )
     if "<table" in page:
-        yield from texts_of_html(page, place, budget)
+        yield from read_html_texts(page, place, budget)
         yield SourceText(place, "output", text, rules.OTHER_FORM)
         return
-    text = _COLOURS.sub("", text)
-    yield SourceText(place, "output", text[:_MOST_PRINTED])
-    yield SourceText(place, "output", text[_MOST_PRINTED:], "what a cell printed beyond 4,000 characters")
+    text = _COLOUR_CODE.sub("", text)
+    yield SourceText(place, "output", text[:_MAX_OUTPUT_CHARS])
+    yield SourceText(place, "output", text[_MAX_OUTPUT_CHARS:], "what a cell printed beyond 4,000 characters")
 
 
 def _join_lines(held: Any) -> str:

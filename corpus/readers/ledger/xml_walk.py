@@ -10,11 +10,11 @@ from typing import IO, Any
 from argot.corpus.readers.ledger import source_text as rules
 from argot.corpus.readers.ledger.budget import Budget
 
-_EVENTS_A_CHECK = 2_000
-_NO = ("0", "false", "off", "none")
-_TEXTS = frozenset({"t", "text", "delText", "instrText", "delInstrText", "v"})
-_BLANKS = frozenset({"tab", "br", "cr", "ptab", "rt", "rubyBase"})
-_FURNITURE = frozenset({"sldNum", "dt", "ftr", "hdr", "sldImg"})
+_EVENTS_PER_CHECK = 2_000
+_FALSE_VALUES = ("0", "false", "off", "none")
+_TEXT_ELEMENTS = frozenset({"t", "text", "delText", "instrText", "delInstrText", "v"})
+_BLANK_ELEMENTS = frozenset({"tab", "br", "cr", "ptab", "rt", "rubyBase"})
+_FURNITURE_TYPES = frozenset({"sldNum", "dt", "ftr", "hdr", "sldImg"})
 _RULES_OF_ELEMENTS = {
     "del": rules.DELETED,
     "moveFrom": rules.DELETED,
@@ -27,12 +27,12 @@ _RULES_OF_ELEMENTS = {
     "numLit": rules.TECHNICAL,
 }
 _KINDS_OF_ELEMENTS = {"txbxContent": "text box", "oMath": "equation"}
-_BLOCKS = frozenset({"p", "oMath", "pt", "si", "tx", "text", "comment"})
+_BLOCK_ELEMENTS = frozenset({"p", "oMath", "pt", "si", "tx", "text", "comment"})
 """Elements whose text is one piece: a paragraph, an equation, a point of a chart's cache, a note on a cell."""
 
 
 @lru_cache(2_000)
-def local_name(tag: str) -> str:
+def read_local_name(tag: str) -> str:
     """Return a tag's name without its namespace: Strict and Transitional files differ in it."""
     return tag.rpartition("}")[2]
 
@@ -47,7 +47,7 @@ class _Frame:
     """Of a block: its text by rule."""
 
 
-def paragraphs_of(part: IO[bytes], kind: str, rule: str, budget: Budget) -> Iterator[tuple[str, str, str]]:
+def read_paragraphs(part: IO[bytes], kind: str, rule: str, budget: Budget) -> Iterator[tuple[str, str, str]]:
     """Give kind, rule and text of each paragraph of a part.
 
     Damage costs only what lies behind it. No entity is resolved and nothing is fetched.
@@ -60,9 +60,9 @@ def paragraphs_of(part: IO[bytes], kind: str, rule: str, budget: Budget) -> Iter
         huge_tree=True, recover=True, remove_comments=True, remove_pis=True,
     )  # fmt: skip
     for number, (event, element) in enumerate(events):
-        if number % _EVENTS_A_CHECK == 0:
+        if number % _EVENTS_PER_CHECK == 0:
             budget.check()
-        name = local_name(element.tag)
+        name = read_local_name(element.tag)
         if event == "start":
             walk.start(name, element)
             continue
@@ -72,7 +72,7 @@ def paragraphs_of(part: IO[bytes], kind: str, rule: str, budget: Budget) -> Iter
             walk.done.clear()
         # What was read is let go: a part can be a hundred times as large as its text.
         element.clear(keep_tail=False)
-        if element.getprevious() is not None and name in _BLOCKS:
+        if element.getprevious() is not None and name in _BLOCK_ELEMENTS:
             del element.getparent()[0]
 
 
@@ -87,27 +87,27 @@ class _Walk:
 
     def start(self, name: str, element: Any) -> None:
         top = self._frames[-1]
-        if name in _BLOCKS or name in _KINDS_OF_ELEMENTS or name in _RULES_OF_ELEMENTS or name in ("sdt", "sp"):
+        if name in _BLOCK_ELEMENTS or name in _KINDS_OF_ELEMENTS or name in _RULES_OF_ELEMENTS or name in ("sdt", "sp"):
             rule = top.rule or _RULES_OF_ELEMENTS.get(name, "")
             self._frames.append(_Frame(_KINDS_OF_ELEMENTS.get(name, top.kind), rule))
             self._opened.append(name)
         elif name == "r":
             self._hidden.append("")
-        elif name == "vanish" and len(self._hidden) > 1 and _parent_is_run(element) and not _is_off(element):
+        elif name == "vanish" and len(self._hidden) > 1 and _is_in_run(element) and not _is_off(element):
             self._hidden[-1] = rules.HIDDEN
-        elif name == "ph" and element.get("type") in _FURNITURE:
+        elif name == "ph" and element.get("type") in _FURNITURE_TYPES:
             self._leave_out("sp", rules.PLACEHOLDER)
         elif name == "showingPlcHdr" and not _is_off(element):
             self._leave_out("sdt", rules.PLACEHOLDER)
-        elif name in _BLANKS:
+        elif name in _BLANK_ELEMENTS:
             self._add(" ")
         elif name == "noBreakHyphen":
             self._add("-")
-        elif name == "vertAlign" and element.get(_value_name(element)) == "superscript":
+        elif name == "vertAlign" and element.get(_name_value(element)) == "superscript":
             self._add(" ")
 
     def end(self, name: str, element: Any) -> None:
-        if name in _TEXTS and element.text:
+        if name in _TEXT_ELEMENTS and element.text:
             self._add(element.text)
         if name == "r" and len(self._hidden) > 1:
             self._hidden.pop()
@@ -116,7 +116,7 @@ class _Walk:
             self._close(name, self._frames.pop())
 
     def _close(self, name: str, frame: _Frame) -> None:
-        if name not in _BLOCKS:
+        if name not in _BLOCK_ELEMENTS:
             # Part of the paragraph around it.
             for rule, pieces in frame.pieces.items():
                 self._frames[-1].pieces.setdefault(rule, []).extend(pieces)
@@ -140,23 +140,23 @@ class _Walk:
                 return
 
 
-def _value_name(element: Any) -> str:
+def _name_value(element: Any) -> str:
     return (
         element.tag.replace("vertAlign", "val") if "}" not in element.tag else f"{element.tag.partition('}')[0]}}}val"
     )
 
 
 def _is_off(element: Any) -> bool:
-    return element.get(f"{element.tag.partition('}')[0]}}}val") in _NO
+    return element.get(f"{element.tag.partition('}')[0]}}}val") in _FALSE_VALUES
 
 
-def _parent_is_run(element: Any) -> bool:
+def _is_in_run(element: Any) -> bool:
     around = element.getparent()
     around = around.getparent() if around is not None else None
-    return around is not None and local_name(around.tag) == "r"
+    return around is not None and read_local_name(around.tag) == "r"
 
 
-def texts_of_unknown_part(part: IO[bytes], budget: Budget) -> Iterator[str]:
+def read_unknown_part(part: IO[bytes], budget: Budget) -> Iterator[str]:
     """Give every text node of a part whose form nobody knows here."""
     from lxml import etree
 
@@ -165,7 +165,7 @@ def texts_of_unknown_part(part: IO[bytes], budget: Budget) -> Iterator[str]:
         recover=True, remove_comments=True, remove_pis=True,
     )  # fmt: skip
     for number, (_, element) in enumerate(events):
-        if number % _EVENTS_A_CHECK == 0:
+        if number % _EVENTS_PER_CHECK == 0:
             budget.check()
         for text in (element.text, element.tail):
             if text and not text.isspace():

@@ -135,7 +135,6 @@ def is_secluded(address: str) -> bool:
 async def _serve(home: Path, settings: Settings) -> None:
     from argot.service.observability.metric_export import export_metrics
     from argot.service.observability.metrics import Metrics
-    from argot.ui.slack.lifecycle import slack
     from argot.ui.web.observability import RequestObserver
 
     # A wrong setting is refused here, before the stores are opened.
@@ -163,7 +162,6 @@ async def _serve(home: Path, settings: Settings) -> None:
                     work_here(kb),
                     by_one(kb.shared, "keep people confirmed", lambda: keep_confirmed(kb)),
                 ),
-                slack(kb),
                 wing_services(kb),
             ):
                 await kb.warm()
@@ -266,7 +264,6 @@ def application(kb: KnowledgeBase, authenticator: Authenticator) -> FastAPI:
     from argot.ui.pages.page_routes import glossary_pages
     from argot.ui.pages.people_pages import people_pages
     from argot.ui.pages.source_pages import sources
-    from argot.ui.slack.slack_routes import slack_routes
     from argot.ui.web.authorization import needs, unforged
     from argot.ui.web.error_pages import put_errors_in_words
     from argot.ui.web.observability import metrics_of
@@ -310,7 +307,6 @@ def application(kb: KnowledgeBase, authenticator: Authenticator) -> FastAPI:
     app.include_router(people_pages(kb, confirmation))
     app.include_router(api_routes(kb))
     app.include_router(scim_routes(kb))
-    app.include_router(slack_routes(kb))
     return app
 
 

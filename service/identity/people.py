@@ -11,9 +11,10 @@ from typing import Any, Literal, TypeAlias, get_args
 from argot.clock import timestamp
 from argot.databases import Row, StoreMigration, Stores
 from argot.errors import InvalidInput, NotAllowed, NotFound
-from argot.service.identity import keys, passwords, personal_rows, provider_links, provisioned, slack_store
+from argot.service.identity import keys, passwords, personal_rows, provider_links, provisioned
 from argot.service.identity.notices import Notices
 from argot.service.identity.sessions import Lifetimes, Sessions
+from argot.slack.store import slack_store
 from argot.types import MANAGERS, Principal
 
 LOCAL_NAME = "local"

@@ -1,4 +1,4 @@
-"""What of an installation depends on the process and its settings alone: Python, packages, settings, models, Slack."""
+"""What of an installation depends on the process and its settings alone: Python, packages, settings, models."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from argot.remedies import REINSTALL, shell_quoted
 from argot.service.maintenance.findings import Finding, attempt, bad, good
 from argot.service.maintenance.model_checks import model_findings, without_password
 from argot.service.maintenance.provider_check import provider_findings
-from argot.service.maintenance.slack_check import slack_findings
 from argot.service.maintenance.telemetry_check import telemetry_findings
 from argot.service.maintenance.vector_server_check import vector_server_findings
 from argot.service.storage.adopted_models import MODELS
@@ -36,7 +35,6 @@ def findings_of_process(settings: Settings) -> list[Finding]:
     services = [
         *vector_server_findings(settings),
         *provider_findings(settings),
-        *slack_findings(settings),
         *telemetry_findings(settings),
         *(finding for check in load_parts("doctor_checks") for finding in check(settings)),
     ]

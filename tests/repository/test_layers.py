@@ -23,6 +23,7 @@ ALLOWED: dict[str, set[str]] = {
     "evaluate": {"graph", "tools", "prompts", "corpus", "jargon_db"},
     "service": {"graph", "learn", "evaluate", "corpus", "jargon_db", "tools", "samples"},
     "ui": {"service"},
+    "slack": {"ui", "service"},
     "ratings": {"ui", "service", "evaluate", "graph", "tools", "jargon_db"},
 }
 ALLOWED_IN_JARGON_DB: dict[str, set[str]] = {
@@ -136,7 +137,7 @@ def test_the_drawing_is_that_of_the_imports() -> None:
 STORES = {"people", "threads", "ratings", "glossary", "document_store", "corpus", "load", "graph"}
 PAST_THE_USE_CASES = {
     "ui/web/authentication.py": "finds out who is asking: before that there is nobody on whose behalf to ask",
-    "ui/slack/lifecycle.py": "hands the Slack app's own store to its parts: its inbox, and which threads are whose",
+    "slack/app/lifecycle.py": "hands the Slack app's own store to its parts: its inbox, and which threads are whose",
 }
 
 
@@ -167,9 +168,6 @@ BESIDE_THE_USE_CASES = {
     "service.identity.provisioned": "what an identity provider has sent, which SCIM shows in its own form",
     "service.identity.sessions": "by what a browser signs in",
     "service.identity.keys": "by what a program signs in",
-    "service.identity.slack_store": "the Slack app's own store: its inbox, and which threads are whose",
-    "service.slack.slack_scopes": "on whose behalf Slack asks, before there is a principal",
-    "service.maintenance.slack_check": "asks Slack about the app's settings; needs no knowledge base",
     "service.maintenance.backup": "restores a knowledge base, which is not open then",
     "service.maintenance.shared_backup": "restores one on PostgreSQL, which is not open then",
     "service.moving.base_moving": "moves a knowledge base, which is not open then",

@@ -8,7 +8,7 @@ from argot.databases import Stores
 from argot.errors import Conflict, NotFound
 from argot.service.identity.people import People
 from argot.service.identity.provider_links import Confirmed
-from argot.service.identity.slack_store import MOST_WAIT, Channel, SlackThread
+from argot.slack.store.slack_store import MOST_WAIT, Channel, SlackThread
 
 ISSUER = "https://id.example.org"
 

@@ -15,9 +15,9 @@ from scripted_server import ScriptedServer
 
 from argot.service.knowledge_base import KnowledgeBase
 from argot.settings import Settings
+from argot.slack.app import stream as stream_module
+from argot.slack.app.lifecycle import Slack, slack
 from argot.ui.server import application
-from argot.ui.slack import stream as stream_module
-from argot.ui.slack.lifecycle import Slack, slack
 from argot.ui.web.authentication import Authenticator
 from argot.ui.web.authorization import Addresses
 from argot.ui.web.security import Guard, Names

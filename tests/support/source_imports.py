@@ -15,6 +15,7 @@ from repository import ROOT
 
 PAGE = ROOT / "docs" / "architecture.md"
 FOLDERS = [
+    "slack",
     "ratings",
     "ui",
     "service",

@@ -32,7 +32,6 @@ from argot.ui.cli import (
     question_commands,
     run_commands,
     service_commands,
-    slack_commands,
     source_commands,
     thread_commands,
     user_commands,
@@ -73,7 +72,7 @@ for _part in (
     _part.register(app)
 for _register in load_parts("commands"):
     _register(app)
-for _part in (service_commands, slack_commands, maintenance_commands, move_command):
+for _part in (service_commands, maintenance_commands, move_command):
     _part.register(app)
 
 

@@ -15,11 +15,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from argot.errors import asked_from_elsewhere
-from argot.service.identity.slack_store import Noted, SlackStore
 from argot.service.observability.instrumentation import new_request_id, request_id, surface
 from argot.service.replicas.sole_holder import by_one
-from argot.ui.slack.event_filter import SlackJob
-from argot.ui.slack.web_api import SlackUnreachable
+from argot.slack.app.event_filter import SlackJob
+from argot.slack.app.web_api import SlackUnreachable
+from argot.slack.store.slack_store import Noted, SlackStore
 
 if TYPE_CHECKING:
     from argot.service.replicas.shared_service import SharedService

@@ -14,11 +14,11 @@ from argot.results import Jargon, MissedTerm
 from argot.service.identity.people import local_principal
 from argot.service.usecases import catalogue
 from argot.service.usecases.term_corrections import OtherSenses
+from argot.slack.app import channel_history as said_module
+from argot.slack.app.block_kit import MessageContext, messages
+from argot.slack.app.modals import other_form, reason_form, term_form
+from argot.slack.app.mrkdwn import question_of
 from argot.types import Principal, Sense
-from argot.ui.slack import channel_history as said_module
-from argot.ui.slack.block_kit import MessageContext, messages
-from argot.ui.slack.modals import other_form, reason_form, term_form
-from argot.ui.slack.mrkdwn import question_of
 
 pytest_plugins = ("slack_fixtures",)
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -167,7 +167,7 @@ async def test_a_form_that_opens_too_late_is_said_to_be(slack: Service) -> None:
 async def test_a_web_server_error_is_tried_again_later(
     slack: Service, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("argot.ui.slack.inbox.PAUSES", (0.05,) * 10)
+    monkeypatch.setattr("argot.slack.app.inbox.PAUSES", (0.05,) * 10)
     slack.fake.break_down("chat.postMessage", status)
     (answer,) = await slack.asked(VOLTAGE)
     assert "4.5 V" in words(answer)
@@ -189,7 +189,7 @@ async def test_an_answer_in_a_long_thread_is_not_posted_twice(slack: Service, mo
         posted.append(post(given))
         return "internal_error"
 
-    monkeypatch.setattr("argot.ui.slack.inbox.PAUSES", (0.05,) * 10)
+    monkeypatch.setattr("argot.slack.app.inbox.PAUSES", (0.05,) * 10)
     monkeypatch.setattr(slack.fake, "_chat_postMessage", lost)
     await slack.act(asking)
     assert len(posted) == 1 and len(slack.fake.said(channel)) == 1

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 
-from argot.ui.slack.block_kit import Message, without_native_feedback
-from argot.ui.slack.channel_history import said_in_thread
-from argot.ui.slack.event_filter import SlackJob
-from argot.ui.slack.web_api import Calls, SlackRefused
+from argot.slack.app.block_kit import Message, without_native_feedback
+from argot.slack.app.channel_history import said_in_thread
+from argot.slack.app.event_filter import SlackJob
+from argot.slack.app.web_api import Calls, SlackRefused
 
 logger = logging.getLogger(__name__)
 

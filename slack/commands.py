@@ -20,7 +20,7 @@ from argot.ui.cli.command_base import (
 )
 
 if TYPE_CHECKING:
-    from argot.service.usecases.slack_channels import Channel
+    from argot.slack.usecases.slack_channels import Channel
 
 slack = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Slack: the app, its channels, who is who.")
 channel = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="How channels are answered.")
@@ -51,7 +51,7 @@ def manifest(
     home: Home = None,
 ) -> None:
     """Print the manifest to make the app in Slack with (api.slack.com/apps, 'From a manifest')."""
-    from argot.ui.slack.manifest import manifest as made
+    from argot.slack.app.manifest import manifest as made
 
     settings = settings_for(home)
     # With a signing secret HTTP has been set up; an address alone may be for the window.
@@ -63,7 +63,7 @@ def manifest(
 @slack.command("check", epilog=examples("argot slack check"))
 def check(home: Home = None) -> None:
     """See whether the tokens work and the app may do what it needs. Exit code 1 if not."""
-    from argot.service.maintenance.slack_check import slack_findings
+    from argot.slack.slack_check import slack_findings
 
     findings = slack_findings(settings_for(home))
     for one in findings:
@@ -102,8 +102,8 @@ def set_channel(  # noqa: PLR0917
     home: Home = None,
 ) -> None:
     """Say how a channel is answered; what is left out stays as it is."""
-    from argot.service.usecases.slack_channels import MODES, REPLIES, slack_channel_set
     from argot.service.usecases.usecase_registry import one_of
+    from argot.slack.usecases.slack_channels import MODES, REPLIES, slack_channel_set
 
     # --group '' alone empties the list, and no --group leaves it as it is.
     groups = None if group is None else [one for one in group if one]
@@ -126,7 +126,7 @@ def set_channel(  # noqa: PLR0917
 @channel.command("list", epilog=examples("argot slack channel list"))
 def list_channels(json_: Json = False, home: Home = None) -> None:
     """List the channels with settings of their own; others are answered when mentioned, from public documents."""
-    from argot.service.usecases.slack_channels import slack_channel_list
+    from argot.slack.usecases.slack_channels import slack_channel_list
 
     with knowledge_base(home) as client:
         found = client.call(slack_channel_list)
@@ -142,7 +142,7 @@ def list_channels(json_: Json = False, home: Home = None) -> None:
 @channel.command("forget", epilog=examples("argot slack channel forget C0123ABC"))
 def forget_channel(channel: ChannelId, home: Home = None) -> None:
     """Answer a channel as any other again."""
-    from argot.service.usecases.slack_channels import slack_channel_forget
+    from argot.slack.usecases.slack_channels import slack_channel_forget
 
     with knowledge_base(home) as client:
         client.call(slack_channel_forget, channel=channel)
@@ -157,7 +157,7 @@ def link(
     home: Home = None,
 ) -> None:
     """Say which user a member is. Without that it is the user called as the member's e-mail address."""
-    from argot.service.usecases.slack_channels import slack_people_link
+    from argot.slack.usecases.slack_channels import slack_people_link
 
     with knowledge_base(home) as client:
         client.call(slack_people_link, team=team or _team(home), slack_user=member, user=user)
@@ -167,7 +167,7 @@ def link(
 @people.command("unlink", epilog=examples("argot slack people unlink U0123ABC"))
 def unlink(member: SlackUser, team: Team = None, home: Home = None) -> None:
     """Take that back."""
-    from argot.service.usecases.slack_channels import slack_people_unlink
+    from argot.slack.usecases.slack_channels import slack_people_unlink
 
     with knowledge_base(home) as client:
         client.call(slack_people_unlink, team=team or _team(home), slack_user=member)
@@ -177,7 +177,7 @@ def unlink(member: SlackUser, team: Team = None, home: Home = None) -> None:
 @people.command("list", epilog=examples("argot slack people list"))
 def list_people(json_: Json = False, home: Home = None) -> None:
     """List who was linked by hand."""
-    from argot.service.usecases.slack_channels import slack_people_list
+    from argot.slack.usecases.slack_channels import slack_people_list
 
     with knowledge_base(home) as client:
         found = client.call(slack_people_list)
@@ -188,7 +188,7 @@ def list_people(json_: Json = False, home: Home = None) -> None:
 
 
 def _team(home: Home) -> str:
-    from argot.service.maintenance.slack_check import bot_team
+    from argot.slack.slack_check import bot_team
 
     # Asked of Slack: the token does not say it.
     return bot_team(settings_for(home))

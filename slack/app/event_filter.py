@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from argot.language import AUXILIARIES, INTERROGATIVES
-from argot.service.usecases.slack_channels import Channel
-from argot.ui.slack.mrkdwn import question_of
+from argot.slack.app.mrkdwn import question_of
+from argot.slack.usecases.slack_channels import Channel
 
 HUMAN = (None, "file_share", "thread_broadcast", "me_message")
 """Subtypes of messages that somebody wrote. All others tell of joins, edits, deletions, bots."""

@@ -7,8 +7,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from argot.ui.slack.event_filter import SlackJob
-from argot.ui.slack.modals import OTHER, TERM
+from argot.slack.app.event_filter import SlackJob
+from argot.slack.app.modals import OTHER, TERM
 
 TWICE_SECONDS = 30
 """The same button pressed again within about this time counts once."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 from argot.errors import NotAllowed, NotFound
 from argot.service.glossary_review.miss_loop import TermNews, take_news
-from argot.service.identity.slack_store import PUBLIC, Channel, SlackThread
 from argot.service.knowledge_base import KnowledgeBase
+from argot.slack.store.slack_store import PUBLIC, Channel, SlackThread
 from argot.types import Principal
 
 

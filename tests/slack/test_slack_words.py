@@ -16,17 +16,17 @@ from slack_rules import refusals
 
 from argot.errors import InvalidSettings
 from argot.results import AskResult, Choice, Citation, FoundPassage, MissedTerm, Sentence
-from argot.service.identity.slack_store import Channel
-from argot.service.maintenance.slack_check import SCOPES, slack_findings
 from argot.settings import Settings
+from argot.slack.app.block_kit import MessageContext, messages, notice
+from argot.slack.app.event_filter import job_of, reads_as_question
+from argot.slack.app.job_contents import Meaning, NewsToTell, SenseChosen
+from argot.slack.app.lifecycle import wanted
+from argot.slack.app.manifest import EVENTS, manifest
+from argot.slack.app.modals import reason_form, short_form, term_form
+from argot.slack.app.mrkdwn import plain, question_of, quoted, split, streamed
+from argot.slack.slack_check import SCOPES, slack_findings
+from argot.slack.store.slack_store import Channel
 from argot.ui.cli.main import main
-from argot.ui.slack.block_kit import MessageContext, messages, notice
-from argot.ui.slack.event_filter import job_of, reads_as_question
-from argot.ui.slack.job_contents import Meaning, NewsToTell, SenseChosen
-from argot.ui.slack.lifecycle import wanted
-from argot.ui.slack.manifest import EVENTS, manifest
-from argot.ui.slack.modals import reason_form, short_form, term_form
-from argot.ui.slack.mrkdwn import plain, question_of, quoted, split, streamed
 
 NASTY = st.lists(
     st.sampled_from([

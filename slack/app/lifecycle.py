@@ -13,14 +13,14 @@ from weakref import WeakKeyDictionary
 from argot.errors import InvalidSettings, MissingExtra
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.replicas.sole_holder import by_one
-from argot.service.slack import slack_scopes
 from argot.service.usecases.glossary_history import glossary_version
 from argot.settings import Settings
+from argot.slack import slack_scopes
 
 if TYPE_CHECKING:
-    from argot.ui.slack.bolt_app import Listeners
-    from argot.ui.slack.inbox import Inbox
-    from argot.ui.slack.slack_answers import Answering
+    from argot.slack.app.bolt_app import Listeners
+    from argot.slack.app.inbox import Inbox
+    from argot.slack.app.slack_answers import Answering
 
 logger = logging.getLogger(__name__)
 
@@ -38,11 +38,11 @@ class Slack:
 
     def __init__(self, kb: KnowledgeBase) -> None:
         # Imported here: a service without Slack needs neither Bolt nor aiohttp.
-        from argot.ui.slack.bolt_app import Listeners, bolt_app
-        from argot.ui.slack.inbox import Inbox
-        from argot.ui.slack.slack_answers import Answering
-        from argot.ui.slack.slack_users import SlackPeople
-        from argot.ui.slack.web_api import Calls
+        from argot.slack.app.bolt_app import Listeners, bolt_app
+        from argot.slack.app.inbox import Inbox
+        from argot.slack.app.slack_answers import Answering
+        from argot.slack.app.slack_users import SlackPeople
+        from argot.slack.app.web_api import Calls
 
         settings, store = kb.settings, kb.people.slack
         calls = Calls.from_settings(settings)
@@ -58,7 +58,7 @@ class Slack:
     async def start(self) -> None:
         import aiohttp
 
-        from argot.ui.slack.web_api import CALL_SECONDS
+        from argot.slack.app.web_api import CALL_SECONDS
 
         kb, client = self.answering.kb, self.answering.calls.client
         # One session for all calls, made inside the running loop; the client would open a connection for each call.
@@ -90,7 +90,7 @@ class Slack:
 
     async def _introduce(self) -> None:
         """Learn our own id, by which mentions are recognised. Events tell it as well."""
-        from argot.ui.slack.web_api import SlackRefused, SlackUnreachable
+        from argot.slack.app.web_api import SlackRefused, SlackUnreachable
 
         for pause in _pauses():
             try:
@@ -121,8 +121,8 @@ class Slack:
 
     async def news(self) -> None:
         """Put the news into the inbox, which tells them later if Slack cannot be reached now."""
-        from argot.ui.slack.event_filter import SlackJob
-        from argot.ui.slack.job_contents import NewsToTell
+        from argot.slack.app.event_filter import SlackJob
+        from argot.slack.app.job_contents import NewsToTell
 
         async for thread, news in slack_scopes.news(self.answering.kb):
             direct = thread.channel.startswith("D")

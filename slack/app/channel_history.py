@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from argot.ui.slack.event_filter import SlackJob
-from argot.ui.slack.web_api import Calls
+from argot.slack.app.event_filter import SlackJob
+from argot.slack.app.web_api import Calls
 
 PAGE, MOST_PAGES = 200, 10
 """Messages of a thread that are fetched at once, and how often."""

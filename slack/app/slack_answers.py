@@ -10,24 +10,24 @@ from dataclasses import replace
 
 from argot.errors import ArgotError, Later, NotAllowed, NotFound, ServiceStopping
 from argot.results import AskEvent, AskResult
-from argot.service.identity.slack_store import Noted, SlackStore
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.slack import slack_scopes
-from argot.service.slack.slack_scopes import Scope
 from argot.service.usecases.questions import answer, ask, ask_in_sense
 from argot.service.usecases.threads import AnswerSettings, thread_read
+from argot.slack import slack_scopes
+from argot.slack.app.block_kit import Message, MessageContext, messages, news_message, notice
+from argot.slack.app.channel_history import said_in_thread
+from argot.slack.app.event_filter import HUMAN, SlackJob
+from argot.slack.app.inbox import job_from
+from argot.slack.app.job_contents import NewsToTell, SenseChosen
+from argot.slack.app.mrkdwn import plain, question_of
+from argot.slack.app.posting import Posting, parts_there, with_metadata
+from argot.slack.app.slack_users import SlackPeople
+from argot.slack.app.status import at_work, show_status, show_title
+from argot.slack.app.stream import Stream, Streaming, replaced, taken_away
+from argot.slack.app.web_api import Calls, SlackUnreachable
+from argot.slack.slack_scopes import Scope
+from argot.slack.store.slack_store import Noted, SlackStore
 from argot.ui.rendering.chat_markdown import STAGES
-from argot.ui.slack.block_kit import Message, MessageContext, messages, news_message, notice
-from argot.ui.slack.channel_history import said_in_thread
-from argot.ui.slack.event_filter import HUMAN, SlackJob
-from argot.ui.slack.inbox import job_from
-from argot.ui.slack.job_contents import NewsToTell, SenseChosen
-from argot.ui.slack.mrkdwn import plain, question_of
-from argot.ui.slack.posting import Posting, parts_there, with_metadata
-from argot.ui.slack.slack_users import SlackPeople
-from argot.ui.slack.status import at_work, show_status, show_title
-from argot.ui.slack.stream import Stream, Streaming, replaced, taken_away
-from argot.ui.slack.web_api import Calls, SlackUnreachable
 
 logger = logging.getLogger(__name__)
 

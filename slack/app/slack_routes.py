@@ -13,14 +13,14 @@ from fastapi.responses import PlainTextResponse, RedirectResponse
 from argot.locations import place
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents import PassageShown, read_passage
-from argot.service.usecases.slack_channels import slack_continue
+from argot.slack.usecases.slack_channels import slack_continue
 from argot.ui.rendering.chat_markdown import PASSAGES, is_pdf
 from argot.ui.rendering.source_addresses import spans_of
 from argot.ui.web.authorization import Visitor, needs, visitor
 from argot.ui.web.page_templates import render_page
 
 if TYPE_CHECKING:
-    from argot.ui.slack.lifecycle import Slack
+    from argot.slack.app.lifecycle import Slack
 
 logger = logging.getLogger(__name__)
 _OBJECTS = ("event", "user", "team", "channel", "view", "container", "message", "enterprise")
@@ -35,7 +35,7 @@ def slack_routes(kb: KnowledgeBase) -> APIRouter:
     @needs("anonymous", csrf=False)
     async def events(request: Request) -> Response:
         """Everything Slack sends: events, buttons, forms, shortcuts. Taken if its signature is right, and fresh."""
-        from argot.ui.slack.lifecycle import running
+        from argot.slack.app.lifecycle import running
 
         slack = running(kb)
         # Without a secret nothing could be told from a forgery: Socket Mode needs no address.

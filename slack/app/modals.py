@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 from argot.service.usecases.term_corrections import OtherSenses
+from argot.slack.app.block_kit import Block
+from argot.slack.app.mrkdwn import question_of, split
 from argot.ui.rendering.safe_markdown import literal
-from argot.ui.slack.block_kit import Block
-from argot.ui.slack.mrkdwn import question_of, split
 
 REASON, TERM, OTHER = "argot_reason", "argot_term", "argot_other"
 REASONS = ("It is wrong", "Something is missing", "It is not about my question", "A term was misunderstood")

@@ -9,10 +9,10 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable
 
-from argot.ui.slack.block_kit import Message
-from argot.ui.slack.event_filter import SlackJob
-from argot.ui.slack.mrkdwn import streamed
-from argot.ui.slack.web_api import Calls, SlackRefused, SlackUnreachable
+from argot.slack.app.block_kit import Message
+from argot.slack.app.event_filter import SlackJob
+from argot.slack.app.mrkdwn import streamed
+from argot.slack.app.web_api import Calls, SlackRefused, SlackUnreachable
 
 FIRST_SECONDS = 1.0
 """An answer that takes less is posted whole: one call instead of four."""

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from argot.ui.slack.event_filter import SlackJob
-from argot.ui.slack.web_api import Calls
+from argot.slack.app.event_filter import SlackJob
+from argot.slack.app.web_api import Calls
 
 LONGEST_TITLE = 80
 """Characters."""

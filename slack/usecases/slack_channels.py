@@ -9,11 +9,11 @@ from pydantic import Field
 
 from argot.errors import InvalidInput, NotFound
 from argot.service.identity.people import require_name
-from argot.service.identity.slack_store import MODES, REPLIES, Channel, Mode, Replies, SlackThread
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.slack.slack_scopes import known_context
 from argot.service.usecases.profiles import profile_for
 from argot.service.usecases.usecase_registry import Text, usecase
+from argot.slack.slack_scopes import known_context
+from argot.slack.store.slack_store import MODES, REPLIES, Channel, Mode, Replies, SlackThread
 from argot.types import Principal
 
 __all__ = ["MODES", "REPLIES", "Channel"]

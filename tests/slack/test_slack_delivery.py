@@ -19,8 +19,8 @@ from serving import Served
 from slack_service import VOLTAGE, Service, copied, served, words
 
 from argot.service.identity.people import People
+from argot.slack.app import inbox as inbox_module
 from argot.sqlite_database import SqliteStores
-from argot.ui.slack import inbox as inbox_module
 
 pytest_plugins = ("slack_fixtures",)
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -8,23 +8,33 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
-from argot.service.slack import slack_scopes
-from argot.service.slack.slack_scopes import Scope
 from argot.service.usecases.contexts import context_list
 from argot.service.usecases.glossary_impact import thread_share
 from argot.service.usecases.senses import NewSense, glossary_add, glossary_draft
 from argot.service.usecases.term_corrections import other_senses, report_term
 from argot.service.usecases.threads import feedback, thread_read
+from argot.slack import slack_scopes
+from argot.slack.app.block_kit import AGAIN, ALONE, CHOOSE, Block, notice
+from argot.slack.app.event_filter import SlackJob
+from argot.slack.app.inbox import Inbox
+from argot.slack.app.interactions import (
+    hashed,
+    job_of_form,
+    job_of_press,
+    kept_in,
+    kept_of,
+    key_of,
+    once,
+    value_of,
+    who,
+)
+from argot.slack.app.job_contents import SenseChosen
+from argot.slack.app.modals import notice_view, other_form, other_of, reason_form, reason_of, submitted_term, term_form
+from argot.slack.app.mrkdwn import plain
+from argot.slack.app.slack_answers import Answering
+from argot.slack.app.web_api import SlackRefused, SlackUnreachable
+from argot.slack.slack_scopes import Scope
 from argot.types import Principal
-from argot.ui.slack.block_kit import AGAIN, ALONE, CHOOSE, Block, notice
-from argot.ui.slack.event_filter import SlackJob
-from argot.ui.slack.inbox import Inbox
-from argot.ui.slack.interactions import hashed, job_of_form, job_of_press, kept_in, kept_of, key_of, once, value_of, who
-from argot.ui.slack.job_contents import SenseChosen
-from argot.ui.slack.modals import notice_view, other_form, other_of, reason_form, reason_of, submitted_term, term_form
-from argot.ui.slack.mrkdwn import plain
-from argot.ui.slack.slack_answers import Answering
-from argot.ui.slack.web_api import SlackRefused, SlackUnreachable
 
 logger = logging.getLogger(__name__)
 

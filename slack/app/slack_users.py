@@ -7,11 +7,11 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from argot.service.identity.slack_store import SlackStore
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.slack import slack_scopes
-from argot.service.slack.slack_scopes import Scope
-from argot.ui.slack.web_api import Calls
+from argot.slack import slack_scopes
+from argot.slack.app.web_api import Calls
+from argot.slack.slack_scopes import Scope
+from argot.slack.store.slack_store import SlackStore
 
 # Every question would otherwise cost a call; whoever changes their address is known by it after this time.
 REMEMBERED_SECONDS = 600

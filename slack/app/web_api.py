@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from argot.service.maintenance.slack_check import on_this_machine
+from argot.slack.slack_check import on_this_machine
 
 if TYPE_CHECKING:
     from slack_sdk.web.async_client import AsyncWebClient

@@ -15,10 +15,10 @@ from urllib.parse import quote
 
 from argot.locations import place
 from argot.results import NEAREST, AskResult, Choice, FoundPassage, Sentence
+from argot.slack.app.job_contents import NewsToTell
+from argot.slack.app.mrkdwn import link, plain, quoted, split
 from argot.ui.rendering.chat_markdown import ITEM, PASSAGES, choice_label, first_line, respelt, talk_lines
 from argot.ui.rendering.safe_markdown import laid_out, literal
-from argot.ui.slack.job_contents import NewsToTell
-from argot.ui.slack.mrkdwn import link, plain, quoted, split
 
 Block: TypeAlias = dict[str, Any]
 Message: TypeAlias = dict[str, Any]

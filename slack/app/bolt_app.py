@@ -21,12 +21,12 @@ from slack_bolt.context.assistant.thread_context_store.async_store import AsyncA
 from argot.errors import asked_from_elsewhere
 from argot.service.observability.instrumentation import surface
 from argot.service.usecases.senses import glossary_list
-from argot.ui.slack.block_kit import AGAIN, ALONE, CHOOSE, FEEDBACK, MEANT, PERSON, SHARE
-from argot.ui.slack.buttons import Buttons
-from argot.ui.slack.event_filter import deleted, job_of, team_of, viewed
-from argot.ui.slack.inbox import Inbox
-from argot.ui.slack.modals import OTHER, REASON, TERM
-from argot.ui.slack.slack_answers import Answering
+from argot.slack.app.block_kit import AGAIN, ALONE, CHOOSE, FEEDBACK, MEANT, PERSON, SHARE
+from argot.slack.app.buttons import Buttons
+from argot.slack.app.event_filter import deleted, job_of, team_of, viewed
+from argot.slack.app.inbox import Inbox
+from argot.slack.app.modals import OTHER, REASON, TERM
+from argot.slack.app.slack_answers import Answering
 
 logger = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from argot.service.maintenance.slack_check import SCOPES
+from argot.slack.slack_check import SCOPES
 
 EVENTS = (
     "app_context_changed",

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from argot.errors import NotAllowed, NotFound
 from argot.service.glossary_review.miss_loop import TermNews, take_news
 from argot.service.knowledge_base import KnowledgeBase
-from argot.slack.store.slack_store import PUBLIC, Channel, SlackThread
+from argot.slack.store.slack_store import PUBLIC, Channel, SlackStore, SlackThread
 from argot.types import Principal
 
 
@@ -42,7 +42,7 @@ def public_scope(team: str, channel: Channel, *, outsiders: bool) -> Scope:
 
 def user_of(kb: KnowledgeBase, team: str, slack_user: str, email: str = "") -> str | None:
     """The user of Argot somebody in Slack is: the one they were linked with, else the one called as their address."""
-    linked = kb.people.slack.linked(team, slack_user)
+    linked = SlackStore(kb.people.database).linked(team, slack_user)
     if linked is not None or not email or not kb.settings.slack_link_by_email:
         return linked
     same = [user.name for user in kb.people.users() if user.name.casefold() == email.casefold()]
@@ -75,7 +75,7 @@ async def thread_for(
 ) -> tuple[SlackThread, bool]:
     """The conversation of a Slack thread as this scope sees it, and whether it begins now."""
     threads = await kb.threads()
-    kept = await kb.blocking(kb.people.slack.thread, team, channel, ts, scope.key)
+    kept = await kb.blocking(SlackStore(kb.people.database).thread, team, channel, ts, scope.key)
     # Whoever has been linked with a user since then begins a conversation as that user.
     if kept is not None and kept.owner == scope.principal.name:
         try:
@@ -85,13 +85,13 @@ async def thread_for(
             pass
     begun = await threads.start(scope.principal.name, question)
     made = SlackThread(team, channel, ts, scope.key, begun.id, scope.principal.name)
-    await kb.blocking(kb.people.slack.keep_thread, made)
+    await kb.blocking(SlackStore(kb.people.database).keep_thread, made)
     return made, True
 
 
 async def news(kb: KnowledgeBase) -> AsyncIterator[tuple[SlackThread, TermNews]]:
     """What there is to tell in Slack's threads: terms asked for there that have a meaning now. Each is given once."""
-    store = kb.people.slack
+    store = SlackStore(kb.people.database)
     for owner in await kb.blocking(store.owners):
         untold = {miss.thread for miss in await kb.blocking(kb.glossary.misses.untold, owner)}
         held = await kb.blocking(store.threads_of, owner) if untold else {}
@@ -106,7 +106,9 @@ def _owner_now(kb: KnowledgeBase, thread: SlackThread) -> Principal | None:
     """The owner of a conversation with the rights of today; None: they may not be told anything now."""
     if thread.public:
         # Who is in the channel now is not known here: as if people of other companies read along.
-        return public_scope(thread.team, kb.people.slack.channel(thread.channel), outsiders=True).principal
+        return public_scope(
+            thread.team, SlackStore(kb.people.database).channel(thread.channel), outsiders=True
+        ).principal
     if thread.owner == stranger(thread.team, thread.scope).name:
         return stranger(thread.team, thread.scope)
     try:
@@ -118,4 +120,4 @@ def _owner_now(kb: KnowledgeBase, thread: SlackThread) -> Principal | None:
 async def heard(kb: KnowledgeBase, thread: SlackThread, ts: str) -> None:
     """Note that the conversation knows what was said in the Slack thread up to this message."""
     # Messages may be handled out of order. Slack's times can be compared as text.
-    await kb.blocking(kb.people.slack.keep_thread, replace(thread, last_ts=max(ts, thread.last_ts)))
+    await kb.blocking(SlackStore(kb.people.database).keep_thread, replace(thread, last_ts=max(ts, thread.last_ts)))

@@ -9,4 +9,5 @@ WING = Wing(
     pages=("argot.slack.app.slack_routes:slack_routes",),
     services=("argot.slack.app.lifecycle:slack",),
     doctor_checks=("argot.slack.slack_check:slack_findings",),
+    personal_data=("argot.slack.personal_data:KEEPER",),
 )

@@ -175,9 +175,8 @@ async def _conversation(kb: KnowledgeBase, principal: Principal, thread: Thread)
 
 
 async def _names(kb: KnowledgeBase, name: str) -> list[str]:
-    """The person's name, and those under which they asked in Slack before they were known to be this user."""
-    linked = await kb.blocking(kb.people.slack.links)
-    names = [name, *(f"slack:{team}:{slack_user}" for team, slack_user, user in linked if user == name)]
+    """The person's name, and those under which they asked before they were known to be this user."""
+    names = [name]
     for keeper in _keepers():
         if keeper.other_names:
             names += await keeper.other_names(kb, name)

@@ -16,6 +16,7 @@ from argot.service.replicas.sole_holder import by_one
 from argot.service.usecases.glossary_history import glossary_version
 from argot.settings import Settings
 from argot.slack import slack_scopes
+from argot.slack.store.slack_store import SlackStore
 
 if TYPE_CHECKING:
     from argot.slack.app.bolt_app import Listeners
@@ -44,7 +45,7 @@ class Slack:
         from argot.slack.app.slack_users import SlackPeople
         from argot.slack.app.web_api import Calls
 
-        settings, store = kb.settings, kb.people.slack
+        settings, store = kb.settings, SlackStore(kb.people.database)
         calls = Calls.from_settings(settings)
         self.settings = settings
         self.secret = settings.slack_signing_secret.get_secret_value()

@@ -13,7 +13,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.profiles import profile_for
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.slack.slack_scopes import known_context
-from argot.slack.store.slack_store import MODES, REPLIES, Channel, Mode, Replies, SlackThread
+from argot.slack.store.slack_store import MODES, REPLIES, Channel, Mode, Replies, SlackStore, SlackThread
 from argot.types import Principal
 
 __all__ = ["MODES", "REPLIES", "Channel"]
@@ -71,7 +71,7 @@ async def slack_channel_set(
 
     `groups`: everybody in the channel is shown what these groups may read.
     """
-    known = await kb.blocking(kb.people.slack.channel, channel)
+    known = await kb.blocking(SlackStore(kb.people.database).channel, channel)
     for group in groups or ():
         require_name("group", group)
     if profile:
@@ -87,20 +87,20 @@ async def slack_channel_set(
         known.context if context is None else context,
         known.profile if profile is None else profile,
     )
-    await kb.blocking(kb.people.slack.set_channel, made)
+    await kb.blocking(SlackStore(kb.people.database).set_channel, made)
     return made
 
 
 @usecase("admin")
 async def slack_channel_list(kb: KnowledgeBase, principal: Principal) -> list[Channel]:
     """The channels that are answered otherwise than when mentioned, from public documents."""
-    return await kb.blocking(kb.people.slack.channels)
+    return await kb.blocking(SlackStore(kb.people.database).channels)
 
 
 @usecase("admin")
 async def slack_channel_forget(kb: KnowledgeBase, principal: Principal, *, channel: ChannelId) -> ForgottenChannel:
     """Answer a channel as any other again."""
-    if not await kb.blocking(kb.people.slack.forget_channel, channel):
+    if not await kb.blocking(SlackStore(kb.people.database).forget_channel, channel):
         raise NotFound(f"Nothing was said of the channel '{channel}'. See which: argot slack channel list")
     return ForgottenChannel(channel)
 
@@ -112,7 +112,7 @@ async def slack_people_link(
     """Say which user somebody in Slack is: what they are told alone rests on what that user may read."""
     # Only for its error: there may be no such user.
     await kb.blocking(kb.people.user, user)
-    await kb.blocking(kb.people.slack.link, team, slack_user, user)
+    await kb.blocking(SlackStore(kb.people.database).link, team, slack_user, user)
     return LinkedPerson(team, slack_user, user)
 
 
@@ -121,7 +121,7 @@ async def slack_people_unlink(
     kb: KnowledgeBase, principal: Principal, *, team: Team, slack_user: SlackUser
 ) -> UnlinkedPerson:
     """Take that back."""
-    if not await kb.blocking(kb.people.slack.unlink, team, slack_user):
+    if not await kb.blocking(SlackStore(kb.people.database).unlink, team, slack_user):
         raise NotFound(f"Nobody is linked with '{slack_user}' of {team}. See who is: argot slack people list")
     return UnlinkedPerson(team, slack_user)
 
@@ -129,7 +129,7 @@ async def slack_people_unlink(
 @usecase("admin")
 async def slack_people_list(kb: KnowledgeBase, principal: Principal) -> list[LinkedPerson]:
     """Who in Slack is which user, where an administrator said so."""
-    return [LinkedPerson(*row) for row in await kb.blocking(kb.people.slack.links)]
+    return [LinkedPerson(*row) for row in await kb.blocking(SlackStore(kb.people.database).links)]
 
 
 @usecase("asker")
@@ -139,7 +139,7 @@ async def slack_continue(kb: KnowledgeBase, principal: Principal, *, thread: Tex
     One's own already: the same. A channel's: a copy, the same one each time; whoever has its unguessable id was shown
     it there. What the copy shows is what its new owner may read.
     """
-    store = kb.people.slack
+    store = SlackStore(kb.people.database)
     found = await kb.blocking(store.thread_named, thread)
     # What a person was told alone is theirs; what a whole channel saw may be gone on with by others.
     if found is None or (not found.public and found.owner != principal.name):

@@ -22,7 +22,7 @@ from argot.service.replicas.turns import Turns
 from argot.settings import Settings
 from argot.slack.app.event_filter import SlackJob
 from argot.slack.app.inbox import Inbox
-from argot.slack.store.slack_store import Noted
+from argot.slack.store.slack_store import Noted, SlackStore
 from argot.types import Principal
 
 ANN, BOB = Principal("ann"), Principal("bob")
@@ -267,7 +267,7 @@ async def test_what_slack_sends_to_any_service_is_dealt_with_once(replicas: Call
             dealt.append((name, noted.id))
 
         opened = replicas_open[name]
-        return Inbox(opened.people.slack, handle, 2, opened.shared)
+        return Inbox(SlackStore(opened.people.database), handle, 2, opened.shared)
 
     for name in replicas_open:
         inboxes[name] = inbox(name)

@@ -13,6 +13,7 @@ from slack_service import VOLTAGE, WEB, Service, labels, words, workspace
 
 from argot.service.identity.people import local_principal
 from argot.service.usecases import catalogue
+from argot.slack.store.slack_store import SlackStore
 from argot.types import Principal
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -31,8 +32,8 @@ async def slack(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> As
         people.add("sue")
         service.fake.person("UVERA", "Vera@example.com")
         service.fake.person("UNINA", "nina@example.com")
-        people.slack.link(TEAM, "UMIA", "mia")
-        people.slack.link(TEAM, "USUE", "sue")
+        SlackStore(people.database).link(TEAM, "UMIA", "mia")
+        SlackStore(people.database).link(TEAM, "USUE", "sue")
         people.suspend("sue")
         yield service
 

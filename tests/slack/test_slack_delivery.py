@@ -20,6 +20,7 @@ from slack_service import VOLTAGE, Service, copied, served, words
 
 from argot.service.identity.people import People
 from argot.slack.app import inbox as inbox_module
+from argot.slack.store.slack_store import SlackStore
 from argot.sqlite_database import SqliteStores
 
 pytest_plugins = ("slack_fixtures",)
@@ -198,7 +199,7 @@ async def test_what_an_older_backup_takes_for_open_is_not_answered_twice(
 
 async def test_an_event_waits_for_no_clock_and_a_week_at_most(tmp_path: Path) -> None:
     people, now = People(SqliteStores(tmp_path)), [1_000_000.0]
-    store = people.slack
+    store = SlackStore(people.database)
     store.clock = lambda: now[0]
     assert store.note("e1", "p1", "lane", "1.0", {"text": "one"})
     first = store.next(())

@@ -10,6 +10,7 @@ from slack_service import VOLTAGE, Service, words, workspace
 
 from argot.service.identity.people import local_principal
 from argot.service.usecases import catalogue
+from argot.slack.store.slack_store import SlackStore
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -20,7 +21,7 @@ async def slack(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> As
     async with workspace(tiny_home, tmp_path_factory.mktemp("slack"), **over_socket) as service:
         service.kb.people.add("mia")
         service.kb.people.set_role("mia", "manager")
-        service.kb.people.slack.link(TEAM, "UMIA", "mia")
+        SlackStore(service.kb.people.database).link(TEAM, "UMIA", "mia")
         yield service
 
 

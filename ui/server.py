@@ -11,7 +11,7 @@ import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager, closing, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -34,6 +34,7 @@ from argot.service.sign_in.provider_sign_in import keep_confirmed
 from argot.service.transport.local_socket import serving
 from argot.settings import Settings
 from argot.ui.web.authentication import networks
+from argot.wings import load_parts
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -134,7 +135,6 @@ def is_secluded(address: str) -> bool:
 async def _serve(home: Path, settings: Settings) -> None:
     from argot.service.observability.metric_export import export_metrics
     from argot.service.observability.metrics import Metrics
-    from argot.ui.slack.lifecycle import slack
     from argot.ui.web.observability import RequestObserver
 
     # A wrong setting is refused here, before the stores are opened.
@@ -162,13 +162,22 @@ async def _serve(home: Path, settings: Settings) -> None:
                     work_here(kb),
                     by_one(kb.shared, "keep people confirmed", lambda: keep_confirmed(kb)),
                 ),
-                slack(kb),
+                wing_services(kb),
             ):
                 await kb.warm()
                 guard = build_app(kb, settings.host, port, secluded=is_secluded(address))
                 # Last before serving: what exists by now stays for good, and need not be looked at for garbage again.
                 process_memory.freeze_start_up()
                 await _server(RequestObserver(guard, kb, guard.authenticator), kb, port).serve(sockets=[listener])
+
+
+@asynccontextmanager
+async def wing_services(kb: KnowledgeBase) -> AsyncIterator[None]:
+    """Keep the wings' own services at work."""
+    async with AsyncExitStack() as stack:
+        for service in load_parts("services"):
+            await stack.enter_async_context(service(kb))
+        yield
 
 
 @asynccontextmanager
@@ -255,7 +264,6 @@ def application(kb: KnowledgeBase, authenticator: Authenticator) -> FastAPI:
     from argot.ui.pages.page_routes import glossary_pages
     from argot.ui.pages.people_pages import people_pages
     from argot.ui.pages.source_pages import sources
-    from argot.ui.slack.slack_routes import slack_routes
     from argot.ui.web.authorization import needs, unforged
     from argot.ui.web.error_pages import put_errors_in_words
     from argot.ui.web.observability import metrics_of
@@ -299,7 +307,6 @@ def application(kb: KnowledgeBase, authenticator: Authenticator) -> FastAPI:
     app.include_router(people_pages(kb, confirmation))
     app.include_router(api_routes(kb))
     app.include_router(scim_routes(kb))
-    app.include_router(slack_routes(kb))
     return app
 
 

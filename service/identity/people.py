@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from argot.clock import timestamp
 from argot.databases import Row, StoreMigration, Stores
 from argot.errors import InvalidInput, NotAllowed, NotFound
-from argot.service.identity import keys, passwords, personal_rows, provider_links, provisioned, slack_store
+from argot.service.identity import keys, passwords, personal_rows, provider_links, provisioned, slack_tables
 from argot.service.identity.notices import Notices
 from argot.service.identity.sessions import Lifetimes, Sessions
 from argot.types import MANAGERS, Principal
@@ -61,7 +61,7 @@ MIGRATIONS: tuple[StoreMigration, ...] = (
     ) WITHOUT ROWID
     """,
     keys.TABLES,
-    slack_store.TABLES,
+    slack_tables.TABLES,
     keys.ENDS,
     provider_links.TABLES,
     provisioned.TABLES,
@@ -146,7 +146,6 @@ class People:
         self.notices = Notices(self.database)
         self.links = provider_links.ProviderLinks(self.database)
         self.provisioned = provisioned.Provisioned(self.database)
-        self.slack = slack_store.SlackStore(self.database)
 
     def close(self) -> None:
         self.database.close()

@@ -29,13 +29,13 @@ from argot.learn.store import pair_store
 from argot.remedies import UPDATE, restore_command
 from argot.service.identity import people
 from argot.service.knowledge_base import finish_cut_off, take_lock
-from argot.service.ratings import rating_store
 from argot.service.storage import home_folder as layout
 from argot.service.storage import restore
 from argot.service.storage.damage import check_database
 from argot.service.storage.kept_members import MEMBER, kept_members
 from argot.service.threads import thread_store
 from argot.sqlite import convert_sqlite_errors, open_connection, open_database
+from argot.wings import wing_migrations
 
 logger = logging.getLogger(__name__)
 
@@ -261,10 +261,11 @@ def _make_ready(path: Path, scratch: Path) -> None:
             Glossary.open(scratch / layout.GLOSSARY).close()
         if (scratch / layout.THREADS).exists():
             open_database(scratch / layout.THREADS, thread_store.MIGRATIONS).close()
-        if (scratch / layout.RATINGS).exists():
-            open_database(scratch / layout.RATINGS, rating_store.MIGRATIONS).close()
         if (scratch / layout.LEARNING).exists():
             open_database(scratch / layout.LEARNING, pair_store.MIGRATIONS).close()
+        for name, migrations in wing_migrations().items():
+            if (path := scratch / f"{name}.db").exists():
+                open_database(path, migrations).close()
         if (scratch / layout.PEOPLE).exists():
             with closing(open_database(scratch / layout.PEOPLE, people.MIGRATIONS)) as connection:
                 # A session that ended since the backup must not come back.

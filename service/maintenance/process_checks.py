@@ -1,4 +1,4 @@
-"""What of an installation depends on the process and its settings alone: Python, packages, settings, models, Slack."""
+"""What of an installation depends on the process and its settings alone: Python, packages, settings, models."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from argot.remedies import REINSTALL, quote_shell
 from argot.service.maintenance.findings import Finding, attempt, bad, good
 from argot.service.maintenance.model_checks import model_findings, without_password
 from argot.service.maintenance.provider_check import provider_findings
-from argot.service.maintenance.slack_check import slack_findings
 from argot.service.maintenance.telemetry_check import telemetry_findings
 from argot.service.maintenance.vector_server_check import vector_server_findings
 from argot.service.storage.adopted_models import MODELS
 from argot.settings import ENV_PREFIX, OLD_NAMES, SETTINGS_FILE, Settings
 from argot.tools.retrieval.scorer_choice import describe_scorer
+from argot.wings import load_parts
 
 EMBEDDER = "embedding model"
 """The name of its finding."""
@@ -35,8 +35,8 @@ def findings_of_process(settings: Settings) -> list[Finding]:
     services = [
         *vector_server_findings(settings),
         *provider_findings(settings),
-        *slack_findings(settings),
         *telemetry_findings(settings),
+        *(finding for check in load_parts("doctor_checks") for finding in check(settings)),
     ]
     return [*packages, *model_findings(settings), *services]
 

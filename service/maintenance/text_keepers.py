@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from argot.service.maintenance.erased_texts import ErasedTexts
 from argot.service.storage import home_folder as layout
+from argot.wings import load_parts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,7 +63,7 @@ class TextKeeper:
 async def erase_everywhere(kb: KnowledgeBase, documents: ErasedDocuments) -> None:
     """Have everyone erase what they made of these documents; the documents themselves are still in the dustbin."""
     erasure = Erasure.of(documents)
-    for keeper in KEEPERS:
+    for keeper in every_keeper():
         if keeper.erase is not None:
             await keeper.erase(kb, erasure)
 
@@ -87,11 +88,6 @@ def _erase_from_runs(runs: Path, erasure: Erasure) -> None:
 
     for run in every_run(runs):
         run.erase_texts(is_gone)
-
-
-async def _erase_studies(kb: KnowledgeBase, erasure: Erasure) -> None:
-    if await kb.blocking(kb.stores.holds, "ratings"):
-        await kb.blocking(kb.ratings.erase_documents, erasure.documents.addresses, erasure.is_quoted)
 
 
 async def _erase_answers(kb: KnowledgeBase, erasure: Erasure) -> None:
@@ -142,13 +138,6 @@ KEEPERS: Sequence[TextKeeper] = (
         erase=_erase_trainings,
     ),
     TextKeeper(
-        "rating studies",
-        "answers and passages that people judge",
-        tables=("answers", "items", "raters", "ratings", "studies"),
-        folders=(layout.RATINGS,),
-        erase=_erase_studies,
-    ),
-    TextKeeper(
         "conversations",
         "sentences of answers",
         tables=("asked", "feedback", "files", "threads", "checkpoints", "writes", "checkpoint_*"),
@@ -197,3 +186,8 @@ KEEPERS: Sequence[TextKeeper] = (
         folders=(layout.MARKER, layout.PROFILES, "lock", "owner.json", "chat", "experiments"),
     ),
 )
+
+
+def every_keeper() -> list[TextKeeper]:
+    """Return the core's keepers and those of the wings."""
+    return [*KEEPERS, *load_parts("text_keepers")]

@@ -22,9 +22,9 @@ from argot.databases import PerEngine, StoreMigration
 from argot.jargon_db.store import schema as glossary_schema
 from argot.learn.store import pair_store
 from argot.service.identity import people
-from argot.service.ratings import rating_store
 from argot.service.threads import thread_store
 from argot.sqlite import MigrationNames, create_empty_store
+from argot.wings import wing_migrations
 
 _OF_SQLITE = ("sqlite_", "_sqlite_")
 _WITH_NUMBERS = re.compile(r"CREATE TABLE (\w+) \([^;]*\browid BIGINT")
@@ -83,9 +83,9 @@ STORES = (
         escaped=True,
     ),
     MovedStore("people", people.MIGRATIONS),
-    MovedStore("ratings", rating_store.MIGRATIONS),
     MovedStore("learning", pair_store.MIGRATIONS),
     MovedStore("threads", thread_store.MIGRATIONS),
+    *(MovedStore(name, migrations) for name, migrations in wing_migrations().items()),
 )
 
 

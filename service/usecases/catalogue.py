@@ -42,12 +42,8 @@ from argot.service.usecases import (
     proposals,
     questions,
     queue_of_jobs,
-    rating_answers,
-    rating_questions,
-    rating_studies,
     search_strategies,
     senses,
-    slack_channels,
     term_corrections,
     threads,
     training_runs,
@@ -57,6 +53,7 @@ from argot.service.usecases import (
 )
 from argot.service.usecases.usecase_registry import CASES, Event, UseCase
 from argot.types import Principal
+from argot.wings import load_parts
 
 if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
@@ -93,14 +90,10 @@ __all__ = [
     "proposals",
     "questions",
     "queue_of_jobs",
-    "rating_answers",
-    "rating_questions",
-    "rating_studies",
     "result",
     "result_among",
     "search_strategies",
     "senses",
-    "slack_channels",
     "term_corrections",
     "threads",
     "training_runs",
@@ -108,6 +101,9 @@ __all__ = [
     "uploads",
     "users",
 ]
+
+WING_CASES = tuple(load_parts("use_cases"))
+"""The modules of the wings, which declare use cases when they are imported."""
 
 
 async def dispatch(

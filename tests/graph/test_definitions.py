@@ -9,10 +9,10 @@ from argot.graph.build import build_graph
 from argot.graph.presentation.wording import write_definition
 from argot.graph.run import answer_choice, ask, read_turn
 from argot.results import AskResult
+from argot.slack.app.block_kit import MessageContext, messages
 from argot.types import Principal, Sense
 from argot.ui.rendering.chat_markdown import view
 from argot.ui.rendering.message_markdown import message_text
-from argot.ui.slack.block_kit import MessageContext, messages
 
 
 async def asked(run: Any, question: str) -> AskResult:

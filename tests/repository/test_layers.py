@@ -11,6 +11,8 @@ import pytest
 import source_imports
 from source_imports import FOLDERS, ROOT, circles, drawn, folder, import_graph, imports, modules, room, rooms
 
+from argot.wings import NAMES
+
 ALLOWED: dict[str, set[str]] = {
     "argot": set(),
     "jargon_db": set(),
@@ -23,7 +25,10 @@ ALLOWED: dict[str, set[str]] = {
     "evaluate": {"graph", "tools", "prompts", "corpus", "jargon_db"},
     "service": {"graph", "learn", "evaluate", "corpus", "jargon_db", "tools", "samples"},
     "ui": {"service"},
+    "slack": {"ui", "service"},
+    "ratings": {"ui", "service", "evaluate", "graph", "tools", "jargon_db"},
 }
+WINGS = [one for one in FOLDERS if (ROOT / one / "wing.py").exists()]
 ALLOWED_IN_JARGON_DB: dict[str, set[str]] = {
     "jargon_db/lookup": set(),
     "jargon_db/mining": {"jargon_db/lookup"},
@@ -99,6 +104,24 @@ def test_a_folder_imports_only_what_lies_below_it(here: str) -> None:
         assert not upward, f"{module} imports {sorted(upward)}"
 
 
+def test_the_core_imports_no_wing() -> None:
+    assert set(WINGS) <= set(NAMES) and len(WINGS) > 1
+    upward = {
+        (module, one)
+        for module in modules()
+        if folder(module) not in WINGS
+        for one in import_graph()[module]
+        if folder(one) in WINGS
+    }
+    assert not upward, "a wing names what it brings in its wing.py (argot/wings.py)"
+
+
+def test_a_wing_imports_no_other() -> None:
+    for module in (one for one in modules() if folder(one) in WINGS):
+        others = {folder(one) for one in import_graph()[module]} & (set(WINGS) - {folder(module)})
+        assert not others, f"{module} imports {sorted(others)}"
+
+
 @pytest.mark.parametrize("here", ALLOWED_IN_JARGON_DB)
 def test_a_room_of_the_glossary_imports_only_what_lies_below_it(here: str) -> None:
     upward = {one for one in rooms()[here] if not one.startswith("argot/")} - ALLOWED_IN_JARGON_DB[here]
@@ -132,14 +155,19 @@ def test_the_drawing_is_that_of_the_imports() -> None:
 # -- surfaces and packages --------------------------------------------------------------------------------------------
 
 
-STORES = {"people", "threads", "ratings", "glossary", "document_store", "corpus", "load", "graph"}
+STORES = {"people", "threads", "part", "glossary", "document_store", "corpus", "load", "graph"}
 PAST_THE_USE_CASES = {
     "ui/web/authentication.py": "finds out who is asking: before that there is nobody on whose behalf to ask",
-    "ui/slack/lifecycle.py": "hands the Slack app's own store to its parts: its inbox, and which threads are whose",
+    "slack/app/lifecycle.py": "hands the Slack app's own store to its parts: its inbox, and which threads are whose",
 }
 
 
-@pytest.mark.parametrize("path", _sources("ui"), ids=lambda path: str(path.relative_to(ROOT)))
+def _surfaces() -> list[Path]:
+    inner = [_sources(f"{wing}/{room}") for wing in WINGS for room in ("app", "pages")]
+    return [*_sources("ui"), *(ROOT / wing / "commands.py" for wing in WINGS), *(one for room in inner for one in room)]
+
+
+@pytest.mark.parametrize("path", _surfaces(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_surface_uses_the_stores_by_use_cases_alone(path: Path) -> None:
     bases = {"kb", "knowledge_base"}
     touched = {
@@ -166,9 +194,6 @@ BESIDE_THE_USE_CASES = {
     "service.identity.provisioned": "what an identity provider has sent, which SCIM shows in its own form",
     "service.identity.sessions": "by what a browser signs in",
     "service.identity.keys": "by what a program signs in",
-    "service.identity.slack_store": "the Slack app's own store: its inbox, and which threads are whose",
-    "service.slack.slack_scopes": "on whose behalf Slack asks, before there is a principal",
-    "service.maintenance.slack_check": "asks Slack about the app's settings; needs no knowledge base",
     "service.maintenance.backup": "restores a knowledge base, which is not open then",
     "service.maintenance.shared_backup": "restores one on PostgreSQL, which is not open then",
     "service.moving.base_moving": "moves a knowledge base, which is not open then",

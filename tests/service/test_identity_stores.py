@@ -8,7 +8,7 @@ from argot.databases import Stores
 from argot.errors import Conflict, NotFound
 from argot.service.identity.people import People
 from argot.service.identity.provider_links import Confirmed
-from argot.service.identity.slack_store import MOST_WAIT, Channel, SlackThread
+from argot.slack.store.slack_store import MOST_WAIT, Channel, SlackStore, SlackThread
 
 ISSUER = "https://id.example.org"
 
@@ -83,8 +83,8 @@ def test_every_row_of_somebody_is_shown_and_erased(people: People) -> None:
     people.sessions.begin("ann")
     people.keys.make("ann", "x")
     people.notices.claim("ann", "t1", "ka")
-    people.slack.link("T1", "U1", "ann")
-    people.slack.keep_thread(SlackThread("T1", "C1", "1.0", "U1", "t1", "ann"))
+    SlackStore(people.database).link("T1", "U1", "ann")
+    SlackStore(people.database).keep_thread(SlackThread("T1", "C1", "1.0", "U1", "t1", "ann"))
     kept = people.kept_of(["ann"])
     assert set(kept) == {
         "users", "memberships", "managed", "sessions", "keys", "notices", "slack_people", "slack_threads",
@@ -96,7 +96,7 @@ def test_every_row_of_somebody_is_shown_and_erased(people: People) -> None:
 
 
 def test_channels_links_and_views_in_slack(people: People) -> None:
-    slack = people.slack
+    slack = SlackStore(people.database)
     for mode in ("all", "off"):
         slack.set_channel(Channel("C1", mode, "thread", ("hr",), "sales", "quick"))  # type: ignore[arg-type]
     assert slack.channel("C1") == Channel("C1", "off", "thread", ("hr",), "sales", "quick") == slack.channels()[0]
@@ -112,7 +112,7 @@ def test_channels_links_and_views_in_slack(people: People) -> None:
 
 
 def test_a_conversation_in_slack_is_kept_once(people: People) -> None:
-    slack = people.slack
+    slack = SlackStore(people.database)
     first = SlackThread("T1", "C1", "1.0", "public", "t1", "slack")
     for one in (first, SlackThread("T1", "C1", "1.0", "public", "t2", "slack", "3.0")):
         slack.keep_thread(one)
@@ -124,7 +124,7 @@ def test_a_conversation_in_slack_is_kept_once(people: People) -> None:
 
 
 def test_events_of_slack_are_taken_by_lane_and_time(people: People) -> None:
-    slack, now = people.slack, [1_000.0]
+    slack, now = SlackStore(people.database), [1_000.0]
     slack.clock = lambda: now[0]
     assert slack.note("e1", "p1", "lane 1", "2.0", {"say": "one"})
     assert not slack.note("e1", "p9", "lane 1", "2.0", {}) and not slack.note("e9", "p1", "lane 1", "2.0", {})

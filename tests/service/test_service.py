@@ -33,6 +33,7 @@ from argot.service.transport.local_socket import serving
 from argot.service.transport.wire_format import decode, encode, error_event, error_of
 from argot.service.usecases import catalogue, usecase_registry
 from argot.settings import Settings
+from argot.slack.usecases.slack_channels import slack_channel_set
 from argot.types import Principal
 
 SETTINGS = Settings()
@@ -375,7 +376,7 @@ async def test_results_keep_their_types_through_the_socket(kb: KnowledgeBase) ->
         (catalogue.proposals.glossary_proposal, {"proposal_id": proposal.id}),
         (catalogue.proposals.glossary_offers, {}),
         (catalogue.users.user_list, {}),
-        (catalogue.slack_channels.slack_channel_set, {"channel": "C0123", "groups": ["hr"]}),
+        (slack_channel_set, {"channel": "C0123", "groups": ["hr"]}),
     ]
     async with serving(kb):
         for case, given in asked:

@@ -14,16 +14,16 @@ from argot.postgresql import PostgresqlStores
 from argot.service.admission_control import Gate, Limits
 from argot.service.identity.people import Ended, People
 from argot.service.identity.sign_in_attempts import LIMITS
-from argot.service.identity.slack_store import Noted
 from argot.service.replicas import shared_limits, shared_service
 from argot.service.replicas.shared_service import SharedService
 from argot.service.replicas.sharing import share
 from argot.service.replicas.sole_holder import by_one
 from argot.service.replicas.turns import Turns
 from argot.settings import Settings
+from argot.slack.app.event_filter import SlackJob
+from argot.slack.app.inbox import Inbox
+from argot.slack.store.slack_store import Noted, SlackStore
 from argot.types import Principal
-from argot.ui.slack.event_filter import SlackJob
-from argot.ui.slack.inbox import Inbox
 
 ANN, BOB = Principal("ann"), Principal("bob")
 
@@ -268,7 +268,7 @@ async def test_what_slack_sends_to_any_service_is_dealt_with_once(replicas: Call
             dealt.append((name, noted.id))
 
         opened = replicas_open[name]
-        return Inbox(opened.people.slack, handle, 2, opened.shared)
+        return Inbox(SlackStore(opened.people.database), handle, 2, opened.shared)
 
     for name in replicas_open:
         inboxes[name] = inbox(name)

@@ -18,9 +18,9 @@ from argot.service.transport.wire_format import error_event
 from argot.service.usecases.api_keys import key_add
 from argot.service.usecases.users import user_add
 from argot.settings import Settings
+from argot.slack.app.mrkdwn import plain as slack_plain
 from argot.ui.api.api_route import told_in_stream
 from argot.ui.rendering.safe_markdown import plain
-from argot.ui.slack.mrkdwn import plain as slack_plain
 
 PATH = "/srv/canary/kb/glossary.db"
 ASKED = {"messages": [{"role": "user", "content": "What is a PUC?"}], "stream": True}

@@ -28,7 +28,7 @@ from urllib.parse import urlencode
 from aiohttp import WSMsgType, web
 from slack_rules import refusals, scope_needed
 
-from argot.service.maintenance.slack_check import SCOPES
+from argot.slack.slack_check import SCOPES
 
 SECRET = "the signing secret of the tests"
 BOT_TOKEN = "xoxb-canary-bot-token"

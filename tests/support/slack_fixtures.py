@@ -11,8 +11,8 @@ import pytest_asyncio
 from scripted_server import ScriptedServer
 from slack_service import Service, answering, workspace
 
-from argot.ui.slack import stream as stream_module
-from argot.ui.slack.stream import Streaming
+from argot.slack.app import stream as stream_module
+from argot.slack.app.stream import Streaming
 
 
 @pytest.fixture

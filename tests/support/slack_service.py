@@ -15,9 +15,10 @@ from scripted_server import ScriptedServer
 
 from argot.service.knowledge_base import KnowledgeBase
 from argot.settings import Settings
+from argot.slack.app import stream as stream_module
+from argot.slack.app.lifecycle import Slack, slack
+from argot.slack.store.slack_store import SlackStore
 from argot.ui.server import application
-from argot.ui.slack import stream as stream_module
-from argot.ui.slack.lifecycle import Slack, slack
 from argot.ui.web.authentication import Authenticator
 from argot.ui.web.authorization import Addresses
 from argot.ui.web.security import Guard, Names
@@ -36,7 +37,7 @@ class Service:
 
     @property
     def store(self) -> Any:
-        return self.kb.people.slack
+        return SlackStore(self.kb.people.database)
 
     def channel(self, kind: str = "C") -> str:
         """A channel of a test's own."""

@@ -8,11 +8,11 @@ from langgraph.checkpoint.memory import InMemorySaver
 from argot.graph.build import build_graph
 from argot.graph.run import ask, read_thread
 from argot.results import AskResult
+from argot.slack.app.block_kit import MessageContext, messages
 from argot.tools.reading.chitchat import identify_small_talk
 from argot.types import Principal
 from argot.ui.rendering.chat_markdown import view
 from argot.ui.rendering.message_markdown import message_text
-from argot.ui.slack.block_kit import MessageContext, messages
 
 
 async def asked(run: Any, *questions: str) -> list[tuple[AskResult, set[str]]]:

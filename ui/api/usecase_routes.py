@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -37,6 +37,7 @@ from argot.ui.api.response_models import (
     UploadShown,
 )
 from argot.ui.web.authorization import Who, needs
+from argot.wings import load_parts
 
 _IN_PATH = re.compile(r"{(\w+)}")
 
@@ -58,7 +59,6 @@ class Address:
 
 
 _SENSE = "/glossary/senses/{sense_id}"
-_STUDY = "/studies/{study}"
 _REVISION = "/documents/{document}/revision"
 _PAIR = "/learn/data/{name}/pairs/{pair}"
 _PROPOSAL = "/glossary/proposals/{proposal_id}"
@@ -70,21 +70,6 @@ ADDRESSES = (
     Address("POST", "/threads/{thread}/feedback", "feedback", "Conversations", FeedbackShown),
     Address("GET", "/threads/{thread}/news", "thread_news", "Conversations", list[Shown]),
     Address("POST", "/threads/{thread}/share", "thread_share", "Conversations"),
-    Address("GET", "/ratings", "rating_studies_mine", "Ratings", list[Shown]),
-    Address("GET", "/ratings/{study}", "rating_task", "Ratings"),
-    Address("POST", "/ratings/{study}", "rating_save", "Ratings"),
-    Address("GET", "/studies", "rating_list", "Ratings", list[Shown]),
-    Address("POST", "/studies", "rating_create", "Ratings"),
-    Address("POST", "/studies/asked", "rating_create_asked", "Ratings"),
-    Address("POST", "/studies/thumbs", "rating_create_from_thumbs", "Ratings"),
-    Address("GET", _STUDY, "rating_show", "Ratings"),
-    Address("POST", f"{_STUDY}/ask", "rating_ask", "Ratings"),
-    Address("POST", f"{_STUDY}/invite", "rating_invite", "Ratings"),
-    Address("POST", f"{_STUDY}/uninvite", "rating_uninvite", "Ratings"),
-    Address("POST", f"{_STUDY}/close", "rating_close", "Ratings"),
-    Address("POST", f"{_STUDY}/reopen", "rating_reopen", "Ratings"),
-    Address("GET", f"{_STUDY}/export", "rating_export", "Ratings"),
-    Address("DELETE", _STUDY, "rating_remove", "Ratings"),
     Address("GET", "/documents", "list_documents", "Documents", list[Document]),
     Address("GET", "/near-duplicates", "document_near", "Documents", list[Shown]),
     Address("GET", "/documents/{document}", "show", "Documents", DocumentShown),
@@ -181,9 +166,16 @@ ADDRESSES = (
 )
 
 
+def every_address() -> Iterator[Address]:
+    """Give the core's addresses and those of the wings."""
+    yield from ADDRESSES
+    for addresses in load_parts("addresses"):
+        yield from addresses
+
+
 def table_routes(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter(prefix="/api", route_class=ApiRoute, generate_unique_id_function=operation_id)
-    for address in ADDRESSES:
+    for address in every_address():
         found = CASES[address.case]
         # Such cases take paths of this machine. No address names one; this keeps it so.
         if found.local:

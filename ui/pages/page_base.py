@@ -26,6 +26,7 @@ from argot.types import Context
 from argot.ui.web.authorization import Visitor
 from argot.ui.web.open_connections import is_said_larger
 from argot.ui.web.page_templates import environment
+from argot.wings import wings
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -98,15 +99,6 @@ DONE = {
     "data-restored": "Restored.",
     "data-corrected": "Saved.",
     "all-approved": "Approved. From now on questions understand them.",
-    "rated": "Saved.",
-    "kept-for-later": "Kept, not finished yet. It counts once you save it.",
-    "all-rated": "Saved. You have rated every question of this study: thank you.",
-    "study-made": "Made. Invite people to rate it.",
-    "study-invited": "Invited. They find the study under /ratings; send them the address.",
-    "study-uninvited": "The invitation is taken back. What they saved stays.",
-    "study-closed": "Closed. It takes no more ratings.",
-    "study-reopened": "Open again.",
-    "study-removed": "Removed, with its ratings.",
 }
 """What a page says that one is redirected to after something was done, by the value of `done` in its address."""
 
@@ -134,11 +126,12 @@ class BoundedRoute(APIRoute):
 
 @cache
 def templates() -> Environment:
-    """The templates of `ui/pages/templates`, with the filters they use."""
+    """The templates of `ui/pages/templates` and of the wings' pages, with the filters they use."""
     from argot.ui.rendering import page_filters
 
-    made = environment("argot.ui.pages")
+    made = environment("argot.ui.pages", *(package for wing in wings() for package in wing.templates))
     made.globals.update(
+        WING_LINKS=[link for wing in wings() for link in wing.links],
         HOME=HOME,
         link=glossary_link,
         person_link=person_link,

@@ -1,0 +1,187 @@
+"""Rating answers and passages, for whoever is invited to a study: one question at a time, also without script."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Request, Response
+
+from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
+from argot.ratings.usecases.answers import (
+    Judgement,
+    RatingTask,
+    SavedRating,
+    rating_save,
+    rating_studies_mine,
+    rating_task,
+)
+from argot.service.knowledge_base import KnowledgeBase
+from argot.ui.pages.page_base import DONE, BoundedRoute, form_of, number, page, sent_to_address
+from argot.ui.web.authorization import Visitor, Who, needs
+
+RATINGS = "/ratings"
+DONE.update(
+    {
+        "rated": "Saved.",
+        "kept-for-later": "Kept, not finished yet. It counts once you save it.",
+        "all-rated": "Saved. You have rated every question of this study: thank you.",
+        "study-made": "Made. Invite people to rate it.",
+        "study-invited": "Invited. They find the study under /ratings; send them the address.",
+        "study-uninvited": "The invitation is taken back. What they saved stays.",
+        "study-closed": "Closed. It takes no more ratings.",
+        "study-reopened": "Open again.",
+        "study-removed": "Removed, with its ratings.",
+    }
+)
+MOST_LINKS = 300
+"""Questions that are linked one by one; of a longer study only those before and after."""
+
+
+class _SmallRoute(BoundedRoute):
+    """For forms alone: points, marks, ranks and a comment."""
+
+    most = 2**20
+
+
+def rating_pages(kb: KnowledgeBase) -> APIRouter:
+    router = APIRouter(prefix=RATINGS, route_class=_SmallRoute)
+    _reading(router, kb)
+    _saving(router, kb)
+    return router
+
+
+def _reading(router: APIRouter, kb: KnowledgeBase) -> None:
+    @router.get("")
+    @needs("asker")
+    async def studies(request: Request, who: Who) -> Response:
+        found = await rating_studies_mine(kb, who.principal)
+        return page("ratings.html", request, who, studies=found, study_link=study_link)
+
+    @router.get("/study/{study}")
+    @needs("asker")
+    async def begin(who: Who, study: str) -> Response:
+        """The next question without a rating; the first one where all are rated."""
+        task = await rating_task(kb, who.principal, study=study)
+        return sent_to_address(study_link(study, task.place) if task else RATINGS)
+
+    @router.get("/study/{study}/{place}")
+    @needs("asker")
+    async def question(request: Request, who: Who, study: str, place: str) -> Response:
+        task = await _task(kb, who, study, place)
+        return _task_page(request, who, task, task.given)
+
+
+def _saving(router: APIRouter, kb: KnowledgeBase) -> None:
+    @router.post("/study/{study}/{place}")
+    @needs("asker")
+    async def save(request: Request, who: Who, study: str, place: str) -> Response:
+        form = await form_of(request)
+        task = await _task(kb, who, study, place)
+        given = _judgement(task, form)
+        draft = form.get("go") == "later"
+        try:
+            saved = await _saved(kb, who, task, given, draft=draft)
+        except InvalidInput as error:
+            return _task_page(request, who, task, given, await _kept(kb, who, task, given) or error)
+        except (Conflict, NotAllowed) as error:
+            return _task_page(request, who, task, given, error)
+        if draft:
+            return sent_to_address(study_link(study, task.place, done="kept-for-later"))
+        if saved.next is None:
+            return sent_to_address(f"{RATINGS}?done=all-rated")
+        return sent_to_address(study_link(study, saved.next, done="rated"))
+
+    @router.post("/study/{study}/{place}/draft")
+    @needs("asker")
+    async def keep(request: Request, who: Who, study: str, place: str) -> Response:
+        """What was chosen so far, sent as one goes: a browser that closes loses nothing."""
+        form = await form_of(request)
+        task = await _task(kb, who, study, place)
+        await _saved(kb, who, task, _judgement(task, form), draft=True)
+        return Response(status_code=204)
+
+
+def study_link(study: str, place: int | None = None, done: str = "") -> str:
+    """The address at which a study is rated, or one of its questions."""
+    address = f"{RATINGS}/study/{quote(study, safe='')}" + (f"/{place}" if place is not None else "")
+    return f"{address}?done={done}" if done else address
+
+
+async def _task(kb: KnowledgeBase, who: Visitor, study: str, place: str) -> RatingTask:
+    # -1 for what is no number: there is no such place either.
+    found = await rating_task(kb, who.principal, study=study, place=max(number(place), 0))
+    if found is None:
+        raise NotFound("There is no such question.")
+    return found
+
+
+async def _saved(kb: KnowledgeBase, who: Visitor, task: RatingTask, given: Judgement, *, draft: bool) -> SavedRating:
+    return await rating_save(
+        kb,
+        who.principal,
+        study=task.study.name,
+        place=task.place,
+        scores=given.scores,
+        ranks=given.ranks,
+        cannot_judge=given.cannot_judge,
+        comment=given.comment,
+        draft=draft,
+    )
+
+
+async def _kept(kb: KnowledgeBase, who: Visitor, task: RatingTask, given: Judgement) -> ArgotError | None:
+    """Keep what was typed, should the browser be closed now; why it cannot be, as in a study that is closed by now."""
+    try:
+        await _saved(kb, who, task, given, draft=True)
+    except (InvalidInput, Conflict, NotAllowed) as error:
+        return error
+    return None
+
+
+def _judgement(task: RatingTask, form: Mapping[str, str]) -> Judgement:
+    """What was chosen. Fields that are none of this question's are left out."""
+    letters = [one.letter for one in task.answers]
+    if task.study.kind == "references":
+        return Judgement(_references(task, form), {}, "cannot_judge" in form, form.get("comment", ""))
+    scores: dict[str, dict[str, int]] = {}
+    for letter in letters:
+        for place, aspect in enumerate(task.aspects):
+            if points := form.get(f"points-{letter}-{place}"):
+                scores.setdefault(letter, {})[aspect.name] = number(points)
+    ranks = {letter: number(rank) for letter in letters if (rank := form.get(f"rank-{letter}"))}
+    return Judgement(scores, ranks, "cannot_judge" in form, form.get("comment", ""))
+
+
+def _references(task: RatingTask, form: Mapping[str, str]) -> dict[str, dict[str, int]]:
+    """Of each passage the sentences that it bears out (1) or not (0), as far as something was said of the sentence."""
+    scores: dict[str, dict[str, int]] = {}
+    for place, sentence in enumerate(task.aspects):
+        marked = {one.letter for one in task.answers if f"points-{one.letter}-{place}" in form}
+        if marked or "others_none" in form:
+            for one in task.answers:
+                scores.setdefault(one.letter, {})[sentence.name] = int(one.letter in marked)
+    return scores
+
+
+def _others_none(task: RatingTask, given: Judgement) -> bool:
+    """Whether a sentence was said to rest on no passage."""
+    said = [[given.scores.get(one.letter, {}).get(each.name) for one in task.answers] for each in task.aspects]
+    return any(set(values) == {0} for values in said)
+
+
+def _task_page(
+    request: Request, who: Visitor, task: RatingTask, given: Judgement, error: ArgotError | None = None
+) -> Response:
+    numbers = [one.place for one in task.places]
+    at = task.number - 1
+    shown: dict[str, Any] = {
+        "before": numbers[at - 1] if at else None,
+        "after": numbers[at + 1] if at + 1 < len(numbers) else None,
+        "places": task.places if len(numbers) <= MOST_LINKS else [],
+    }
+    if task.study.kind == "references":
+        shown["others_none"] = _others_none(task, given)
+    template = f"rating_{task.study.kind}.html"
+    return page(template, request, who, error=error, task=task, given=given, study_link=study_link, **shown)

@@ -1,0 +1,174 @@
+"""Rating studies, for managers of all contexts: making them, inviting people, how far they are and what they say."""
+
+from __future__ import annotations
+
+from typing import get_args
+from urllib.parse import quote
+
+from fastapi import APIRouter, Request, Response
+from starlette.datastructures import UploadFile
+
+from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
+from argot.ratings.pages.rating_charts import mean_bar, shares_bar
+from argot.ratings.pages.rating_pages import RATINGS
+from argot.ratings.usecases.questions import rating_create_from_thumbs
+from argot.ratings.usecases.studies import (
+    ASPECTS,
+    Aspect,
+    RatingForm,
+    StudyForm,
+    StudyKind,
+    StudySummary,
+    rating_close,
+    rating_create,
+    rating_export,
+    rating_invite,
+    rating_list,
+    rating_remove,
+    rating_reopen,
+    rating_show,
+    rating_uninvite,
+)
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.usecase_registry import one_of
+from argot.ui.pages.form_fields import between_commas
+from argot.ui.pages.page_base import BoundedRoute, form_of, page, sent_to_address
+from argot.ui.web.authorization import Visitor, Who, needs
+
+MANAGE = f"{RATINGS}/manage"
+FIELDS = ("name", "about", "aspects", "since", "kind")
+WIDEST = "\n".join(f"{one.name}: {one.wording}" for one in ASPECTS)
+
+
+def rating_study_pages(kb: KnowledgeBase) -> APIRouter:
+    router = APIRouter(prefix=MANAGE, route_class=BoundedRoute)
+    _studies(router, kb)
+    _one_study(router, kb)
+    _changes(router, kb)
+    return router
+
+
+def manage_link(study: str, done: str = "") -> str:
+    """The address of a study's page for managers."""
+    return f"{MANAGE}/{quote(study, safe='')}" + (f"?done={done}" if done else "")
+
+
+def _studies(router: APIRouter, kb: KnowledgeBase) -> None:
+    @router.get("")
+    @needs("manager")
+    async def studies(request: Request, who: Who) -> Response:
+        return await _list_page(kb, request, who)
+
+    @router.post("")
+    @needs("manager")
+    async def make(request: Request, who: Who) -> Response:
+        form = await form_of(request)
+        typed = {name: form.get(name, "").strip() for name in FIELDS}
+        given: dict[str, object] = {**typed, "ranking": "ranking" in form}
+        try:
+            made = await _made(kb, request, who, form)
+        except (InvalidInput, Conflict, NotAllowed) as error:
+            return await _list_page(kb, request, who, given, error)
+        return sent_to_address(manage_link(made.name, "study-made"))
+
+
+def _one_study(router: APIRouter, kb: KnowledgeBase) -> None:
+    @router.get("/{study}")
+    @needs("manager")
+    async def show(request: Request, who: Who, study: str) -> Response:
+        return await _study_page(kb, request, who, study)
+
+    @router.get("/{study}/export")
+    @needs("manager")
+    async def export(who: Who, study: str, form: str = "csv") -> Response:
+        wanted = one_of(get_args(RatingForm), form, "the form")
+        found = await rating_export(kb, who.principal, study=study, form=wanted)
+        headers = {"Content-Disposition": f'attachment; filename="{found.name}"', "Cache-Control": "no-store"}
+        # Some spreadsheets read UTF-8 by its mark alone.
+        mark = "\ufeff" if wanted == "csv" else ""
+        return Response((mark + found.text).encode("utf-8"), media_type=found.media_type, headers=headers)
+
+
+def _changes(router: APIRouter, kb: KnowledgeBase) -> None:
+    @router.post("/{study}/invite")
+    @needs("manager")
+    async def invite(request: Request, who: Who, study: str) -> Response:
+        people = (await form_of(request)).get("people", "")
+        try:
+            await rating_invite(kb, who.principal, study=study, people=between_commas(people.replace("\n", ",")))
+        except (InvalidInput, NotFound) as error:
+            return await _study_page(kb, request, who, study, error, people)
+        return sent_to_address(manage_link(study, "study-invited"))
+
+    @router.post("/{study}/uninvite")
+    @needs("manager")
+    async def uninvite(request: Request, who: Who, study: str) -> Response:
+        person = (await form_of(request)).get("person", "")
+        await rating_uninvite(kb, who.principal, study=study, people=[person])
+        return sent_to_address(manage_link(study, "study-uninvited"))
+
+    @router.post("/{study}/close")
+    @needs("manager")
+    async def close(who: Who, study: str) -> Response:
+        await rating_close(kb, who.principal, study=study)
+        return sent_to_address(manage_link(study, "study-closed"))
+
+    @router.post("/{study}/reopen")
+    @needs("manager")
+    async def reopen(who: Who, study: str) -> Response:
+        await rating_reopen(kb, who.principal, study=study)
+        return sent_to_address(manage_link(study, "study-reopened"))
+
+    @router.post("/{study}/remove")
+    @needs("manager")
+    async def remove(who: Who, study: str) -> Response:
+        await rating_remove(kb, who.principal, study=study)
+        return sent_to_address(f"{MANAGE}?done=study-removed")
+
+
+async def _list_page(
+    kb: KnowledgeBase,
+    request: Request,
+    who: Visitor,
+    given: dict[str, object] | None = None,
+    error: ArgotError | None = None,
+) -> Response:
+    found = await rating_list(kb, who.principal)
+    shown = given or {**dict.fromkeys(FIELDS, ""), "aspects": WIDEST, "ranking": True, "kind": "answers"}
+    return page("rating_studies.html", request, who, error=error, studies=found, given=shown, manage_link=manage_link)
+
+
+async def _study_page(  # noqa: PLR0917
+    kb: KnowledgeBase, request: Request, who: Visitor, study: str, error: ArgotError | None = None, people: str = ""
+) -> Response:
+    found = await rating_show(kb, who.principal, study=study)
+    tools = {"manage_link": manage_link, "mean_bar": mean_bar, "shares_bar": shares_bar, "ratings": RATINGS}
+    return page("rating_study.html", request, who, error=error, study=found, people=people, **tools)
+
+
+async def _made(kb: KnowledgeBase, request: Request, who: Visitor, form: dict[str, str]) -> StudySummary:
+    kind = one_of(get_args(StudyKind), form.get("kind", "answers"), "what is judged")
+    study = StudyForm(
+        name=form.get("name", "").strip(),
+        about=form.get("about", ""),
+        # The field is there whatever is judged.
+        aspects=_aspects(form.get("aspects", "")) if kind == "answers" else None,
+        ranking="ranking" in form,
+        kind=kind,
+    )
+    if form.get("origin") == "thumbs":
+        return await rating_create_from_thumbs(kb, who.principal, form=study, since=form.get("since", "").strip())
+    file = (await request.form()).get("file")
+    if not isinstance(file, UploadFile) or not file.filename:
+        raise InvalidInput("No file was chosen.")
+    try:
+        data = (await file.read()).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidInput("The file is not UTF-8 text. Save it as UTF-8, and choose it again.") from None
+    return await rating_create(kb, who.principal, form=study, data=data, readers_confirmed="confirmed" in form)
+
+
+def _aspects(text: str) -> list[Aspect]:
+    """One a line: its name, and behind a colon what is meant."""
+    lines = [line.partition(":") for line in text.splitlines() if line.strip()]
+    return [Aspect(name.strip(), wording.strip()) for name, _, wording in lines]

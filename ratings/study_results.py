@@ -1,0 +1,175 @@
+"""What a study says: means, ranks, wins, and how far its raters agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import fmean
+
+from argot.ratings.agreement import nominal_alpha, ordinal_alpha
+from argot.ratings.passage_files import borne_out_by
+from argot.ratings.study import LOWEST, NO, YES, Judgement, Rating, Study, StudyItem
+
+RANK = "Rank"
+BORNE_OUT = "Borne out"
+EVERY = "all"
+"""Beside single passages, by their numbers: all of them together."""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemMean:
+    """What one system was given in an aspect, or as rank (1 is the best). `interval`: 95 %, by drawing the questions
+    again with replacement; None where there is one question only. `counts`: how often each value was given, in order.
+    """
+
+    system: str
+    ratings: int
+    mean: float
+    interval: tuple[float, float] | None
+    counts: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemPair:
+    """How often raters put one answer of two above the other."""
+
+    first: str
+    second: str
+    wins: int
+    ties: int
+    losses: int
+
+
+@dataclass(frozen=True, slots=True)
+class AspectResults:
+    """One aspect, or the ranks: each system, each pair of them, and the raters' agreement.
+
+    Of passages, each place in the order in which they were found, and all. Of references, all sentences, where 1 says
+    that a passage bears it out; raters agree on each sentence and passage.
+
+    `alpha`: Krippendorff's, ordinal, of yes and no nominal; None where no answer has two ratings, or all ratings are
+    the same. `scale`: the least and the most that can be given.
+    """
+
+    name: str
+    systems: list[SystemMean]
+    pairs: list[SystemPair]
+    alpha: float | None
+    scale: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class StudyResults:
+    """All that was saved so far. `rated`: questions with a rating; `passed`: ratings that say "cannot judge"."""
+
+    ratings: int
+    rated: int
+    passed: int
+    measured: list[AspectResults]
+
+
+Value = Callable[[Judgement, str], int | None]
+"""What a judgement gives a system."""
+Judged = Sequence[tuple[int, Judgement]]
+"""Judgements, each with its question's id."""
+Given = list[tuple[int, int]]
+"""A question's id, and what a rater gave something of it."""
+
+
+def study_results(study: Study, items: Sequence[StudyItem], ratings: Sequence[Rating]) -> StudyResults:
+    saved = [(one.item, one.said) for one in ratings if one.said is not None]
+    judged = [(item, said) for item, said in saved if not said.cannot_judge]
+    measure = {"answers": _of_answers, "passages": _of_passages, "references": _of_references}[study.kind]
+    measured = measure(study, items, judged)
+    return StudyResults(len(saved), len({item for item, _ in saved}), len(saved) - len(judged), measured)
+
+
+def _of_answers(study: Study, items: Sequence[StudyItem], judged: Judged) -> list[AspectResults]:
+    systems = sorted({answer.system for item in items for answer in item.answers})
+    most = max((len(item.answers) for item in items), default=0)
+    measured = [_measured(one.name, _scored(one.name), judged, systems, study.scale, best=1) for one in study.aspects]
+    if study.ranking:
+        scale = LOWEST, most
+        measured.append(_measured(RANK, lambda said, system: said.ranks.get(system), judged, systems, scale, best=-1))
+    return measured
+
+
+def _of_passages(study: Study, items: Sequence[StudyItem], judged: Judged) -> list[AspectResults]:
+    numbers = sorted({one.system for item in items for one in item.answers}, key=int)
+    found = []
+    for aspect in study.aspects:
+        value = _scored(aspect.name)
+        by_number = {number: _given(value, judged, number) for number in numbers}
+        every = [one for given in by_number.values() for one in given]
+        means = [_mean(name, given, study.scale) for name, given in ((EVERY, every), *by_number.items()) if given]
+        alpha = nominal_alpha(_units(value, judged, numbers))
+        found.append(AspectResults(aspect.name, means, [], alpha, study.scale))
+    return found
+
+
+def _of_references(study: Study, items: Sequence[StudyItem], judged: Judged) -> list[AspectResults]:
+    by_id = {one.id: one for one in items}
+    given: Given = []
+    units: dict[tuple[int, str, str], list[int]] = {}
+    for id_, said in judged:
+        for number, _ in enumerate(by_id[id_].sentences, 1):
+            given.append((id_, YES if borne_out_by(said, number) else NO))
+        for passage, points in said.scores.items():
+            for sentence, value in points.items():
+                units.setdefault((id_, passage, sentence), []).append(value)
+    means = [_mean("sentences", given, study.scale)] if given else []
+    return [AspectResults(BORNE_OUT, means, [], nominal_alpha(units.values()), study.scale)]
+
+
+def _scored(aspect: str) -> Value:
+    return lambda said, system: said.scores.get(system, {}).get(aspect)
+
+
+def _measured(
+    name: str, value: Value, judged: Judged, systems: Sequence[str], scale: tuple[int, int], *, best: int
+) -> AspectResults:
+    """`best`: 1 where the larger value is the better one, else -1."""
+    means = [_mean(system, given, scale) for system in systems if (given := _given(value, judged, system))]
+    pairs = [
+        SystemPair(first, second, *_compared(value, judged, first, second, best))
+        for first, second in combinations([one.system for one in means], 2)
+    ]
+    return AspectResults(name, means, pairs, ordinal_alpha(_units(value, judged, systems)), scale)
+
+
+def _given(value: Value, judged: Judged, system: str) -> Given:
+    return [(item, points) for item, said in judged if (points := value(said, system)) is not None]
+
+
+def _mean(system: str, given: Given, scale: tuple[int, int]) -> SystemMean:
+    # Only here: whoever merely lists studies need not wait for it.
+    from argot.evaluate.measures import bootstrap_interval
+
+    items, every = zip(*given, strict=True)
+    # The ratings of one question are not independent of each other: they are drawn together.
+    interval = bootstrap_interval(every, clusters=items) if len(set(items)) > 1 else None
+    lowest, most = scale
+    counts = [every.count(step) for step in range(lowest, most + 1)]
+    return SystemMean(system, len(every), fmean(every), interval, counts)
+
+
+def _compared(value: Value, judged: Judged, first: str, second: str, best: int) -> tuple[int, int, int]:
+    wins = ties = losses = 0
+    for _, said in judged:
+        one, other = value(said, first), value(said, second)
+        if one is not None and other is not None:
+            wins += (one - other) * best > 0
+            ties += one == other
+            losses += (one - other) * best < 0
+    return wins, ties, losses
+
+
+def _units(value: Value, judged: Judged, systems: Sequence[str]) -> Iterator[list[int]]:
+    """For each answer what its raters gave it."""
+    found: dict[tuple[int, str], list[int]] = {}
+    for item, said in judged:
+        for system in systems:
+            if (given := value(said, system)) is not None:
+                found.setdefault((item, system), []).append(given)
+    yield from found.values()

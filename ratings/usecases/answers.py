@@ -1,0 +1,280 @@
+"""Rating answers blindly, for whoever is invited: which systems wrote them is in nothing that these use cases give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from argot.errors import InvalidInput, NotFound
+from argot.ratings.answer_order import blind_order, by_letter, by_system
+from argot.ratings.store.rating_store import RatingStore
+from argot.ratings.study import (
+    LONGEST_COMMENT,
+    Answer,
+    Aspect,
+    Judgement,
+    Points,
+    Rating,
+    Study,
+    StudyItem,
+    StudyKind,
+)
+from argot.ratings.usecases.access import items_for
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.usecase_registry import Count, Text, usecase
+from argot.types import Principal
+
+__all__ = ["LONGEST_COMMENT", "Judgement"]
+
+Letter = Annotated[Text, Field(pattern="^[A-Z]$")]
+Scores = Annotated[dict[Letter, dict[Text, Points]], Field(max_length=26)]
+Ranks = Annotated[dict[Letter, Annotated[int, Field(ge=1, le=26)]], Field(max_length=26)]
+Comment = Annotated[Text, Field(max_length=LONGEST_COMMENT)]
+
+
+@dataclass(frozen=True, slots=True)
+class StudyToRate:
+    """A study one is invited to. `of`: the questions one may see; `rated`: those one has saved a rating of."""
+
+    name: str
+    about: str
+    kind: StudyKind
+    closed: bool
+    rated: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
+class BlindAnswer:
+    """An answer or passage by the letter under which this rater knows it. `label`: where a passage stands."""
+
+    letter: str
+    text: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceToRate:
+    """A question's place in the study; `rated`: one has saved a rating of it, `begun`: one has not finished it."""
+
+    place: int
+    rated: bool
+    begun: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RatingTask:
+    """One question to be rated. `given`: what one has said of it, by letters; `saved`: that is saved as a rating.
+
+    `aspects`: what each answer is given points for, from `scale[0]` to `scale[1]`. Of passages whether they are
+    relevant (1) or not (0); of references whether they bear out each sentence of an answer: `name` is its number.
+    `number` counts among the questions one may see (`places`), from 1.
+    """
+
+    study: StudyToRate
+    aspects: list[Aspect]
+    scale: tuple[int, int]
+    ranking: bool
+    place: int
+    number: int
+    question: str
+    reference: str
+    answers: list[BlindAnswer]
+    given: Judgement
+    saved: bool
+    places: list[PlaceToRate]
+
+
+@dataclass(frozen=True, slots=True)
+class SavedRating:
+    """That it is saved, how far one is, and the place of the next question without a rating; None: there is none."""
+
+    study: StudyToRate
+    next: int | None
+
+
+@usecase("asker")
+async def rating_studies_mine(kb: KnowledgeBase, principal: Principal) -> list[StudyToRate]:
+    """The studies one is invited to, the latest first, and how far one is in each."""
+    studies = await kb.blocking(kb.part(RatingStore).studies_of, principal.name)
+    return [(await kb.blocking(_Desk, kb, principal, one)).study_to_rate() for one in studies]
+
+
+@usecase("asker")
+async def rating_task(
+    kb: KnowledgeBase, principal: Principal, *, study: Text, place: Count | None = None
+) -> RatingTask | None:
+    """A question of a study to rate: the one at this place, else the next one without a rating; None: all are rated.
+
+    Raises:
+        NotFound: one is invited to no such study, or there is no such question that one may see.
+    """
+    desk = await kb.blocking(_desk, kb, principal, study)
+    if place is None and (place := desk.next()) is None:
+        return None
+    return desk.task(desk.item(place))
+
+
+@usecase("asker")
+async def rating_save(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    study: Text,
+    place: Count,
+    scores: Scores | None = None,
+    ranks: Ranks | None = None,
+    cannot_judge: bool = False,
+    comment: Comment = "",
+    draft: bool = False,
+) -> SavedRating:
+    """Save what one says of the answers to a question: points by letter and aspect, ranks by letter (1 is the best).
+    What the aspects are, and which points there are, the question says (`rating_task`).
+
+    It replaces what one said before; sent twice, it is one rating. With `draft` it may be unfinished, and is kept for
+    oneself until it is saved without.
+
+    Raises:
+        InvalidInput: points are missing, or two answers have the same rank.
+        Conflict: the study is closed.
+        NotFound: one is invited to no such study, or there is no such question that one may see.
+    """
+    desk = await kb.blocking(_desk, kb, principal, study)
+    item = desk.item(place)
+    order = desk.order(item)
+    given = Judgement(scores or {}, ranks or {}, cannot_judge, comment.strip())
+    aspects = [one.name for one in desk.study.judged(item)]
+    problems = list(_unknown(desk.study, aspects, order, given))
+    if not (problems or draft or cannot_judge):
+        problems = list(_missing(desk.study, aspects, order, given))
+    if problems:
+        raise InvalidInput("\n".join(problems))
+    if cannot_judge:
+        given = Judgement(cannot_judge=True, comment=given.comment)
+    keep = kb.part(RatingStore).keep_draft if draft else kb.part(RatingStore).save
+    await kb.blocking(keep, item.id, principal.name, by_system(given, order))
+    after = await kb.blocking(_desk, kb, principal, study)
+    return SavedRating(after.study_to_rate(), after.next(place))
+
+
+class _Desk:
+    """A study as one rater has it before them."""
+
+    def __init__(self, kb: KnowledgeBase, principal: Principal, study: Study) -> None:
+        self.study, self.rater = study, principal.name
+        self.items = items_for(kb, principal, study, kb.part(RatingStore).items(study))
+        self.ratings = kb.part(RatingStore).ratings_by(study, principal.name)
+
+    def study_to_rate(self) -> StudyToRate:
+        rated = sum(self._said(one) is not None for one in self.items)
+        return StudyToRate(
+            name=self.study.name,
+            about=self.study.about,
+            kind=self.study.kind,
+            closed=self.study.closed_at is not None,
+            rated=rated,
+            of=len(self.items),
+        )
+
+    def item(self, place: int) -> StudyItem:
+        for one in self.items:
+            if one.place == place:
+                return one
+        raise NotFound(f"Study '{self.study.name}' has no question {place} for you. Go on with the next one.")
+
+    def next(self, after: int = 0) -> int | None:
+        """The next question without a rating behind this place, else from the beginning."""
+        left = [one.place for one in self.items if self._said(one) is None]
+        return next((place for place in left if place > after), left[0] if left else None)
+
+    def order(self, item: StudyItem) -> dict[str, Answer]:
+        return blind_order(item.answers, self.study.seed, self.rater, item.place)
+
+    def task(self, item: StudyItem) -> RatingTask:
+        order, rating = self.order(item), self.ratings.get(item.id)
+        given = (rating.draft or rating.said if rating else None) or Judgement()
+        return RatingTask(
+            study=self.study_to_rate(),
+            aspects=list(self.study.judged(item)),
+            scale=self.study.scale,
+            ranking=self.study.ranking and len(order) > 1,
+            place=item.place,
+            number=self.items.index(item) + 1,
+            question=item.question,
+            reference=item.reference,
+            answers=[BlindAnswer(letter, answer.text, answer.label) for letter, answer in order.items()],
+            given=by_letter(given, order),
+            saved=rating is not None and rating.said is not None and rating.draft is None,
+            places=[PlaceToRate(one.place, self._said(one) is not None, self._begun(one)) for one in self.items],
+        )
+
+    def _said(self, item: StudyItem) -> Judgement | None:
+        return self._rating(item).said
+
+    def _begun(self, item: StudyItem) -> bool:
+        return self._rating(item).draft is not None
+
+    def _rating(self, item: StudyItem) -> Rating:
+        return self.ratings.get(item.id) or Rating(item.id, self.rater, None, "")
+
+
+def _desk(kb: KnowledgeBase, principal: Principal, name: str) -> _Desk:
+    for study in kb.part(RatingStore).studies_of(principal.name):
+        if study.name.casefold() == name.casefold():
+            return _Desk(kb, principal, study)
+    # The same for one that is not there: names of studies may tell what is being tried out.
+    raise NotFound(f"You are invited to no study '{name}'. The studies you are invited to are on the page /ratings.")
+
+
+def _unknown(study: Study, aspects: Sequence[str], order: dict[str, Answer], given: Judgement) -> Iterator[str]:
+    lowest, most = study.scale
+    for letter in sorted({*given.scores, *given.ranks} - order.keys()):
+        yield f"There is no answer {letter}."
+    for letter, points in given.scores.items():
+        yield from (f"Answer {letter}: there is no aspect '{name:.60}'." for name in points if name not in aspects)
+        if wrong := [one for one in points.values() if not lowest <= one <= most]:
+            yield f"Answer {letter}: there is no {wrong[0]}. Points go from {lowest} to {most}."
+
+
+def _missing(study: Study, aspects: Sequence[str], order: dict[str, Answer], given: Judgement) -> Iterator[str]:
+    """What keeps a judgement from being finished, in words for its rater."""
+    left = {letter: [one for one in aspects if one not in given.scores.get(letter, {})] for letter in order}
+    if study.kind == "passages" and (letters := [letter for letter, names in left.items() if names]):
+        yield f"{_listed(letters)}: say whether {'it is' if len(letters) == 1 else 'they are'} relevant."
+    elif study.kind == "references":
+        yield from _unannotated(sorted({name for names in left.values() for name in names}, key=int))
+    elif study.kind == "answers":
+        yield from _unrated(study, left, given)
+
+
+def _unannotated(sentences: list[str]) -> Iterator[str]:
+    if sentences:
+        named = f"Sentence {sentences[0]} has" if len(sentences) == 1 else f"Sentences {_listed(sentences)} have"
+        yield f"{named} no passage yet. Mark one, or say that what has no mark rests on none of them."
+
+
+def _unrated(study: Study, left: dict[str, list[str]], given: Judgement) -> Iterator[str]:
+    for letter, open_ in left.items():
+        if open_:
+            yield f"Answer {letter} has no points yet for {_listed(open_)}."
+    if study.ranking and len(left) > 1:
+        yield from _wrong_ranks(list(left), given.ranks)
+
+
+def _wrong_ranks(letters: list[str], ranks: dict[str, int]) -> Iterator[str]:
+    if open_ := [one for one in letters if one not in ranks]:
+        yield f"{_listed(open_)} {'has' if len(open_) == 1 else 'have'} no rank yet."
+    for rank in sorted(set(ranks.values())):
+        same = [one for one in letters if ranks.get(one) == rank]
+        if len(same) > 1:
+            yield f"{_listed(same)} have the same rank, {rank}. Give each a rank of its own: 1 is the best."
+        if rank > len(letters):
+            yield f"There is no rank {rank}: the last is {len(letters)}."
+
+
+def _listed(names: list[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last

@@ -1,0 +1,201 @@
+"""Rating studies whose answers come from this knowledge base: asked through profiles, or judged by a thumb."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from argot.errors import InvalidInput, TooManyQuestions
+from argot.ratings.passage_files import MOST_PASSAGES
+from argot.ratings.store.rating_store import RatingStore
+from argot.ratings.study import Answer, NewItem, Sources, Study, StudyItem, StudyKind
+from argot.ratings.study_files import MOST_SYSTEMS, plain_questions
+from argot.ratings.usecases.studies import Lines, StudyForm, StudySummary, store_study, summary
+from argot.results import AskResult
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.threads.thread_store import AnswerSettings
+from argot.service.usecases.conversations import memory_graph
+from argot.service.usecases.moments import Moment
+from argot.service.usecases.profiles import profile_for
+from argot.service.usecases.questions import run_context
+from argot.service.usecases.usecase_registry import Event, Finished, Text, usecase
+from argot.types import Principal
+
+if TYPE_CHECKING:
+    from argot.graph.run_context import RunContext
+
+ProfileNames = Annotated[list[Text], Field(max_length=MOST_SYSTEMS)]
+RETRIEVED = 10
+"""Passages that are judged of each question, as many as *Trustworthy Answers* looks at (4.2)."""
+WAIT_SECONDS = 2.0
+"""Until the next try where people ask as much as the service takes on: their questions go first."""
+
+
+@usecase("manager", everywhere=True)
+async def rating_create_asked(
+    kb: KnowledgeBase, principal: Principal, *, form: StudyForm, questions: Lines, profiles: ProfileNames | None = None
+) -> StudySummary:
+    """Make a study of questions to be asked through two or more profiles: one a line, as it stands or as JSON with
+    `question` and `reference`. `rating_ask` asks them; raters see each question once all its answers are there.
+
+    Of `kind` "passages" and "references" one profile finds the passages, or also answers: that of the service where
+    none is named.
+
+    Raises:
+        InvalidInput: too few or too many profiles, or a line is wrong. InvalidSettings: there is no such profile.
+        Conflict: there is a study of this name.
+    """
+    single = form.kind != "answers"
+    wanted = await _known(kb, profiles or ([kb.settings.profile] if single else []))
+    if single and len(wanted) > 1:
+        raise InvalidInput("Passages are those that one profile finds. Name one.")
+    if not single and len(wanted) < 2:
+        raise InvalidInput("To compare, name two profiles or more. See them with: argot profile list")
+    return await store_study(kb, principal, form, plain_questions(questions), "profiles", wanted)
+
+
+@usecase("manager", everywhere=True)
+async def rating_create_from_thumbs(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    form: StudyForm,
+    value: Literal[-1, 1] | None = None,
+    since: Moment = "",
+    profiles: ProfileNames | None = None,
+) -> StudySummary:
+    """Make a study of the answers that askers judged by a thumb and shared, as `feedback_list` shows them to oneself;
+    whose they were is not in it. Only managers of all contexts can be invited: the askers shared them with nobody else.
+
+    `value`: only those judged so; `since`: an ISO date or time. With `profiles` the same questions are also asked
+    through these (`rating_ask`). Who takes a thumb back, or deletes the conversation, takes the question out.
+
+    Raises:
+        InvalidInput: nobody shared such an answer, or passages are to be judged.
+    """
+    from argot.graph.presentation.turn_view import assemble
+
+    if form.kind != "answers":
+        raise InvalidInput("Of answers with thumbs people judge the answers alone. Ask questions, or give a file.")
+    wanted = await _known(kb, profiles or [])
+    run = await run_context(kb, principal)
+    judged = await (await kb.threads()).judged(since)
+    shared = [one for one in judged if one.said.shared and one.turn and value in {None, one.said.value}]
+
+    def items() -> list[NewItem]:
+        found = ((one, assemble(one.turn, run, "")) for one in shared)
+        return [
+            NewItem(
+                result.stand_alone_question or result.question,
+                answers=(Answer(f"given ({result.profile or 'default'})", result.answer, answer_sources(result)),),
+                thread=one.said.thread,
+                turn=one.said.turn,
+            )
+            for one, result in found
+            if result.answer
+        ]
+
+    made = await kb.blocking(items)
+    if not made:
+        raise InvalidInput("Nobody has shared such an answer by a thumb. See what there is: argot threads feedback")
+    return await store_study(kb, principal, form, made, "thumbs", wanted)
+
+
+@usecase("manager", everywhere=True)
+async def rating_ask(
+    kb: KnowledgeBase, principal: Principal, *, study: Text
+) -> AsyncIterator[Event | Finished[StudySummary]]:
+    """Ask the questions of a study through its profiles, as far as answers are missing. It may be stopped at any time,
+    and called again: what is answered stays. Events: `asking` with `done`, `total`, `question` and `name`, the
+    profile's.
+
+    Nothing is asked back: of several senses or documents the best one counts. A question for which no passage is found,
+    or of references no answer, leaves a study in which passages are judged.
+    """
+    found = await kb.blocking(kb.part(RatingStore).study, study)
+    items = await kb.blocking(kb.part(RatingStore).items, found)
+    missing = [(item, profile) for item in items for profile in _unanswered(found, item)]
+    total = len(items) * len(found.profiles)
+    for done, (item, profile) in enumerate(missing, total - len(missing)):
+        yield {"kind": "asking", "done": done, "total": total, "question": item.question, "name": profile}
+        result = await _asked(kb, principal, item.question, profile, found.kind)
+        if found.kind == "answers":
+            answer = Answer(profile, result.answer, answer_sources(result))
+            await kb.blocking(kb.part(RatingStore).add_answer, item.id, answer)
+        else:
+            await kb.blocking(kb.part(RatingStore).add_passages, item.id, *_passages(result, found.kind))
+    yield Finished(await kb.blocking(summary, kb, found))
+
+
+def answer_sources(result: AskResult) -> Sources:
+    """All that an answer could draw on: passages that it does not cite may be in its words, too."""
+    documents = dict.fromkeys(one.uri for one in result.passages)
+    stated = [*(one.sense_id for one in result.jargon), *(one.sense_id for one in result.sentences)]
+    return Sources(tuple(documents), tuple(dict.fromkeys(filter(None, stated))))
+
+
+def _passages(result: AskResult, kind: StudyKind) -> tuple[list[Answer], list[str]]:
+    """The passages, in the order in which they were found; of references also the sentences that could rest on them."""
+    # What the glossary says rests on no passage.
+    sentences = [one.text for one in result.sentences if not one.sense_id] if kind == "references" else []
+    if kind == "references" and not sentences:
+        return [], []
+    passages = []
+    for number, one in enumerate(result.passages[:MOST_PASSAGES], 1):
+        sources = answer_sources(result) if sentences else Sources((one.uri,))
+        passages.append(Answer(str(number), one.text, sources, " > ".join(filter(None, (one.document, one.heading)))))
+    return passages, sentences
+
+
+def _unanswered(study: Study, item: StudyItem) -> list[str]:
+    if study.kind != "answers":
+        return [] if item.answers else list(study.profiles)
+    there = {one.system for one in item.answers}
+    return [profile for profile in study.profiles if profile not in there]
+
+
+async def _known(kb: KnowledgeBase, profiles: list[str]) -> tuple[str, ...]:
+    wanted = tuple(dict.fromkeys(profiles))
+    for name in wanted:
+        await profile_for(kb, name)
+    return wanted
+
+
+async def _asked(kb: KnowledgeBase, principal: Principal, question: str, profile: str, kind: StudyKind) -> AskResult:
+    run = await run_context(kb, principal, AnswerSettings(profile))
+    # Nobody is there to choose; and what only a study asks must not be counted as missed.
+    wanted: dict[str, object] = {"choose_sense": False, "choose_document": False}
+    if run.profile.misses == "ask" or kind == "passages":
+        wanted |= {"misses": "lenient"}
+    if kind == "passages":
+        # There can be no more passages than candidates.
+        candidates = max(run.profile.candidates, RETRIEVED)
+        wanted |= {"generate_answer": False, "passages": RETRIEVED, "candidates": candidates}
+    run = replace(run, profile=run.profile.model_copy(update=wanted), records_misses=False)
+    while True:
+        try:
+            async with kb.gate.place(principal):
+                return await _answer(kb, run, question)
+        except TooManyQuestions:
+            await asyncio.sleep(WAIT_SECONDS)
+
+
+async def _answer(kb: KnowledgeBase, run: RunContext, question: str) -> AskResult:
+    from argot.graph.run import ask
+
+    thread, graph = f"rating:{secrets.token_hex(8)}", await memory_graph(kb)
+    found: AskResult | None = None
+    try:
+        async with aclosing(ask(graph, run, question, thread)) as events:
+            async for event in events:
+                found = event.data if isinstance(event.data, AskResult) else found
+    finally:
+        await graph.checkpointer.adelete_thread(thread)  # type: ignore[union-attr]
+    assert found is not None
+    return found

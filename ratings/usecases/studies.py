@@ -1,0 +1,353 @@
+"""Rating studies, for managers of all contexts: making them, inviting people, and reading what they say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from argot.errors import InvalidInput, NotFound
+from argot.jargon_db.store.privacy import ERASED
+from argot.ratings.passage_files import (
+    annotated_answers,
+    answers_with_passages,
+    questions_with_passages,
+    references_csv,
+)
+from argot.ratings.store.rating_store import RatingStore
+from argot.ratings.study import (
+    ASPECTS,
+    MOST_ASPECTS,
+    RELEVANT,
+    Aspect,
+    NewItem,
+    Origin,
+    Study,
+    StudyItem,
+    StudyKind,
+)
+from argot.ratings.study_files import answered_questions, ratings_csv, ratings_jsonl
+from argot.ratings.study_results import RANK, AspectResults, StudyResults
+from argot.ratings.usecases.access import items_for, ready_items
+from argot.service.identity.people import LOCAL_NAME, local_principal, require_name
+from argot.service.json_values import dataclass_fields
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.maintenance.scrubbing import scrubbed
+from argot.service.threads.thread_export import file_name
+from argot.service.usecases.usecase_registry import ParameterGroup, Text, usecase
+from argot.types import Principal
+
+__all__ = ["ASPECTS", "Aspect", "AspectResults", "StudyKind"]
+
+Name = Annotated[Text, Field(min_length=1, max_length=200)]
+RatingForm = Literal["jsonl", "csv", "annotated"]
+Lines = Annotated[Text, Field(max_length=64 * 2**20)]
+People = Annotated[list[Text], Field(min_length=1, max_length=1000)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyForm(ParameterGroup):
+    """What every new study is given. No `aspects`: the three of *Trustworthy Answers*.
+
+    `ranking`: raters also put the answers to a question in order. Where passages are judged (`kind`) there is neither.
+    """
+
+    name: Name
+    about: Annotated[Text, Field(max_length=2000)] = ""
+    aspects: Annotated[list[Aspect], Field(max_length=MOST_ASPECTS)] | None = None
+    ranking: bool = True
+    kind: StudyKind = "answers"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudySummary:
+    """A study and how far it is. `ready`: questions whose answers are all there; `ratings`: those saved."""
+
+    name: str
+    about: str
+    kind: StudyKind
+    aspects: list[Aspect]
+    ranking: bool
+    origin: Origin
+    profiles: list[str]
+    created_by: str
+    created_at: str
+    closed_at: str | None
+    questions: int
+    ready: int
+    raters: int
+    ratings: int
+
+
+@dataclass(frozen=True, slots=True)
+class RaterProgress:
+    """How far one rater is: `rated` of the questions that they may see (`of`), how many of those they passed on.
+
+    `invited` is false of somebody whose invitation was taken back, or who was erased.
+    """
+
+    person: str
+    invited: bool
+    rated: int
+    passed: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyShown(StudySummary):
+    """A study with its raters and what they say so far."""
+
+    progress: list[RaterProgress]
+    results: StudyResults
+
+
+@dataclass(frozen=True, slots=True)
+class RatingsFile:
+    """The ratings of a study as a file to keep; `name` is the file's."""
+
+    name: str
+    media_type: str
+    text: str
+
+
+@usecase("manager", everywhere=True)
+async def rating_create(
+    kb: KnowledgeBase, principal: Principal, *, form: StudyForm, data: Lines, readers_confirmed: bool = False
+) -> StudySummary:
+    """Make a study of answers that are there already: `data` is JSONL, a line for each question with `question`,
+    `answers` (an object: the answer of each of 2 to 6 systems by its name) and, if wanted, `reference` and `documents`
+    (what the answers rest on, as `list_documents` names them: raters see the question only if they may read all).
+
+    Of `kind` "passages" a line has `passages` instead, each a text or an object with `text`, `document` and `heading`;
+    of "references" those, and an `answer` or its `sentences`.
+
+    Raises:
+        InvalidInput: a line is wrong; or one names no documents, and it is not confirmed (`readers_confirmed`) that
+            all whom you invite may read the answers.
+        Conflict: there is a study of this name.
+    """
+
+    def found(named: str) -> str:
+        try:
+            return kb.document_store.document(principal, named).uri
+        except NotFound as error:
+            raise InvalidInput(str(error)) from None
+
+    read = {"answers": answered_questions, "passages": questions_with_passages, "references": answers_with_passages}
+    items = await kb.blocking(read[form.kind], data, found)
+    unnamed = sum(not all(answer.sources.documents for answer in one.answers) for one in items)
+    if unnamed and not readers_confirmed:
+        raise InvalidInput(
+            f"{unnamed} of {len(items)} questions do not say which documents their answers rest on, so nobody can tell"
+            " who may read them. Name them ('documents'), or confirm that all whom you invite may read every answer."
+        )
+    return await store_study(kb, principal, form, items, "file")
+
+
+async def store_study(  # noqa: PLR0917
+    kb: KnowledgeBase,
+    principal: Principal,
+    form: StudyForm,
+    items: list[NewItem],
+    origin: Origin,
+    profiles: tuple[str, ...] = (),
+) -> StudySummary:
+    """Keep a new study.
+
+    Raises:
+        InvalidInput: its name cannot be one, or two aspects have the same.
+        Conflict: there is a study of this name.
+    """
+    require_name("study", form.name)
+    study = Study(
+        name=form.name,
+        about=form.about.strip(),
+        aspects=_aspects(form),
+        ranking=form.ranking and form.kind == "answers",
+        kind=form.kind,
+        origin=origin,
+        profiles=profiles,
+        created_by=principal.name,
+    )
+    return await kb.blocking(lambda: summary(kb, kb.part(RatingStore).create(study, items)))
+
+
+def _aspects(form: StudyForm) -> tuple[Aspect, ...]:
+    if form.kind != "answers":
+        if form.aspects:
+            raise InvalidInput("Only answers are judged by aspects. Give none where passages are judged.")
+        return (RELEVANT,) if form.kind == "passages" else ()
+    aspects = ASPECTS if form.aspects is None else tuple(Aspect(one.name.strip(), one.wording) for one in form.aspects)
+    names = [one.name.casefold() for one in aspects]
+    if "" in names or RANK.casefold() in names or len(set(names)) < len(names):
+        raise InvalidInput(f"Each aspect needs a name of its own, and '{RANK}' is none. Give each another name.")
+    if not aspects and not form.ranking:
+        raise InvalidInput("A study without aspects and without ranking asks nothing. Give it an aspect, or ranking.")
+    return aspects
+
+
+@usecase("manager", everywhere=True)
+async def rating_list(kb: KnowledgeBase, principal: Principal) -> list[StudySummary]:
+    """Every study and how far it is, the latest first."""
+    return await kb.blocking(lambda: [summary(kb, one) for one in kb.part(RatingStore).studies()])
+
+
+@usecase("manager", everywhere=True)
+async def rating_show(kb: KnowledgeBase, principal: Principal, *, study: Text) -> StudyShown:
+    """A study: how far each rater is, and what was rated so far: by system and aspect the mean with its 95 % interval,
+    ranks, wins of each pair, and Krippendorff's alpha.
+
+    Raises:
+        NotFound: there is no such study.
+    """
+    return await kb.blocking(lambda: _shown(kb, kb.part(RatingStore).study(study)))
+
+
+@usecase("manager", everywhere=True)
+async def rating_invite(kb: KnowledgeBase, principal: Principal, *, study: Text, people: People) -> StudySummary:
+    """Invite users to rate the answers of a study; whoever is invited already stays so.
+
+    Raises:
+        NotFound: there is no such study or user.
+        InvalidInput: the answers were shared by askers with managers of all contexts, and a user is none.
+    """
+    found = await kb.blocking(kb.part(RatingStore).study, study)
+    for name in people:
+        principal_of = local_principal() if name == LOCAL_NAME else (await kb.blocking(kb.people.user, name)).principal
+        if found.origin == "thumbs" and not principal_of.manages_all:
+            raise InvalidInput(
+                f"{name} is no manager of all contexts. Askers shared these answers, by a thumb, with those alone:"
+                " invite managers."
+            )
+    await kb.blocking(kb.part(RatingStore).invite, found, people, principal.name)
+    return await kb.blocking(summary, kb, found)
+
+
+@usecase("manager", everywhere=True)
+async def rating_uninvite(kb: KnowledgeBase, principal: Principal, *, study: Text, people: People) -> StudySummary:
+    """Take invitations back. The ratings that these people saved stay."""
+    found = await kb.blocking(kb.part(RatingStore).study, study)
+    await kb.blocking(kb.part(RatingStore).uninvite, found, people)
+    return await kb.blocking(summary, kb, found)
+
+
+@usecase("manager", everywhere=True)
+async def rating_close(kb: KnowledgeBase, principal: Principal, *, study: Text) -> StudySummary:
+    """Take no more ratings in a study. All that was saved stays."""
+    return await kb.blocking(lambda: summary(kb, kb.part(RatingStore).close_study(study, closed=True)))
+
+
+@usecase("manager", everywhere=True)
+async def rating_reopen(kb: KnowledgeBase, principal: Principal, *, study: Text) -> StudySummary:
+    """Take ratings again in a study that was closed."""
+    return await kb.blocking(lambda: summary(kb, kb.part(RatingStore).close_study(study, closed=False)))
+
+
+@usecase("manager", everywhere=True)
+async def rating_export(
+    kb: KnowledgeBase, principal: Principal, *, study: Text, form: RatingForm = "jsonl"
+) -> RatingsFile:
+    """Every rating that was saved, with the names of the systems: JSONL has a line for each question and rater, CSV one
+    for each answer or passage that somebody rated, and of references one for each sentence.
+
+    Of references "annotated" is JSONL with a line for each answer, as the experiment trustworthy-7 reads it: the
+    passages of each sentence that more than half of its raters marked. Passages that one may not read are in no export.
+
+    Raises:
+        InvalidInput: "annotated" of another kind of study.
+    """
+
+    def exported() -> RatingsFile:
+        found = kb.part(RatingStore).study(study)
+        if form == "annotated" and found.kind != "references":
+            raise InvalidInput(f"In study '{found.name}' no references are annotated. Export it as jsonl or csv.")
+        items = _exported_items(kb, principal, found)
+        there = {one.id for one in items}
+        ratings = [one for one in kb.part(RatingStore).ratings(found) if one.item in there]
+        name = f"ratings-{file_name(found.name)}.{'csv' if form == 'csv' else 'jsonl'}"
+        if form == "csv":
+            table = references_csv(items, ratings) if found.kind == "references" else ratings_csv(found, items, ratings)
+            return RatingsFile(name, "text/csv", table)
+        annotated = form == "annotated"
+        text = annotated_answers(items, ratings) if annotated else ratings_jsonl(found, items, ratings)
+        return RatingsFile(name, "application/jsonl", text)
+
+    return await kb.blocking(exported)
+
+
+@usecase("manager", everywhere=True)
+async def rating_remove(kb: KnowledgeBase, principal: Principal, *, study: Text) -> StudySummary:
+    """Delete a study with its questions, answers and ratings, for good; what it was."""
+
+    def removed() -> StudySummary:
+        found = summary(kb, kb.part(RatingStore).study(study))
+        kb.part(RatingStore).remove(study)
+        return found
+
+    gone = await kb.blocking(removed)
+    await scrubbed(kb)
+    return gone
+
+
+def summary(kb: KnowledgeBase, study: Study) -> StudySummary:
+    """How far a study is. Blocks."""
+    items, ratings = kb.part(RatingStore).items(study), kb.part(RatingStore).ratings(study)
+    return StudySummary(
+        name=study.name,
+        about=study.about,
+        kind=study.kind,
+        aspects=list(study.aspects),
+        ranking=study.ranking,
+        origin=study.origin,
+        profiles=list(study.profiles),
+        created_by=study.created_by,
+        created_at=study.created_at,
+        closed_at=study.closed_at,
+        questions=len(items),
+        ready=len(ready_items(study, items)),
+        raters=len(kb.part(RatingStore).invited(study)),
+        ratings=sum(one.said is not None for one in ratings),
+    )
+
+
+def _exported_items(kb: KnowledgeBase, principal: Principal, study: Study) -> list[StudyItem]:
+    """Return the questions of a study as its export has them: nobody reads more in it than they may.
+
+    Of answers the scores of all raters make the results, so a question that is not for this principal has them alone.
+    """
+    items = kb.part(RatingStore).items(study)
+    readable = items_for(kb, principal, study, items)
+    if study.kind != "answers":
+        return readable
+    known = {one.id for one in readable}
+    return [one if one.id in known else _without_words(one) for one in items]
+
+
+def _without_words(item: StudyItem) -> StudyItem:
+    answers = tuple(replace(one, text="") for one in item.answers)
+    return replace(item, question="", reference="", sentences=(), answers=answers)
+
+
+def _shown(kb: KnowledgeBase, study: Study) -> StudyShown:
+    from argot.ratings.study_results import study_results
+
+    items, ratings = kb.part(RatingStore).items(study), kb.part(RatingStore).ratings(study)
+    invited = kb.part(RatingStore).invited(study)
+    progress = []
+    for person in dict.fromkeys((*invited, *sorted({one.rater for one in ratings if one.said}))):
+        seen = {one.id for one in items_for(kb, _principal(kb, person), study, items)}
+        # Nobody can say any more what an erased person may read.
+        known = not person.startswith(ERASED)
+        said = [one.said for one in ratings if one.rater == person and one.said and (one.item in seen or not known)]
+        passed = sum(one.cannot_judge for one in said)
+        progress.append(RaterProgress(person, person in invited, len(said), passed, len(seen)))
+    results = study_results(study, items, ratings)
+    return StudyShown(**dataclass_fields(summary(kb, study)), progress=progress, results=results)
+
+
+def _principal(kb: KnowledgeBase, person: str) -> Principal:
+    if person == LOCAL_NAME:
+        return local_principal()
+    user = kb.people.find(person)
+    return user.principal if user else Principal(person)

@@ -1,1 +1,0 @@
-"""On whose behalf Slack asks."""

@@ -1,0 +1,1 @@
+"""Answers in Slack: a wing of Argot."""

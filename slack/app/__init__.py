@@ -1,0 +1,1 @@
+"""The Slack app: what comes from Slack, and what is posted there."""

@@ -1,0 +1,307 @@
+"""What happens at once when somebody presses a button or submits a form; answers wait for their turn in the inbox."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
+from argot.service.usecases.contexts import context_list
+from argot.service.usecases.glossary_impact import thread_share
+from argot.service.usecases.senses import NewSense, glossary_add, glossary_draft
+from argot.service.usecases.term_corrections import other_senses, report_term
+from argot.service.usecases.threads import feedback, thread_read
+from argot.slack import slack_scopes
+from argot.slack.app.block_kit import AGAIN, ALONE, CHOOSE, Block, notice
+from argot.slack.app.event_filter import SlackJob
+from argot.slack.app.inbox import Inbox
+from argot.slack.app.interactions import (
+    hashed,
+    job_of_form,
+    job_of_press,
+    kept_in,
+    kept_of,
+    key_of,
+    once,
+    value_of,
+    who,
+)
+from argot.slack.app.job_contents import SenseChosen
+from argot.slack.app.modals import notice_view, other_form, other_of, reason_form, reason_of, submitted_term, term_form
+from argot.slack.app.mrkdwn import plain
+from argot.slack.app.slack_answers import Answering
+from argot.slack.app.web_api import SlackRefused, SlackUnreachable
+from argot.slack.slack_scopes import Scope
+from argot.types import Principal
+
+logger = logging.getLogger(__name__)
+
+NO_MANAGER = (
+    "Only those who look after the glossary add terms to it, and Argot does not know you as one of them. An"
+    " administrator can say who you are: `argot slack people link`."
+)
+TOO_LATE = "The form could not be opened: it took too long. Please try it once more."
+MOST_TITLE = 200
+MOST_TERMS = 8
+
+
+class Buttons:
+    """The buttons and forms of one workspace."""
+
+    def __init__(self, answering: Answering, inbox: Inbox, soon: Callable[[Coroutine[Any, Any, Any]], None]) -> None:
+        self.answering = answering
+        self.inbox = inbox
+        self.soon = soon
+        self.kb = answering.kb
+        self.store = answering.store
+        self.calls = answering.calls
+        self.people = answering.people
+
+    # -- buttons that ask ----------------------------------------------------------------------------------------------
+
+    async def asks(self, body: Mapping[str, Any]) -> bool:
+        """Note a choice, a question in other words, or an answer for one person alone. False: it was sent before."""
+        value = value_of(body)
+        name = str(body["actions"][0].get("action_id", ""))
+        job = self._job(body)
+        if name.startswith(CHOOSE):
+            job = replace(job, kind="choice", text=str(value.get("c", "")))
+        elif name.startswith(AGAIN):
+            job = replace(job, kind="again", text=str(value.get("q", "")))
+        elif name == ALONE:
+            job = replace(job, kind="alone", ephemeral=True)
+        else:
+            raise InvalidInput(f"There is no button '{name}'.")
+        key = key_of(body)
+        return await self.inbox.note(key, job, place=once(job, body) or key)
+
+    async def take_choices_away(self, body: Mapping[str, Any]) -> None:
+        """Take the buttons of a choice away once it is made, and show what was chosen."""
+        message = body.get("message") or {}
+        label = str((body["actions"][0].get("text") or {}).get("text", ""))
+        blocks = [block for block in message.get("blocks") or () if not _offers(block)]
+        done = {"type": "mrkdwn", "text": f"→ {plain(label)}", "verbatim": True}
+        blocks.append({"type": "context", "elements": [done]})
+        channel = str((body.get("channel") or {}).get("id", ""))
+        if message.get("ts") and message.get("blocks") and channel:
+            await self.calls.best_effort(
+                self.calls.client.chat_update,
+                channel=channel, ts=message["ts"], text=str(message.get("text") or "…"), blocks=blocks, parse="none",
+            )  # fmt: skip
+
+    # -- thumbs --------------------------------------------------------------------------------------------------------
+
+    async def thumb(self, body: Mapping[str, Any]) -> None:
+        """Keep a thumb; one that points down opens the form that asks why."""
+        value = value_of(body)
+        job = self._job(body)
+        if value.get("v") == -1:
+            view = reason_form(kept_of(job))
+            # Before it is kept: the form must be open within three seconds of the press.
+            await self.calls.best_effort(
+                self.calls.client.views_open, trigger_id=str(body.get("trigger_id", "")), view=view
+            )
+        try:
+            await self._judge(job, 1 if value.get("v") == 1 else -1, "")
+        except ArgotError as error:
+            await self._tell(job, plain(error))
+            return
+        if value.get("v") == 1:
+            await self._tell(job, "Thank you. Those who look after the documents can see that this answer helped.")
+
+    async def reason(self, body: Mapping[str, Any]) -> None:
+        """Keep what was said in the form, with the thumb."""
+        job = job_of_form(body, self.people.team, "choice")
+        said = self._judge(job, -1, reason_of(body["view"]), share=True)
+        await self._tell_done(job, said, "Thank you. Those who look after the documents can see what you wrote.")
+
+    async def _judge(self, job: SlackJob, value: Literal[-1, 1], comment: str, *, share: bool = False) -> None:
+        principal = await self._principal(job)
+        await feedback(self.kb, principal, thread=job.thread, turn=job.turn, value=value, comment=comment, share=share)
+
+    async def share(self, body: Mapping[str, Any]) -> None:
+        """The asker lets managers read the questions of this conversation that met unknown terms."""
+        job = self._job(body)
+
+        async def share() -> None:
+            await thread_share(self.kb, await self._principal(job), thread=job.thread)
+
+        await self._tell_done(job, share(), "Those who look after the glossary can read the question now.")
+
+    # -- not what I meant ----------------------------------------------------------------------------------------------
+
+    async def meant(self, body: Mapping[str, Any]) -> None:
+        """Open the form with the other senses of an answer's terms."""
+        job = self._job(body)
+        try:
+            scope = await self.answering.scope(job)
+            read = await thread_read(self.kb, scope.principal, thread=job.thread)
+            turns = [turn for turn in read.turns if turn.turn == job.turn]
+            known = [one for turn in turns for one in turn.jargon if one.sense_id]
+            names = list(dict.fromkeys(one.surface for one in known))[:MOST_TERMS]
+            if not names:
+                raise NotFound("This answer rests on no term of the glossary any more. Ask again.")
+            terms = [
+                await other_senses(self.kb, scope.principal, thread=job.thread, turn=job.turn, term=one)
+                for one in names
+            ]
+            view = other_form(terms, kept_of(job))
+        except ArgotError as error:
+            view = notice_view("What did you mean?", plain(error))
+        await self._open(body, view, job)
+
+    async def meant_sent(self, body: Mapping[str, Any]) -> None:
+        """Ask again in the chosen sense; or tell the managers of a meaning that the glossary lacks."""
+        term, sense = other_of(body["view"], kept_in(body["view"]))
+        key = key_of(body)
+        job = job_of_form(body, self.people.team, "sense")
+        if sense:
+            text = SenseChosen(term, sense).text
+            await self.inbox.note(key, replace(job, ts=f"{job.thread_ts}#{key}", text=text), place=key)
+            return
+        self.soon(self._report(job, term))
+
+    async def _report(self, job: SlackJob, term: str) -> None:
+        async def report() -> None:
+            principal = await self._principal(job)
+            await report_term(self.kb, principal, thread=job.thread, turn=job.turn, term=term, share=True)
+
+        text = f"Those who look after the glossary are told, with the question. When “{plain(term)}” has that meaning,"
+        await self._tell_done(job, report(), f"{text} you hear of it here.")
+
+    # -- a person ------------------------------------------------------------------------------------------------------
+
+    async def person(self, body: Mapping[str, Any]) -> None:
+        """Mention the context's contact in the channel, so that they see it; or tell the asker alone who it is."""
+        # Slack may send a press again, and a person is not called twice for it.
+        if not await self.inbox.first(key_of(body)):
+            return
+        job = self._job(body)
+        try:
+            scope = await self.answering.scope(job)
+            contact, context = await self._contact(scope, str(value_of(body).get("x", "")), job)
+        except ArgotError as error:
+            await self._tell(job, plain(error))
+            return
+        if not contact:
+            named = f" of {plain(context)}" if context else ""
+            await self._tell(job, f"Nobody is named as the contact{named}. Whoever runs Argot can tell whom to ask.")
+            return
+        # A contact that Slack does not know is named, and not called.
+        called = await self.people.contact(job.team, contact) or plain(contact)
+        after = f" ({plain(context)})" if context else ""
+        if job.direct or not scope.public:
+            await self._tell(job, f"Ask {called}{after}.")
+            return
+        # Nor for another press of the same person below the same answer.
+        if not await self.inbox.first(f"p:{hashed(job.channel, job.thread, str(job.turn), job.user)}"):
+            await self._tell(job, f"{called} was called here before.")
+            return
+        text = f"<@{job.user}> would like a person to look at this: {called}{after}"
+        await self.answering.posting.post(job, notice(text))
+
+    async def _contact(self, scope: Scope, context: str, job: SlackJob) -> tuple[str, str]:
+        """The contact of the answer's context, else of the channel's, else of the only one that has any."""
+        known = {one.name: one.contact for one in await context_list(self.kb, scope.principal)}
+        channel = await self.kb.blocking(self.store.channel, job.channel)
+        home = await slack_scopes.known_context(self.kb, scope.principal, channel.context)
+        for name in (context, home or ""):
+            if known.get(name):
+                return known[name], name
+        named = [(contact, name) for name, contact in known.items() if contact]
+        # Of several contacts none is chosen: calling the wrong person is worse than naming nobody.
+        return named[0] if len(named) == 1 else ("", context or home or "")
+
+    # -- terms ---------------------------------------------------------------------------------------------------------
+
+    async def term(self, body: Mapping[str, Any]) -> None:
+        """Open the form for a term found in a message, for those who may add one."""
+        team, user = who(body, self.people.team)
+        channel = str((body.get("channel") or {}).get("id", ""))
+        try:
+            scope = await self._manager(team, user)
+            names = [one.name for one in await context_list(self.kb, scope.principal)]
+            contexts = [name for name in names if scope.principal.may_manage(name)]
+            if not contexts:
+                raise NotAllowed("There is no context yet whose terms you look after. Make one in the web window.")
+            home = (await self.kb.blocking(self.store.channel, channel)).context
+            text = str((body.get("message") or {}).get("text", ""))
+            view = term_form(text, contexts, home, {"c": channel})
+        except ArgotError as error:
+            view = notice_view("Add a term", plain(error) if str(error) != NO_MANAGER else NO_MANAGER)
+        await self._open(body, view, self._job(body))
+
+    async def term_sent(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Put the term into the glossary. Returns how Slack is to change the form."""
+        team, user = who(body, self.people.team)
+        fields, state = submitted_term(body["view"])
+        try:
+            scope = await self._manager(team, user)
+            # Only of drafts: adding the same approved sense again changes the one that is there.
+            if state == "draft" and not await self.inbox.first(key_of(body)):
+                raise Conflict("This was sent before. Change something, or close the form.")
+            if state == "draft":
+                await glossary_draft(self.kb, scope.principal, sense=NewSense(**fields))
+            else:
+                await glossary_add(self.kb, scope.principal, **fields)
+        except ArgotError as error:
+            # Slack keeps the form open and shows it below the field.
+            return {"response_action": "errors", "errors": {"term": str(error)[:MOST_TITLE]}}
+        what = f"*{plain(fields['term'])}*: {plain(fields['expansion'])} · {plain(fields['context'])}"
+        ends = "It is a draft now." if state == "draft" else "Argot answers with it from now on."
+        return {"response_action": "update", "view": notice_view("Add a term", f"{what}\n{ends}")}
+
+    async def _manager(self, team: str, user: str) -> Scope:
+        scope = await self.people.own_scope(team, user)
+        if not scope.known or not scope.principal.is_manager:
+            raise NotAllowed(NO_MANAGER)
+        return scope
+
+    # -- their parts ---------------------------------------------------------------------------------------------------
+
+    def _job(self, body: Mapping[str, Any]) -> SlackJob:
+        return job_of_press(body, self.people.team)
+
+    async def _principal(self, job: SlackJob) -> Principal:
+        """The principal on whose behalf the conversation is answered.
+
+        Raises:
+            ArgotError: who pressed may not act in it.
+        """
+        return (await self.answering.scope(job)).principal
+
+    async def _open(self, body: Mapping[str, Any], view: Block, job: SlackJob) -> None:
+        """Open a form; Slack lets that happen within three seconds."""
+        trigger = str(body.get("trigger_id", ""))
+        if await self.calls.best_effort(self.calls.client.views_open, trigger_id=trigger, view=view) is None:
+            await self._tell(job, TOO_LATE)
+
+    async def _tell_done(self, job: SlackJob, work: Awaitable[object], text: str) -> None:
+        """Say that it is done; or, where it fails, why."""
+        try:
+            await work
+        except ArgotError as error:
+            await self._tell(job, plain(error))
+            return
+        await self._tell(job, text)
+
+    async def _tell(self, job: SlackJob, text: str) -> None:
+        message = notice(text)
+        client = self.calls.client
+        if job.direct:
+            await self.calls.best_effort(
+                client.chat_postMessage, channel=job.channel, thread_ts=job.thread_ts, parse="none", **message
+            )
+            return
+        try:
+            await self.answering.posting.alone(job, job.user, message)
+        except (SlackRefused, SlackUnreachable) as error:
+            logger.info("somebody who pressed a button could not be told: %s", error)
+
+
+def _offers(block: Block) -> bool:
+    return block.get("type") == "actions" and any(
+        str(one.get("action_id", "")).startswith((CHOOSE, AGAIN)) for one in block.get("elements", ())
+    )

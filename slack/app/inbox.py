@@ -1,0 +1,183 @@
+"""The inbox: what Slack sent, stored before it is acknowledged, and dealt with a few at a time.
+
+Slack waits three seconds and then sends an event again; answering takes longer. So an event is put into people.db, by a
+thread that does nothing else, and acknowledged; then it waits for its turn. What is not finished when the process ends
+is taken up by the next one. Of several services on the same stores each stores events, and one deals with them all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from argot.errors import asked_from_elsewhere
+from argot.service.observability.instrumentation import new_request_id, request_id, surface
+from argot.service.replicas.sole_holder import by_one
+from argot.slack.app.event_filter import SlackJob
+from argot.slack.app.web_api import SlackUnreachable
+from argot.slack.store.slack_store import Noted, SlackStore
+
+if TYPE_CHECKING:
+    from argot.service.replicas.shared_service import SharedService
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+GRACE_SECONDS = 8.0
+"""So long a stop waits for answers under way; the others are given when Argot runs again."""
+PAUSES = (5.0, 15.0, 60.0, 180.0, 600.0, 1800.0)
+"""Seconds until the next try while Slack cannot be reached; after the last of them an event is given up."""
+FAULT_SECONDS = 5.0
+"""Until the next try when people.db itself cannot be read or written."""
+NOTED = "slack/noted"
+"""What services tell each other when they have stored an event."""
+MOST_TRIES = 20
+"""How often an event is begun at most: one that crashes the process must not crash it at every start."""
+
+
+class Inbox:
+    """The events of one knowledge base.
+
+    Args:
+        store: where they are kept.
+        handle: deals with one; raises SlackUnreachable if it has to be tried again.
+        concurrent: how many at once.
+        shared: what this service has in common with others on the same stores; None: there are none.
+    """
+
+    def __init__(
+        self,
+        store: SlackStore,
+        handle: Callable[[Noted], Awaitable[None]],
+        concurrent: int,
+        shared: SharedService | None = None,
+    ) -> None:
+        self._shared = shared
+        self._stopping = False
+        self.store = store
+        self.handle = handle
+        self.concurrent = concurrent
+        # Its own thread: the shared ones may all be busy with answers for longer than Slack waits.
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="slack-inbox")
+        self._wake = asyncio.Event()
+        self._running: dict[asyncio.Task[None], str] = {}
+        self._loop: asyncio.Task[None] | None = None
+
+    async def note(self, event_id: str, job: SlackJob, place: str = "") -> bool:
+        """Store an event; False: it is there already. When this returns it is on the disk."""
+        new = await self._in_thread(
+            self.store.note, event_id, place or job.place, job.lane, job.ts, {**job.plain, "event_id": event_id}
+        )
+        if new:
+            self._wake.set()
+            if self._shared:
+                self._shared.tell_soon(NOTED)
+        return new
+
+    async def first(self, key: str) -> bool:
+        """Whether this is seen for the first time; for what is dealt with at once and needs no place in the queue."""
+        return await self._in_thread(self.store.note, key, key, key, "", None)
+
+    def start(self) -> None:
+        if self._shared:
+            self._shared.on_word(NOTED, self._wake.set)
+        self._loop = asyncio.create_task(by_one(self._shared, "answer in Slack", self._work_alone))
+
+    async def stop(self) -> None:
+        """Begin nothing new, and give what is under way some time to finish."""
+        self._stopping = True
+        if self._loop is not None:
+            self._loop.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._loop
+        self._thread.shutdown()
+
+    async def read(self, function: Callable[..., T], *arguments: Any) -> T:
+        """Call a function of the store in the inbox's own thread, where it waits for no other work."""
+        return await self._in_thread(function, *arguments)
+
+    async def open(self) -> int:
+        """The number of events that are not dealt with yet."""
+        return await self._in_thread(self.store.waiting)
+
+    async def _work_alone(self) -> None:
+        """Deal with events, as long as no other service does; when this ends, nothing of it goes on."""
+        try:
+            await self._work()
+        finally:
+            # Another service takes up what is not done: at once, where it may have begun already.
+            await self._ended(GRACE_SECONDS if self._stopping else 0)
+
+    async def _ended(self, seconds: float) -> None:
+        if self._running:
+            _, late = await asyncio.wait(self._running, timeout=seconds)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+
+    async def _work(self) -> None:
+        taken_over = False
+        while True:
+            # Before looking: what is noted while it looks sets it again, and is not missed.
+            self._wake.clear()
+            try:
+                if not taken_over:
+                    await self._in_thread(self.store.take_over)
+                    taken_over = True
+                await self._take_up()
+                pause = await self._in_thread(self.store.next_due)
+            except Exception:
+                logger.exception("what Slack sent cannot be read; it is tried again")
+                pause = FAULT_SECONDS
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause):  # `wait_for` of Python 3.11 may swallow that this is cancelled
+                    await self._wake.wait()
+
+    async def _take_up(self) -> None:
+        """Begin as many events as may be dealt with at once."""
+        while len(self._running) < self.concurrent:
+            noted = await self._in_thread(self.store.next, set(self._running.values()))
+            if noted is None:
+                return
+            # Counted before it is tried: an event that crashes the process has been counted.
+            await self._in_thread(self.store.begin, noted.id)
+            task = asyncio.create_task(self._deal_with(noted))
+            self._running[task] = noted.lane
+            task.add_done_callback(self._finished)
+
+    def _finished(self, task: asyncio.Task[None]) -> None:
+        self._running.pop(task, None)
+        self._wake.set()
+
+    async def _deal_with(self, noted: Noted) -> None:
+        surface.set("slack")
+        asked_from_elsewhere.set(True)
+        request_id.set(new_request_id())
+        try:
+            if noted.tries < MOST_TRIES:
+                await self.handle(noted)
+        except SlackUnreachable as error:
+            if noted.tries < len(PAUSES):
+                logger.warning("Slack cannot be reached (%s); an answer is tried again later", error)
+                await self._in_thread(self.store.later, noted.id, PAUSES[noted.tries])
+                return
+            logger.error("Slack could not be reached (%s); an answer is given up", error)
+        except Exception:
+            logger.exception("something from Slack could not be dealt with")
+        # Also after an error nobody foresaw: trying it again would fail again.
+        await self._in_thread(self.store.done, noted.id)
+
+    async def _in_thread(self, function: Callable[..., T], *arguments: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
+
+
+def job_from(noted: Noted) -> tuple[SlackJob, str]:
+    """The stored job, and Slack's id of its event."""
+    plain: Mapping[str, Any] = noted.job
+    # An older Argot may have noted it, with fields that are gone.
+    fields = {name: value for name, value in plain.items() if name in SlackJob.__slots__}
+    return SlackJob(**fields), str(plain.get("event_id", ""))

@@ -1,0 +1,212 @@
+"""Starts and stops Argot in Slack together with the service, over HTTP or Slack's Socket Mode."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from argot.errors import InvalidSettings, MissingExtra
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.replicas.sole_holder import by_one
+from argot.service.usecases.glossary_history import glossary_version
+from argot.settings import Settings
+from argot.slack import slack_scopes
+from argot.slack.store.slack_store import SlackStore
+
+if TYPE_CHECKING:
+    from argot.slack.app.bolt_app import Listeners
+    from argot.slack.app.inbox import Inbox
+    from argot.slack.app.slack_answers import Answering
+
+logger = logging.getLogger(__name__)
+
+RETRY_SECONDS = (1.0, 5.0, 15.0, 60.0)
+"""Pauses between tries to reach Slack at the start; the last one again and again."""
+
+NEWS_SECONDS = 5.0
+"""How often it is looked whether the glossary has changed."""
+
+_running: WeakKeyDictionary[KnowledgeBase, Slack] = WeakKeyDictionary()
+
+
+class Slack:
+    """One workspace, connected."""
+
+    def __init__(self, kb: KnowledgeBase) -> None:
+        # Imported here: a service without Slack needs neither Bolt nor aiohttp.
+        from argot.slack.app.bolt_app import Listeners, bolt_app
+        from argot.slack.app.inbox import Inbox
+        from argot.slack.app.slack_answers import Answering
+        from argot.slack.app.slack_users import SlackPeople
+        from argot.slack.app.web_api import Calls
+
+        settings, store = kb.settings, SlackStore(kb.people.database)
+        calls = Calls.from_settings(settings)
+        self.settings = settings
+        self.secret = settings.slack_signing_secret.get_secret_value()
+        self.answering: Answering = Answering(kb, calls, SlackPeople(kb, calls, store), store)
+        self.inbox: Inbox = Inbox(store, self.answering.handle, settings.slack_concurrent, kb.shared)
+        self.listeners: Listeners = Listeners(self.answering, self.inbox)
+        self.bolt = bolt_app(self.listeners, self.secret or "unused")
+        self._socket: Any = None
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        import aiohttp
+
+        from argot.slack.app.web_api import CALL_SECONDS
+
+        kb, client = self.answering.kb, self.answering.calls.client
+        # One session for all calls, made inside the running loop; the client would open a connection for each call.
+        client.session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=CALL_SECONDS))
+        self.inbox.start()
+        self._tasks += [
+            asyncio.create_task(self._introduce()),
+            asyncio.create_task(by_one(kb.shared, "tell news in Slack", self._tell_news)),
+        ]
+        if self.settings.slack_app_token.get_secret_value():
+            self._tasks.append(asyncio.create_task(self._connect()))
+
+    async def stop(self) -> None:
+        """Accept nothing more, finish what can be finished soon, and disconnect."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._socket is not None:
+            with suppress(Exception):
+                await self._socket.close_async()
+        # After the socket is closed, so that nothing more comes in; before the session, for the last answers go out by
+        # it.
+        await self.inbox.stop()
+        for task in self.listeners.tasks:
+            task.cancel()
+        await asyncio.gather(*self.listeners.tasks, return_exceptions=True)
+        if self.answering.calls.client.session is not None:
+            await self.answering.calls.client.session.close()
+
+    async def _introduce(self) -> None:
+        """Learn our own id, by which mentions are recognised. Events tell it as well."""
+        from argot.slack.app.web_api import SlackRefused, SlackUnreachable
+
+        for pause in _pauses():
+            try:
+                told = await self.answering.calls(self.answering.calls.client.auth_test)
+                self.answering.me = str(told.get("user_id") or "")
+                self.answering.people.team = str(told.get("team_id") or "")
+                return
+            except SlackUnreachable as error:
+                logger.warning("Slack cannot be reached: %s", error)
+            except SlackRefused as error:
+                logger.error("Slack refuses the bot token: %s. See what is wrong with: argot slack check", error)
+                return
+            await asyncio.sleep(pause)
+
+    async def _tell_news(self) -> None:
+        """Look now and then whether the glossary has changed, and tell those who asked in vain."""
+        # No version, so that it looks once at the start: terms may have got a meaning while Argot was not running.
+        known = -1
+        while True:
+            try:
+                version = await glossary_version(self.answering.kb)
+                if version != known:
+                    known = version
+                    await self.news()
+            except Exception:
+                logger.exception("news of the glossary could not be told in Slack")
+            await asyncio.sleep(NEWS_SECONDS)
+
+    async def news(self) -> None:
+        """Put the news into the inbox, which tells them later if Slack cannot be reached now."""
+        from argot.slack.app.event_filter import SlackJob
+        from argot.slack.app.job_contents import NewsToTell
+
+        async for thread, news in slack_scopes.news(self.answering.kb):
+            direct = thread.channel.startswith("D")
+            public = thread.public
+            key = f"n:{thread.thread}:{news.term}:{news.senses[0].id}"
+            job = SlackJob(
+                "news", thread.team, thread.channel, "" if public else thread.scope, thread.last_ts or thread.ts,
+                thread.ts, NewsToTell.of(news).text, direct=direct, thread=thread.thread, threaded=True,
+                ephemeral=not (public or direct),
+            )  # fmt: skip
+            # By its key each piece of news is told once in a thread.
+            await self.inbox.note(key, job, place=key)
+
+    async def _connect(self) -> None:
+        """Socket Mode: Slack sends over a connection that is opened from here, and opened anew when it breaks.
+
+        Each service has one: Slack sends each event over one of them.
+        """
+        from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
+
+        token = self.settings.slack_app_token.get_secret_value()
+        self._socket = AsyncSocketModeHandler(self.bolt, token, logger=self.bolt.logger)
+        # The handler would take the environment's proxy again, also for a Slack of this machine.
+        self._socket.client.proxy = self.answering.calls.client.proxy
+        for pause in _pauses():
+            try:
+                await self._socket.connect_async()
+                return
+            except Exception as error:
+                # The kind of error alone: its text may hold the address with its ticket.
+                logger.warning("Slack's Socket Mode cannot be reached: %s", type(error).__name__)
+            await asyncio.sleep(pause)
+
+
+def running(kb: KnowledgeBase) -> Slack | None:
+    """The workspace this knowledge base answers in, if it does."""
+    return _running.get(kb)
+
+
+@asynccontextmanager
+async def slack(kb: KnowledgeBase) -> AsyncIterator[Slack | None]:
+    """Answer in Slack for as long as this lasts, if the settings name a workspace.
+
+    Raises:
+        InvalidSettings: they name half of one.
+        MissingExtra: Bolt is not installed.
+    """
+    if not wanted(kb.settings):
+        yield None
+        return
+    if importlib.util.find_spec("slack_bolt") is None or importlib.util.find_spec("aiohttp") is None:
+        raise MissingExtra("Slack", "slack")
+    made = Slack(kb)
+    _running[kb] = made
+    await made.start()
+    try:
+        yield made
+    finally:
+        del _running[kb]
+        await made.stop()
+
+
+def wanted(settings: Settings) -> bool:
+    """Whether the settings name a workspace.
+
+    Raises:
+        InvalidSettings: they name half of one.
+    """
+    bot, secret, app = (
+        bool(one.get_secret_value())
+        for one in (settings.slack_bot_token, settings.slack_signing_secret, settings.slack_app_token)
+    )
+    if not bot and (secret or app):
+        raise InvalidSettings("Slack needs 'slack_bot_token' too (xoxb-...). See docs/slack.md, or leave all out.")
+    if bot and not (secret or app):
+        raise InvalidSettings(
+            "Setting 'slack_bot_token' is there, but no way in for Slack: set 'slack_app_token' (Socket Mode) or"
+            " 'slack_signing_secret' (HTTP). See docs/slack.md."
+        )
+    return bot
+
+
+def _pauses() -> Any:
+    yield from RETRY_SECONDS
+    while True:
+        yield RETRY_SECONDS[-1]

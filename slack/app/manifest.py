@@ -1,0 +1,78 @@
+"""The description by which an app is made in Slack: what it may do, what it hears of, how Slack reaches it.
+
+The scopes are the least that the manners need; docs/slack.md says what each is for.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from argot.slack.slack_check import SCOPES
+
+EVENTS = (
+    "app_context_changed",
+    "app_home_opened",
+    "app_mention",
+    "message.channels",
+    "message.groups",
+    "message.im",
+    "message.mpim",
+)
+ADDRESS = "/slack/events"
+
+
+def manifest(url: str = "") -> str:
+    """The manifest as YAML: over HTTP to Argot at this address; without one by Socket Mode."""
+    address = {"request_url": f"{url.rstrip('/')}{ADDRESS}"} if url else {}
+    shortcut = {
+        "name": "Add a term",
+        "type": "message",
+        "callback_id": "argot_add_term",
+        "description": "Put a term of this message into the glossary",
+    }
+    described = {
+        "display_information": {
+            "name": "Argot",
+            "description": "Answers from your own documents, in your own language, with sources",
+            "background_color": "#1f3a5f",
+        },
+        "features": {
+            "app_home": {
+                "home_tab_enabled": False,
+                "messages_tab_enabled": True,
+                "messages_tab_read_only_enabled": False,
+            },
+            "agent_view": {"agent_description": "Answers from your organisation's own documents"},
+            "bot_user": {"display_name": "Argot", "always_online": True},
+            "shortcuts": [shortcut],
+        },
+        "oauth_config": {"scopes": {"bot": list(SCOPES)}},
+        "settings": {
+            "event_subscriptions": {**address, "bot_events": list(EVENTS)},
+            "interactivity": {"is_enabled": True, **address},
+            # One workspace: people, channels and the token are kept for one.
+            "org_deploy_enabled": False,
+            "socket_mode_enabled": not url,
+            # The token stands in the settings, and is not written back.
+            "token_rotation_enabled": False,
+        },
+    }
+    return "\n".join(_yaml(described, 0)) + "\n"
+
+
+def _yaml(value: Any, depth: int) -> list[str]:
+    """Maps, lists and scalars as YAML; JSON's strings and booleans are YAML's."""
+    pad = "  " * depth
+    lines: list[str] = []
+    for key, item in value.items():
+        if isinstance(item, dict):
+            lines += [f"{pad}{key}:", *_yaml(item, depth + 1)]
+        elif isinstance(item, list):
+            lines.append(f"{pad}{key}:")
+            for one in item:
+                inner = _yaml(one, depth + 2) if isinstance(one, dict) else [f"{pad}    {json.dumps(one)}"]
+                lines += [f"{pad}  - {inner[0].strip()}", *inner[1:]]
+        else:
+            lines.append(f"{pad}{key}: {json.dumps(item)}")
+    return lines

@@ -1,0 +1,202 @@
+"""argot slack: the app, its channels, and who is who."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from argot.ui.cli.command_base import (
+    Home,
+    Json,
+    examples,
+    knowledge_base,
+    line,
+    note,
+    say,
+    say_json,
+    settings_for,
+    table,
+)
+
+if TYPE_CHECKING:
+    from argot.slack.usecases.slack_channels import Channel
+
+slack = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Slack: the app, its channels, who is who.")
+channel = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="How channels are answered.")
+people = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Who in Slack is which user.")
+slack.add_typer(channel, name="channel")
+slack.add_typer(people, name="people")
+
+ChannelId = Annotated[
+    str, typer.Argument(help="The channel's id (C...; at the end of its 'About').", metavar="CHANNEL")
+]
+SlackUser = Annotated[str, typer.Argument(help="The member id (U...; in the menu of their profile).", metavar="MEMBER")]
+Team = Annotated[
+    str | None, typer.Option("--team", help="The workspace (T...); else the one of the bot token.", metavar="TEAM")
+]
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(slack, name="slack")
+
+
+@slack.command(
+    "manifest", epilog=examples("argot slack manifest", "argot slack manifest --url https://argot.example.com")
+)
+def manifest(
+    url: Annotated[
+        str, typer.Option("--url", help="Where Slack reaches Argot over HTTP; without it by Socket Mode.")
+    ] = "",
+    home: Home = None,
+) -> None:
+    """Print the manifest to make the app in Slack with (api.slack.com/apps, 'From a manifest')."""
+    from argot.slack.app.manifest import manifest as made
+
+    settings = settings_for(home)
+    # With a signing secret HTTP has been set up; an address alone may be for the window.
+    over_http = settings.public_url and settings.slack_signing_secret.get_secret_value()
+    # As it is and without a line end: it is for pasting, or for a file.
+    typer.echo(made(url or (settings.public_url if over_http else "")), nl=False)
+
+
+@slack.command("check", epilog=examples("argot slack check"))
+def check(home: Home = None) -> None:
+    """See whether the tokens work and the app may do what it needs. Exit code 1 if not."""
+    from argot.slack.slack_check import slack_findings
+
+    findings = slack_findings(settings_for(home))
+    for one in findings:
+        say(f"{'ok  ' if one['ok'] else 'BAD '} {one['name']}: {one['detail']}")
+        if one["remedy"]:
+            say(f"      {one['remedy']}")
+    if not all(one["ok"] for one in findings):
+        raise typer.Exit(1)
+
+
+@channel.command(
+    "set",
+    epilog=examples(
+        "argot slack channel set C0123ABC --mode questions --context NAND",
+        "argot slack channel set C0123ABC --group hr --replies ephemeral",
+    ),
+)
+def set_channel(  # noqa: PLR0917
+    channel: ChannelId,
+    mode: Annotated[
+        str | None, typer.Option("--mode", help="mention (only when mentioned), questions, all, or off.")
+    ] = None,
+    replies: Annotated[
+        str | None, typer.Option("--replies", help="thread (all see them) or ephemeral (the asker alone).")
+    ] = None,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--group",
+            help="Everybody in it is shown what this group may read; repeatable; '' for none.",
+            metavar="GROUP",
+        ),
+    ] = None,
+    context: Annotated[str | None, typer.Option("--context", help="The context it is at home in; '' for none.")] = None,
+    profile: Annotated[str | None, typer.Option("--profile", help="The profile of its answers; '' for none.")] = None,
+    home: Home = None,
+) -> None:
+    """Say how a channel is answered; what is left out stays as it is."""
+    from argot.service.usecases.usecase_registry import one_of
+    from argot.slack.usecases.slack_channels import MODES, REPLIES, slack_channel_set
+
+    # --group '' alone empties the list, and no --group leaves it as it is.
+    groups = None if group is None else [one for one in group if one]
+    with knowledge_base(home) as client:
+        made = client.call(
+            slack_channel_set,
+            channel=channel,
+            # Checked here: the use case takes only the known words, and mypy wants to see that.
+            mode=None if mode is None else one_of(MODES, mode, "--mode"),
+            replies=None if replies is None else one_of(REPLIES, replies, "--replies"),
+            groups=groups,
+            context=context,
+            profile=profile,
+        )
+    say(_line(made))
+    if made.groups:
+        note(f"Everybody in {line(made.channel)} is shown what may be read by: {line(', '.join(made.groups))}")
+
+
+@channel.command("list", epilog=examples("argot slack channel list"))
+def list_channels(json_: Json = False, home: Home = None) -> None:
+    """List the channels with settings of their own; others are answered when mentioned, from public documents."""
+    from argot.slack.usecases.slack_channels import slack_channel_list
+
+    with knowledge_base(home) as client:
+        found = client.call(slack_channel_list)
+    if json_:
+        say_json(found)
+        return
+    rows: list[list[object]] = [
+        [one.channel, one.mode, one.replies, ", ".join(one.groups), one.context, one.profile] for one in found
+    ]
+    table(["channel", "mode", "replies", "groups", "context", "profile"], rows)
+
+
+@channel.command("forget", epilog=examples("argot slack channel forget C0123ABC"))
+def forget_channel(channel: ChannelId, home: Home = None) -> None:
+    """Answer a channel as any other again."""
+    from argot.slack.usecases.slack_channels import slack_channel_forget
+
+    with knowledge_base(home) as client:
+        client.call(slack_channel_forget, channel=channel)
+    say(f"Channel {line(channel)} is answered when mentioned, from public documents.")
+
+
+@people.command("link", epilog=examples("argot slack people link U0123ABC ann"))
+def link(
+    member: SlackUser,
+    user: Annotated[str, typer.Argument(help="The user of Argot.", metavar="USER")],
+    team: Team = None,
+    home: Home = None,
+) -> None:
+    """Say which user a member is. Without that it is the user called as the member's e-mail address."""
+    from argot.slack.usecases.slack_channels import slack_people_link
+
+    with knowledge_base(home) as client:
+        client.call(slack_people_link, team=team or _team(home), slack_user=member, user=user)
+    say(f"{line(member)} is {line(user)}: in direct messages they are shown what {line(user)} may read.")
+
+
+@people.command("unlink", epilog=examples("argot slack people unlink U0123ABC"))
+def unlink(member: SlackUser, team: Team = None, home: Home = None) -> None:
+    """Take that back."""
+    from argot.slack.usecases.slack_channels import slack_people_unlink
+
+    with knowledge_base(home) as client:
+        client.call(slack_people_unlink, team=team or _team(home), slack_user=member)
+    say(f"{line(member)} is linked with nobody.")
+
+
+@people.command("list", epilog=examples("argot slack people list"))
+def list_people(json_: Json = False, home: Home = None) -> None:
+    """List who was linked by hand."""
+    from argot.slack.usecases.slack_channels import slack_people_list
+
+    with knowledge_base(home) as client:
+        found = client.call(slack_people_list)
+    if json_:
+        say_json(found)
+        return
+    table(["team", "slack_user", "user"], [[one.team, one.slack_user, one.user] for one in found])
+
+
+def _team(home: Home) -> str:
+    from argot.slack.slack_check import bot_team
+
+    # Asked of Slack: the token does not say it.
+    return bot_team(settings_for(home))
+
+
+def _line(made: Channel) -> str:
+    parts = [f"Channel {line(made.channel)}: {made.mode}, replies {made.replies}"]
+    parts += [
+        f"{name} {line(value)}" for name, value in (("context", made.context), ("profile", made.profile)) if value
+    ]
+    return ", ".join(parts)

@@ -1,0 +1,298 @@
+"""What the Slack surface has to remember, in people.db: who is who, how each channel is answered, what was seen.
+
+An event is noted before Slack is told that it arrived, and its text is kept only until it is answered: a process that
+is killed in between takes it up when it starts again. Its key stays for `KEPT_SECONDS`, so that what Slack sends once
+more, under whatever number, is known.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+from argot.databases import Database, Row
+
+KEPT_SECONDS = 7 * 24 * 3600
+"""Slack sends an event again for about an hour; a request is too old after five minutes. Later it helps nobody."""
+MOST_WAIT = 3600.0
+"""No event waits longer for its next try: one that seems to was noted while the clock was ahead."""
+
+Mode: TypeAlias = Literal["mention", "questions", "all", "off"]
+Replies: TypeAlias = Literal["thread", "ephemeral"]
+MODES: tuple[Mode, ...] = get_args(Mode)
+REPLIES: tuple[Replies, ...] = get_args(Replies)
+PUBLIC = "public"
+"""The scope of a conversation that a whole channel sees. A person's own has their Slack id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """How a channel is answered. `groups`: whose documents replies may draw on, beside those open to everyone."""
+
+    channel: str
+    mode: Mode = "mention"
+    replies: Replies = "thread"
+    groups: tuple[str, ...] = ()
+    context: str = ""
+    profile: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SlackThread:
+    """A thread of ours that belongs to a Slack thread, as one scope sees it. `last_ts`: the last message it knows."""
+
+    team: str
+    channel: str
+    ts: str
+    scope: str
+    thread: str
+    owner: str
+    last_ts: str = ""
+
+    @property
+    def public(self) -> bool:
+        return self.scope == PUBLIC
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """An event to be dealt with. `answer` is what is to be posted, once that is known; `sent` of it is posted."""
+
+    id: int
+    lane: str
+    job: dict[str, Any]
+    answer: list[dict[str, Any]] | None
+    sent: int
+    stream: str
+    tries: int
+
+
+class SlackStore:
+    """The tables `slack_*` of people.db (`service/identity/slack_tables.py`)."""
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._database = database
+        self.clock = clock
+
+    # -- people --------------------------------------------------------------------------------------------------------
+
+    def link(self, team: str, slack_user: str, user: str) -> None:
+        self._database.write(
+            "INSERT INTO slack_people (team, slack_user, user) VALUES (?, ?, ?)"
+            " ON CONFLICT (team, slack_user) DO UPDATE SET user = excluded.user",
+            team,
+            slack_user,
+            user,
+        )
+
+    def unlink(self, team: str, slack_user: str) -> bool:
+        return self._database.write("DELETE FROM slack_people WHERE team = ? AND slack_user = ?", team, slack_user) > 0
+
+    def linked(self, team: str, slack_user: str) -> str | None:
+        """The user this person was said to be."""
+        rows = self._database.rows("SELECT user FROM slack_people WHERE team = ? AND slack_user = ?", team, slack_user)
+        return str(rows[0]["user"]) if rows else None
+
+    def links(self) -> list[tuple[str, str, str]]:
+        """Team, Slack user and user of every link."""
+        rows = self._database.rows("SELECT team, slack_user, user FROM slack_people ORDER BY user, team, slack_user")
+        return [(row["team"], row["slack_user"], row["user"]) for row in rows]
+
+    # -- channels ------------------------------------------------------------------------------------------------------
+
+    def set_channel(self, channel: Channel) -> None:
+        self._database.write(
+            "INSERT INTO slack_channels (channel, mode, replies, groups, context, profile) VALUES (?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (channel) DO UPDATE SET mode = excluded.mode, replies = excluded.replies,"
+            " groups = excluded.groups, context = excluded.context, profile = excluded.profile",
+            channel.channel,
+            channel.mode,
+            channel.replies,
+            json.dumps(channel.groups),
+            channel.context,
+            channel.profile,
+        )
+
+    def channel(self, channel: str) -> Channel:
+        """How it is answered: when mentioned, from what everyone may read, unless somebody said otherwise."""
+        rows = self._database.rows("SELECT * FROM slack_channels WHERE channel = ?", channel)
+        return _channel(rows[0]) if rows else Channel(channel)
+
+    def channels(self) -> list[Channel]:
+        return [_channel(row) for row in self._database.rows("SELECT * FROM slack_channels ORDER BY channel")]
+
+    def forget_channel(self, channel: str) -> bool:
+        return self._database.write("DELETE FROM slack_channels WHERE channel = ?", channel) > 0
+
+    # -- conversations -------------------------------------------------------------------------------------------------
+
+    def thread(self, team: str, channel: str, ts: str, scope: str) -> SlackThread | None:
+        sql = "SELECT * FROM slack_threads WHERE team = ? AND channel = ? AND ts = ? AND scope = ?"
+        rows = self._database.rows(sql, team, channel, ts, scope)
+        return SlackThread(*rows[0]) if rows else None
+
+    def thread_named(self, thread: str) -> SlackThread | None:
+        rows = self._database.rows("SELECT * FROM slack_threads WHERE thread = ?", thread)
+        return SlackThread(*rows[0]) if rows else None
+
+    def threads_of(self, owner: str) -> dict[str, SlackThread]:
+        """The conversations of one owner that are held in Slack, by our id."""
+        rows = self._database.rows("SELECT * FROM slack_threads WHERE owner = ? AND scope NOT LIKE 'web:%'", owner)
+        return {row["thread"]: SlackThread(*row) for row in rows}
+
+    def owners(self) -> list[str]:
+        """All who have such conversations."""
+        rows = self._database.rows("SELECT DISTINCT owner FROM slack_threads WHERE scope NOT LIKE 'web:%'")
+        return [str(row["owner"]) for row in rows]
+
+    def keep_thread(self, thread: SlackThread) -> None:
+        """Keep this conversation, in the place of one that was there for the same scope."""
+        place = (thread.team, thread.channel, thread.ts, thread.scope)
+        with self._database.transaction() as connection:
+            connection.execute(
+                # Each is unique: the Slack thread as one scope sees it, and the thread of ours.
+                "DELETE FROM slack_threads WHERE team = ? AND channel = ? AND ts = ? AND scope = ? OR thread = ?",
+                (*place, thread.thread),
+            )
+            connection.execute(
+                "INSERT INTO slack_threads (team, channel, ts, scope, thread, owner, last_ts)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (*place, thread.thread, thread.owner, thread.last_ts),
+            )
+
+    def keep_view(self, channel: str, ts: str, viewed: str) -> None:
+        """Which channel somebody looks at beside an assistant's thread."""
+        self._database.write(
+            "INSERT INTO slack_views (channel, ts, viewed, at) VALUES (?, ?, ?, ?)"
+            " ON CONFLICT (channel, ts) DO UPDATE SET viewed = excluded.viewed, at = excluded.at",
+            channel,
+            ts,
+            viewed,
+            self.clock(),
+        )
+        # Cleared out on the way, so that it takes no job of its own.
+        self._database.write("DELETE FROM slack_views WHERE at < ?", self.clock() - KEPT_SECONDS)
+
+    def view(self, channel: str, ts: str) -> str:
+        rows = self._database.rows("SELECT viewed FROM slack_views WHERE channel = ? AND ts = ?", channel, ts)
+        return str(rows[0]["viewed"]) if rows else ""
+
+    # -- events --------------------------------------------------------------------------------------------------------
+
+    def note(self, event_id: str, place: str, lane: str, at: str, job: dict[str, Any] | None) -> bool:
+        """Whether this is new; then it is on the disk.
+
+        Args:
+            event_id: the number Slack gave it.
+            place: what it is about (a message), however often and under whatever numbers that is sent.
+            lane: those of one lane are dealt with one after the other.
+            at: the message's timestamp, by which those of a lane are ordered.
+            job: what is to be done; None: nothing beyond knowing it again.
+        """
+        state = "open" if job is not None else "done"
+        return (
+            self._database.write(
+                # Both `event_id` and `place` are unique: what Slack sends again is known by either.
+                "INSERT INTO slack_events (event_id, place, lane, at, job, state, noted_at)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                event_id,
+                place,
+                lane,
+                at,
+                None if job is None else json.dumps(job),
+                state,
+                self.clock(),
+            )
+            == 1
+        )
+
+    def take_over(self) -> None:
+        """Go on with what an earlier process left open, which may be long ago, or in a backup that was taken then.
+
+        Whether an answer is there already is looked at before one is posted; too old a question is given up.
+        """
+        done = "UPDATE slack_events SET state = 'done', job = NULL, answer = NULL WHERE state = 'open' AND noted_at < ?"
+        with self._database.transaction() as connection:
+            connection.execute(done, (self.clock() - KEPT_SECONDS,))
+            # Tried once, as far as we know: an answer may be posted already, and is looked for.
+            connection.execute("UPDATE slack_events SET tries = 1 WHERE state = 'open' AND tries < 1")
+
+    def next(self, busy: Collection[str]) -> Noted | None:
+        """The open event that comes first among those whose lane is free and whose time has come."""
+        rows = self._database.rows(
+            # Events whose turn seems to be longer off than any wait were noted while the clock was ahead: they are due.
+            "SELECT * FROM slack_events AS e WHERE state = 'open' AND (due <= ? OR due > ?)"  # noqa: S608
+            f" AND lane NOT IN {self._database.dialect.texts}"
+            " AND NOT EXISTS (SELECT 1 FROM slack_events AS other WHERE other.lane = e.lane AND other.state = 'open'"
+            " AND (other.at, other.id) < (e.at, e.id)) ORDER BY noted_at, id LIMIT 1",
+            self.clock(),
+            self.clock() + MOST_WAIT,
+            json.dumps(list(busy)),
+        )
+        return _noted(rows[0]) if rows else None
+
+    def next_due(self) -> float | None:
+        """Seconds until an event that has to wait may be tried again."""
+        rows = self._database.rows(
+            "SELECT min(due) AS due FROM slack_events WHERE state = 'open' AND due > ?", self.clock()
+        )
+        return None if rows[0]["due"] is None else max(0.0, float(rows[0]["due"]) - self.clock())
+
+    def keep_answer(self, number: int, answer: Sequence[dict[str, Any]]) -> None:
+        """What is to be posted is known: whatever happens now, the question is not asked again."""
+        self._database.write("UPDATE slack_events SET answer = ? WHERE id = ?", json.dumps(list(answer)), number)
+
+    def keep_stream(self, number: int, ts: str) -> None:
+        self._database.write("UPDATE slack_events SET stream = ? WHERE id = ?", ts, number)
+
+    def keep_sent(self, number: int, sent: int) -> None:
+        self._database.write("UPDATE slack_events SET sent = ? WHERE id = ?", sent, number)
+
+    def begin(self, number: int) -> None:
+        self._database.write("UPDATE slack_events SET tries = tries + 1 WHERE id = ?", number)
+
+    def later(self, number: int, seconds: float) -> None:
+        self._database.write("UPDATE slack_events SET due = ? WHERE id = ?", self.clock() + seconds, number)
+
+    def done(self, number: int) -> None:
+        """It is dealt with. Its words go, its key stays."""
+        with self._database.transaction() as connection:
+            # The words go at once, the row later: by its key what Slack sends again is recognised.
+            connection.execute(
+                "UPDATE slack_events SET state = 'done', job = NULL, answer = NULL WHERE id = ?", (number,)
+            )
+            connection.execute(
+                "DELETE FROM slack_events WHERE state = 'done' AND noted_at < ?", (self.clock() - KEPT_SECONDS,)
+            )
+
+    def withdraw(self, place: str) -> None:
+        """What this is about is gone: nothing more is to be done, also if it is heard of only now."""
+        # In case the event comes only after its withdrawal: it is then known as done.
+        self.note(place, place, place, "", None)
+        sql = "UPDATE slack_events SET state = 'done', job = NULL, answer = NULL WHERE place = ? AND state = 'open'"
+        self._database.write(sql, place)
+
+    def is_open(self, number: int) -> bool:
+        return bool(self._database.rows("SELECT 1 FROM slack_events WHERE id = ? AND state = 'open'", number))
+
+    def waiting(self) -> int:
+        return int(self._database.rows("SELECT count(*) AS n FROM slack_events WHERE state = 'open'")[0]["n"])
+
+
+def _channel(row: Row) -> Channel:
+    groups = tuple(json.loads(row["groups"]))
+    return Channel(row["channel"], row["mode"], row["replies"], groups, row["context"], row["profile"])
+
+
+def _noted(row: Row) -> Noted:
+    answer = None if row["answer"] is None else json.loads(row["answer"])
+    job = json.loads(row["job"])
+    return Noted(row["id"], row["lane"], job, answer, row["sent"], row["stream"], row["tries"])

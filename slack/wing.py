@@ -1,0 +1,13 @@
+"""What the wing `slack` brings."""
+
+from argot.wings import Wing
+
+WING = Wing(
+    name="slack",
+    use_cases=("argot.slack.usecases.slack_channels",),
+    commands=("argot.slack.commands:register",),
+    pages=("argot.slack.app.slack_routes:slack_routes",),
+    services=("argot.slack.app.lifecycle:slack",),
+    doctor_checks=("argot.slack.slack_check:slack_findings",),
+    personal_data=("argot.slack.personal_data:KEEPER",),
+)

@@ -1,0 +1,90 @@
+"""Studies and ratings as they are kept, on SQLite and on PostgreSQL."""
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from argot.databases import Stores
+from argot.errors import Conflict, NotAllowed, NotFound
+from argot.ratings.store.rating_store import RatingStore
+from argot.ratings.study import Answer, Judgement, NewItem, Sources, Study
+
+ITEMS = [
+    NewItem("What is KA?", answers=(Answer("b", "knife", Sources(("d1",), (1,))), Answer("a", "Ka")), thread="t1"),
+    NewItem("Who bakes?", "Ann", thread="t1", turn=1),
+]
+
+
+@pytest.fixture
+def store(stores: Stores) -> Iterator[RatingStore]:
+    with closing(RatingStore(stores)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def study(store: RatingStore) -> Study:
+    return store.create(Study(name="Größe ÄB", created_by="mia"), ITEMS)
+
+
+def test_a_study_is_found_whatever_the_case_of_its_name(store: RatingStore, study: Study) -> None:
+    assert store.study("Größe ÄB") == store.study("GRößE Äb") == study and store.studies() == [study]
+    with pytest.raises(Conflict, match="already"):
+        store.create(Study(name="grÖße äb".replace("Ö", "ö").replace("ä", "Ä")), ITEMS)
+    with pytest.raises(NotFound):
+        store.study("größe äb")  # as SQLite, which knows the case of A to Z alone
+    assert store.close_study(study.name, closed=True).closed_at
+    assert store.close_study(study.name, closed=False).closed_at is None
+
+
+def test_questions_and_answers_keep_their_order(store: RatingStore, study: Study) -> None:
+    first, second = store.items(study)
+    assert [one.system for one in first.answers] == ["b", "a"] and first.answers[0] == ITEMS[0].answers[0]
+    assert (second.question, second.reference, second.place, second.turn) == ("Who bakes?", "Ann", 2, 1)
+    store.add_answer(second.id, Answer("z", "Ann"))
+    store.add_answer(second.id, Answer("z", "other"))
+    store.add_answer(10**6, Answer("z", "nowhere"))
+    assert store.items(study)[1].answers == (Answer("z", "Ann"),)
+    assert store.forget_shared("t1", 1) == 1 and store.forget_shared("t1") == 1 and store.items(study) == []
+
+
+def test_a_rating_is_one_and_its_draft_ends_with_it(store: RatingStore, study: Study) -> None:
+    item = store.items(study)[0].id
+    with pytest.raises(NotAllowed):
+        store.save(item, "ann", Judgement())
+    for _ in range(2):
+        store.invite(study, ["ann", "bob"], "mia")
+    assert store.invited(study) == ["ann", "bob"] and store.studies_of("ann") == [study]
+    draft, said = Judgement(ranks={"a": 1}), Judgement(ranks={"a": 2}, comment="Ünsinn")
+    store.keep_draft(item, "ann", draft)
+    assert (found := store.ratings_by(study, "ann")[item]).draft == draft and found.said is None
+    store.save(item, "ann", said)
+    (first,) = store.ratings(study)
+    assert first.said == said and first.draft is None
+    store.save(item, "ann", said)
+    store.keep_draft(item, "ann", said)  # it says what is saved already
+    assert store.ratings(study) == [first]
+    store.keep_draft(item, "ann", draft)
+    store.keep_draft(item, "ann", Judgement())
+    assert store.ratings(study) == [first]
+    store.close_study(study.name, closed=True)
+    with pytest.raises(Conflict, match="closed"):
+        store.save(item, "ann", said)
+    with pytest.raises(NotFound):
+        store.save(10**6, "ann", said)
+
+
+def test_who_is_erased_leaves_scores_without_words(store: RatingStore, study: Study) -> None:
+    one, other = store.items(study)
+    store.invite(study, ["ann", "bob"], "mia")
+    store.save(one.id, "ann", Judgement(ranks={"a": 1}, comment="mine"))
+    store.keep_draft(other.id, "ann", Judgement(ranks={"a": 2}))
+    store.save(one.id, "bob", Judgement(ranks={"a": 2}, comment="theirs"))
+    assert [rating.said for _, _, rating in store.kept_of(["ann"])] == [Judgement({}, {"a": 1}, comment="mine"), None]
+    assert [one["study"] for one in store.invitations_of(["ann", "zoe"])] == [study.name]
+    assert store.erase(["ann", "mia"]) == 5
+    assert store.kept_of(["ann"]) == [] and store.invited(study) == ["bob"]
+    assert sorted(one.said.comment for one in store.ratings(study) if one.said) == ["", "theirs"]
+    assert store.study(study.name).created_by != "mia"
+    store.remove(study.name)
+    assert store.studies() == [] and store.ratings(study) == []

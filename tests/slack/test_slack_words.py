@@ -1,0 +1,369 @@
+"""Slack's markup and limits, which messages are ours, the manifest, the settings, and `argot slack`."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from fake_slack import APP_TOKEN, BOT, BOT_TOKEN, FakeSlack
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from repository import ROOT
+from slack_rules import refusals
+
+from argot.errors import InvalidSettings
+from argot.results import AskResult, Choice, Citation, FoundPassage, MissedTerm, Sentence
+from argot.settings import Settings
+from argot.slack.app.block_kit import MessageContext, messages, notice
+from argot.slack.app.event_filter import job_of, reads_as_question
+from argot.slack.app.job_contents import Meaning, NewsToTell, SenseChosen
+from argot.slack.app.lifecycle import wanted
+from argot.slack.app.manifest import EVENTS, manifest
+from argot.slack.app.modals import reason_form, short_form, term_form
+from argot.slack.app.mrkdwn import plain, question_of, quoted, split, streamed
+from argot.slack.slack_check import SCOPES, slack_findings
+from argot.slack.store.slack_store import Channel
+from argot.ui.cli.main import main
+
+NASTY = st.lists(
+    st.sampled_from([
+        "<", ">", "&", "`", "```", "\n", "@channel", "@here", "<!channel>", "<@U1>", "[a](http://x.y)", "http://x.y",
+        "|", "**", "*", "_", "# ", "- ", "word ", "&amp;", "www.x.y", "\\", "<https://x.y|[1]>",
+        "é", "🦓", "~~~", "\x00",
+    ]),
+    max_size=40,
+).map("".join)  # fmt: skip
+
+
+# -- text ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("markdown", "mrkdwn"),
+    [
+        ("**bold** and *italic*", "*bold* and _italic_"),
+        ("# Heading\ntext", "*Heading*\ntext"),
+        ("- one\n- two", "• one\n• two"),
+        ("| a | b |\n|---|---|\n| 1 | 2 |", "a  |  b\n\n1  |  2"),
+        ("a < b && c > d", "a &lt; b &amp;&amp; c &gt; d"),
+        ("`x < 1`", "`x &lt; 1`"),
+        ("```python\nx < 1\n```", "```\nx &lt; 1\n```"),
+        ("[words](http://a.b/c)", "words (`http://a.b/c`)"),
+        ("see http://a.b/c.", "see `http://a.b/c`."),
+        ("![alt](http://a.b/c.png)", "alt (image)"),
+        ("C++, x4 and a_b_c, 2*3*4", "C++, x4 and a_b_c, 2*3*4"),
+        (r"\*not bold\*", "*not bold*"),
+    ],
+)
+def test_markdown_reads_as_mrkdwn(markdown: str, mrkdwn: str) -> None:
+    assert quoted(markdown) == mrkdwn
+
+
+@given(NASTY)
+@settings(max_examples=300, deadline=None)
+def test_nothing_in_a_text_acts(text: str) -> None:
+    for shown in (quoted(text), plain(text), streamed(text)):
+        assert "<" not in shown and ">" not in shown
+        assert not re.search(r"@(?:channel|here|everyone)\b", shown)
+        assert not re.search(r"&(?!amp;|lt;|gt;)", shown)
+        assert "\x00" not in shown
+    assert "](" not in streamed(text) and quoted(text).count("```") % 2 == 0
+
+
+@given(NASTY.map(lambda text: quoted(text * 60)), st.integers(60, 400))
+@settings(max_examples=200, deadline=None)
+def test_texts_are_cut_to_their_limit_and_nothing_is_lost(text: str, most: int) -> None:
+    parts = split(text, most)
+    assert all(0 < len(part) <= most for part in parts)
+    kept = re.sub(r"[\s`]", "", "".join(parts))
+    assert kept == re.sub(r"[\s`]", "", text)
+    assert not any(re.search(r"&(?!amp;|lt;|gt;)", part) for part in parts)
+
+
+def test_links_of_our_own_are_not_cut() -> None:
+    marked = "Twelve words stand here before the mark that follows them, always. <https://a.example/b?c=1-2|[1]> "
+    for most in range(100, 200, 7):
+        for part in split(marked * 20, most):
+            assert part.count("<") == part.count(">") == part.count("|[1]>")
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        (f"<@{BOT}> What is a *PUC*?", "What is a PUC?"),
+        (f"<@{BOT}|argot>: what is `a_b`?", ": what is a_b?"),
+        ("Did <@U5> ask <!here> in <#C1|general> <https://x.y|this>?", "Did a colleague ask here in general this?"),
+        ("a &lt; b &amp;&amp; C++ &amp;lt;", "a < b && C++ &lt;"),
+        ("x_y_z and 2*3*4 and ~old~", "x_y_z and 2*3*4 and old"),
+    ],
+)  # fmt: skip
+def test_a_message_reads_as_a_question(text: str, question: str) -> None:
+    assert question_of(text, BOT) == question
+
+
+@pytest.mark.parametrize(
+    "text", ["What is PUC?", "hi, how do I trim a drive", "so can we file it late", "PUC, anybody?"]
+)
+def test_what_is_a_question(text: str) -> None:
+    assert reads_as_question(text)
+
+
+@pytest.mark.parametrize("text", ["Done.", "is it", "The PUC is high", "see https://x.y/?a=b for it", "thanks!"])
+def test_what_is_none(text: str) -> None:
+    assert not reads_as_question(text)
+
+
+def test_a_mention_is_ours_even_before_we_know_our_name() -> None:
+    event = {"type": "app_mention", "channel": "C1", "user": "U1", "ts": "1.1", "text": f"<@{BOT}> What?"}
+    job = job_of({"event": event, "team_id": "T1"}, "", Channel("C1"))
+    assert job is not None and job.text == "What?"
+    twin = {**event, "type": "message"}
+    assert job_of({"event": twin}, "", Channel("C1")) is None
+    known = {"event": twin, "authorizations": [{"user_id": BOT, "is_bot": True}]}
+    assert job_of(known, "", Channel("C1")) is not None
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"event": None}, {"event": {"type": "message"}}, {"event": {"user": "U1", "ts": "1"}}]
+)
+def test_half_an_event_is_none(body: dict[str, Any]) -> None:
+    assert job_of(body, BOT, Channel("C1")) is None
+
+
+# -- blocks ----------------------------------------------------------------------------------------------------------
+
+
+def passage(n: int, text: str = "words", document: str = "a <b>.pdf") -> FoundPassage:
+    return FoundPassage(
+        n=n, passage_id=f"p{n}", document=document, uri="", page=n, heading="H & h", text=text, score=1.0
+    )  # fmt: skip
+
+
+def result(**more: Any) -> AskResult:
+    given: dict[str, Any] = {
+        "question": "q", "stand_alone_question": "q", "status": "answered", "thread": "t1", "answer": "", **more
+    }  # fmt: skip
+    return AskResult(**given)
+
+
+def long_result(sentences: int, words: int) -> AskResult:
+    cited = [
+        Sentence(
+            text=f"Sentence {n} " + "says & says " * words + ".", supported=True,
+            citations=[
+                Citation(n=n, passage_id=f"p{n}", document="a", revision="r", page=1, heading="", span=(n, 9), score=1)
+            ],
+        )
+        for n in range(1, sentences + 1)
+    ]  # fmt: skip
+    passages = [passage(n) for n in range(1, sentences + 1)]
+    return result(answer=" ".join(one.text for one in cited), sentences=cited, passages=passages, notes=["n" * 4000])
+
+
+@pytest.mark.parametrize(("sentences", "words"), [(1, 1), (3, 400), (60, 30), (400, 3), (2, 4000)])
+@pytest.mark.parametrize("web", ["", "https://argot.example.com"])
+def test_answers_of_any_length_stay_within_slacks_limits(sentences: int, words: int, web: str) -> None:
+    made = messages(long_result(sentences, words), MessageContext(web, public=True))
+    for message in made:
+        assert refusals("chat.postMessage", message) == []
+        assert 0 < len(message["text"]) <= 3000
+    shown = json.dumps(made)
+    assert all(f"Sentence {n} " in shown for n in range(1, sentences + 1))
+    assert ["context_actions" in json.dumps(message) for message in made] == [False] * (len(made) - 1) + [True]
+
+
+def test_what_a_job_holds_is_read_again_also_as_an_older_argot_noted_it() -> None:
+    chosen, news = (
+        SenseChosen("PUC", 3),
+        NewsToTell("PUC", "What is a PUC?", (Meaning("Peripheral Under Cell", "NAND"),)),
+    )
+    assert SenseChosen.read(chosen.text) == chosen and NewsToTell.read(news.text) == news
+    senses = [{"id": 7, "term": "PUC", "expansion": "Peripheral Under Cell", "context": "NAND", "aliases": []}]
+    assert NewsToTell.read(json.dumps({"term": "PUC", "question": "What is a PUC?", "senses": senses})) == news
+
+
+def test_an_unsupported_sentence_says_so_and_a_page_is_a_link() -> None:
+    two = [
+        Sentence(text="It is so.", supported=True, citations=[
+            Citation(n=1, passage_id="p1", document="a", revision="r", page=1, heading="", span=(0, 9), score=1)
+        ]),
+        Sentence(text="Perhaps.", supported=False),
+    ]  # fmt: skip
+    (made,) = messages(
+        result(answer="It is so. Perhaps.", sentences=two, passages=[passage(1)]), MessageContext("https://a.example")
+    )
+    text = json.dumps(made, ensure_ascii=False)
+    assert "Perhaps. :warning: _no passage supports this_" in text
+    assert "<https://a.example/argot/passages/p1/original#page=1|page 1>" in text
+    assert "*a &lt;b&gt;.pdf*" in text and "H &amp; h" in text
+    assert "only for me" not in text.casefold()
+
+
+def test_a_sentence_that_nobody_checked_is_not_called_unsupported() -> None:
+    free = Sentence(text="Perhaps.", supported=False, checked=False)
+    (made,) = messages(result(answer="Perhaps.", sentences=[free]), MessageContext("https://a.example"))
+    text = json.dumps(made, ensure_ascii=False)
+    assert "Perhaps." in text and "no passage supports" not in text
+
+
+def test_an_excerpt_of_a_nearest_passage_calls_nobody_and_links_nowhere() -> None:
+    evil = passage(1).model_copy(
+        update={"excerpt": "Ask <!channel> or @here, see <http://e.example|this> & www.e.example"}
+    )
+    (made,) = messages(result(status="abstained", answer="No.\n[1] x", passages=[evil, passage(2)]), MessageContext())
+    assert refusals("chat.postMessage", made) == []
+    first, second, third = made["blocks"][1]["elements"][0]["text"].split("\n")
+    assert second == (
+        "“Ask &lt;!channel&gt; or @\u2060here, see &lt;http:\u2060//e.example|this&gt; &amp; www\u2060.e.example”"
+    )
+    assert first.startswith("[1] ") and third.startswith("[2] ")
+
+
+def test_small_talk_shows_the_documents_it_lists_and_leaves_examples_to_the_buttons() -> None:
+    listed = "I answer from 2 documents:\n- <a>.md: @here\n- b.txt"
+    (message,) = messages(result(status="small_talk", answer=listed), MessageContext())
+    assert message["blocks"][0]["text"]["text"] == (
+        f"I answer from 2 documents:\n• {plain('<a>.md: @here')}\n• {plain('b.txt')}"
+    )
+    greeted = result(status="small_talk", answer="Hello.\nYou could ask:\n- What?", examples=["What?"])
+    (message,) = messages(greeted, MessageContext())
+    assert message["blocks"][0]["text"]["text"] == "Hello."
+
+
+def test_choices_and_suggestions_are_buttons_as_far_as_they_fit() -> None:
+    choices = [Choice(answer=f"term:{'x' * size}", term="x" * size) for size in (5, 300, 5000)]
+    (made,) = messages(result(status="needs_choice", answer="Which?", choices=choices), MessageContext())
+    assert refusals("chat.postMessage", made) == []
+    assert [one["action_id"] for block in made["blocks"] for one in block.get("elements", ())] == [
+        "argot_choose_1",
+        "argot_choose_2",
+    ]
+    missed = result(
+        status="query_miss", answer="No PUX.", question="What is PUX?",
+        misses=[MissedTerm(term="PUX", suggestions=["PUC"])],
+    )  # fmt: skip
+    (made,) = messages(missed, MessageContext())
+    assert json.loads(made["blocks"][1]["elements"][0]["value"])["q"] == "What is PUC?"
+
+
+def test_documents_to_choose_from_are_buttons_and_their_titles_call_nobody() -> None:
+    choices = [
+        Choice(answer="document:p1", term="", expansion="Router <!channel> R1"),
+        Choice(answer="document:p2", term="", expansion="Router R7"),
+        Choice(answer="anyway", term=""),
+    ]
+    (made,) = messages(result(status="needs_choice", answer="“the router” fits.\n", choices=choices), MessageContext())
+    assert refusals("chat.postMessage", made) == []
+    assert "<!channel>" not in made["blocks"][0]["text"]["text"]
+    buttons = [one for block in made["blocks"] for one in block.get("elements", ())]
+    assert [json.loads(one["value"])["c"] for one in buttons[:3]] == ["document:p1", "document:p2", "anyway"]
+    assert buttons[1]["text"]["text"] == "2. Router R7" and buttons[2]["text"]["text"] == "3. Answer anyway"
+
+
+def test_forms_are_within_slacks_limits() -> None:
+    for view in (reason_form({}), term_form("x" * 9000, [f"c{n}" * 60 for n in range(150)], "c0", {})):
+        assert refusals("views.open", {"view": view}) == []
+    assert short_form("the new BLSA of nand <@U1>") == "BLSA"
+    assert short_form("nothing here") == ""
+    assert notice("x" * 7000)["blocks"][2]
+
+
+# -- setting it up ---------------------------------------------------------------------------------------------------
+
+
+def test_the_manifest_that_is_shipped_is_the_one_that_is_printed() -> None:
+    shipped = (ROOT / "deploy" / "slack" / "manifest.yaml").read_text("utf-8")
+    assert shipped == manifest()
+    made = yaml.safe_load(manifest("https://argot.example.com/"))
+    assert made["oauth_config"]["scopes"]["bot"] == list(SCOPES)
+    assert made["settings"]["event_subscriptions"]["bot_events"] == list(EVENTS)
+    assert made["settings"]["interactivity"]["request_url"] == "https://argot.example.com/slack/events"
+    # new apps have Slack's view for agents; the older one for assistants is refused in their manifests
+    assert set(made["features"]) == {"agent_view", "app_home", "bot_user", "shortcuts"}
+    assert {"app_home_opened", "app_context_changed", "message.im"} <= set(EVENTS)
+    assert made["settings"]["socket_mode_enabled"] is False and "user" not in made["oauth_config"]["scopes"]
+    page = (ROOT / "docs" / "slack.md").read_text("utf-8")
+    assert all(f"`{scope}`" in page for scope in SCOPES)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"slack_app_token": "xapp-1"}, "slack_bot_token"),
+        ({"slack_signing_secret": "s"}, "slack_bot_token"),
+        ({"slack_bot_token": "xoxb-1"}, "slack_app_token.*slack_signing_secret"),
+    ],
+)
+def test_half_a_workspace_is_refused(given: dict[str, str], message: str) -> None:
+    with pytest.raises(InvalidSettings, match=message):
+        wanted(Settings(**given))  # type: ignore[arg-type]
+
+
+def test_the_extra_is_declared() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["optional-dependencies"]["slack"][0].startswith("slack-bolt==")
+
+
+async def test_check_says_what_is_wrong_and_what_helps(monkeypatch: pytest.MonkeyPatch) -> None:
+    import asyncio
+
+    fake = await FakeSlack().start()
+
+    async def found(**more: Any) -> str:
+        given: Any = {"slack_bot_token": BOT_TOKEN, "slack_api_url": fake.url, **more}
+        return json.dumps(await asyncio.to_thread(slack_findings, Settings(**given)))
+
+    fake.scopes = ",".join(SCOPES[1:])
+    assert f"missing: {SCOPES[0]}" in await found(slack_app_token=APP_TOKEN)
+    fake.scopes = ",".join(SCOPES)
+    assert '"ok": false' not in await found(slack_app_token=APP_TOKEN)
+    assert "ARGOT_PUBLIC_URL" in await found(slack_signing_secret="s")
+    assert "https://a.example/slack/events" in await found(slack_signing_secret="s", public_url="https://a.example/")
+    fake.refuse("apps.connections.open", "invalid_auth")
+    assert "ARGOT_SLACK_APP_TOKEN" in await found(slack_app_token=APP_TOKEN)
+    fake.refuse("auth.test", "account_inactive")
+    told = await found(slack_app_token=APP_TOKEN)
+    assert "account_inactive" in told and BOT_TOKEN not in told
+    await fake.close()
+    assert "reach slack.com" in await found(slack_app_token=APP_TOKEN)
+
+
+def test_channels_and_people_on_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ARGOT_HOME", str(tmp_path / "kb"))
+
+    def argot(*arguments: str, code: int = 0) -> str:
+        with pytest.raises(SystemExit) as ended:
+            main(list(arguments))
+        said = capsys.readouterr()
+        assert ended.value.code == code, said
+        return said.out + said.err
+
+    argot("init")
+    argot("user", "add", "ann")
+    said = argot("slack", "channel", "set", "C0123ABC", "--mode", "questions", "--group", "hr")
+    assert "C0123ABC: questions, replies thread" in said and "may be read by: hr" in said
+    argot("slack", "channel", "set", "C0123ABC", "--profile", "strict", "--group", "")
+    (made,) = json.loads(argot("slack", "channel", "list", "--json"))
+    assert (made["mode"], made["groups"], made["profile"]) == ("questions", [], "strict")
+    for wrong in (
+        ["general"],
+        ["C1", "--mode", "loud"],
+        ["C0123ABC", "--context", "None"],
+        ["C0123ABC", "--profile", "x"],
+    ):
+        assert "argot:" in argot("slack", "channel", "set", *wrong, code=1)
+    argot("slack", "channel", "forget", "C0123ABC")
+    assert json.loads(argot("slack", "channel", "list", "--json")) == []
+    argot("slack", "people", "link", "U0123ABC", "ann", "--team", "T0123ABC")
+    assert json.loads(argot("slack", "people", "list", "--json"))[0]["user"] == "ann"
+    assert "argot user add" in argot("slack", "people", "link", "U0123ABC", "bob", "--team", "T0123ABC", code=1)
+    assert "--team" in argot("slack", "people", "link", "U0123ABC", "ann", code=1)
+    argot("slack", "people", "unlink", "U0123ABC", "--team", "T0123ABC")
+    assert "argot slack people list" in argot("slack", "people", "unlink", "U0123ABC", "--team", "T0123ABC", code=1)
+    assert yaml.safe_load(argot("slack", "manifest"))["settings"]["socket_mode_enabled"] is True
+    assert "not set up" in argot("slack", "check")

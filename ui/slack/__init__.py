@@ -1,1 +1,0 @@
-"""Argot in Slack, on Bolt for Python."""

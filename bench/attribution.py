@@ -21,7 +21,7 @@ import numpy as np
 from argot.corpus.chunking.passages import cut_passages
 from argot.corpus.readers import ReadLimits, read_document
 from argot.evaluate.answer_measures import auroc
-from argot.evaluate.measures import Positions, bootstrap
+from argot.measures import Positions, bootstrap
 from argot.settings import Settings
 from argot.tools.answering.citations import source_text
 from argot.tools.retrieval.claim_support import BY_WORDS, WITH_READER, Weights, claim_features

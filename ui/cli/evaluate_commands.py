@@ -98,7 +98,7 @@ def retrieval(  # noqa: PLR0917
     a gold document are drawn together.
     """
     # Imported in each command alone: it brings in all that measures, and `argot --help` must be quick.
-    from argot.service.operations import evaluation
+    from argot.evaluate.usecases import evaluation
 
     settings = settings_for(home)
     chosen = _profile(profile, changes, settings, search)
@@ -177,8 +177,8 @@ def answers(  # noqa: PLR0917
     "split": validation or test. "asker_context": the asker's team, as in the glossary's contexts. "note": a remark of
     your own. Only id, kind and question are needed where nothing answers; else one of gold, must and reference too.
     """
-    from argot.service.operations import evaluation
-    from argot.service.operations.measured_models import JudgeChoice
+    from argot.evaluate.usecases import evaluation
+    from argot.evaluate.usecases.measured_models import JudgeChoice
 
     settings = settings_for(home)
     asked = evaluation.answer_questions(questions, documents, public, home, split, settings)
@@ -211,7 +211,7 @@ def samples(  # noqa: PLR0917
 
     "derived texts off" and "triples off" are measured where the knowledge base of --home has any.
     """
-    from argot.service.operations import evaluation
+    from argot.evaluate.usecases import evaluation
 
     settings = settings_for(home)
     chosen = _profile(profile, changes, settings)
@@ -237,9 +237,9 @@ def abbreviations(
     13 templates with one to five random abbreviations, as in the paper; then harder ones: in lower case, glued to
     numbers and slashes, in mixed case with digits; and questions without any.
     """
-    from argot.service.operations import evaluation
+    from argot.evaluate.experiments import shared_tasks
 
-    show_report(partial(evaluation.abbreviations, side, seed, trials, each, settings_for(None)), as_json=as_json)
+    show_report(partial(shared_tasks.abbreviations, side, seed, trials, each, settings_for(None)), as_json=as_json)
 
 
 @app.command(
@@ -275,12 +275,12 @@ def quiz(  # noqa: PLR0917
     # Typer knows no options that exclude each other.
     if (data is not None) + of_samples + (write is not None) != 1:
         raise typer.BadParameter("give one of --data DIR, --samples and --write DIR")
-    from argot.service.operations import evaluation
+    from argot.evaluate.experiments import shared_tasks
 
     if write is not None:
-        say(f"{evaluation.write_samples_quiz(write, split)} questions and their documents written to {write}")
+        say(f"{shared_tasks.write_samples_quiz(write, split)} questions and their documents written to {write}")
         return
-    measure = partial(evaluation.samples_quiz, split) if data is None else partial(evaluation.quiz, data)
+    measure = partial(shared_tasks.samples_quiz, split) if data is None else partial(shared_tasks.quiz, data)
     settings = settings_for(None)
     chosen = _profile(profile, changes, settings)
     show_report(partial(measure, side, seed, trials, chosen, settings), as_json=as_json)
@@ -300,9 +300,9 @@ def identify(
 
     The file is shown as a whole and in two halves: look at errors of the choosing half only, and report the other.
     """
-    from argot.service.operations import evaluation
+    from argot.evaluate.experiments import shared_tasks
 
-    show_report(partial(evaluation.identify, data), as_json=as_json)
+    show_report(partial(shared_tasks.identify, data), as_json=as_json)
 
 
 @app.command(
@@ -324,9 +324,9 @@ def questions(
     100 sample questions, and 100 of public data sets in the folder ARGOT_DATASETS; of those only hashes and offsets
     are kept here, and a set that is absent is left out. Choose rules on the one half, report the other.
     """
-    from argot.service.operations import evaluation
+    from argot.evaluate.experiments import shared_tasks
 
-    show_report(partial(evaluation.questions, half, settings_for(None), errors=errors), as_json=as_json)
+    show_report(partial(shared_tasks.questions, half, settings_for(None), errors=errors), as_json=as_json)
 
 
 @app.command(
@@ -356,9 +356,9 @@ def disambiguate(
     expansion by the embedder, accuracy on the surest part, how honest the probabilities are, and what each kind of
     evidence is good for. A hash of the id makes two halves: the weights were chosen on the one (docs/senses.md).
     """
-    from argot.service.operations import evaluation
+    from argot.evaluate.experiments import shared_tasks
 
-    show_report(partial(evaluation.disambiguate, data, dictionary, text or [], settings_for(None)), as_json=as_json)
+    show_report(partial(shared_tasks.disambiguate, data, dictionary, text or [], settings_for(None)), as_json=as_json)
 
 
 @app.command(epilog=examples("argot evaluate tables", "argot evaluate tables --pdf-dir my-pdfs --json"))
@@ -379,9 +379,9 @@ def tables(
     texts lose their blanks and their case. A pair is right if the page has it too. Tables that are none count as
     wrong. All pairs alike, and by document; a hash of the name makes two halves: rules were chosen on the one.
     """
-    from argot.service.operations import evaluation
+    from argot.evaluate.experiments import shared_tasks
 
-    show_report(partial(evaluation.tables, pdf_dir, settings_for(None)), as_json=as_json)
+    show_report(partial(shared_tasks.tables, pdf_dir, settings_for(None)), as_json=as_json)
 
 
 @app.command(
@@ -408,7 +408,7 @@ def reading(
     Numbers in cells of workbooks and charts are not counted, because programs show them by formats. Nothing is stored.
     A file that is refused is listed with the reason, and the others are measured.
     """
-    from argot.service.operations import evaluation
+    from argot.evaluate.usecases import evaluation
 
     show_report(partial(evaluation.reading, folder, worst, settings_for(None)), as_json=as_json)
 

@@ -85,8 +85,8 @@ def strategy(  # noqa: PLR0917
     profile stays. Measured is what is found before re-ranking. With --data: on the set's validation part, also beside
     a running service. Without --questions, --beir and --data: the sample questions.
     """
+    from argot.evaluate.usecases import evaluation, strategy_choice
     from argot.profile_files import profile_from
-    from argot.service.operations import evaluation, strategy_choice
 
     settings = settings_for(home)
     if sum((beir is not None, bool(questions or documents), data is not None)) > 1:

@@ -11,7 +11,7 @@ import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager, closing, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -34,6 +34,7 @@ from argot.service.sign_in.provider_sign_in import keep_confirmed
 from argot.service.transport.local_socket import serving
 from argot.settings import Settings
 from argot.ui.web.authentication import networks
+from argot.wings import load_parts
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -163,12 +164,22 @@ async def _serve(home: Path, settings: Settings) -> None:
                     by_one(kb.shared, "keep people confirmed", lambda: keep_confirmed(kb)),
                 ),
                 slack(kb),
+                wing_services(kb),
             ):
                 await kb.warm()
                 guard = build_app(kb, settings.host, port, secluded=is_secluded(address))
                 # Last before serving: what exists by now stays for good, and need not be looked at for garbage again.
                 process_memory.freeze_start_up()
                 await _server(RequestObserver(guard, kb, guard.authenticator), kb, port).serve(sockets=[listener])
+
+
+@asynccontextmanager
+async def wing_services(kb: KnowledgeBase) -> AsyncIterator[None]:
+    """Keep the wings' own services at work."""
+    async with AsyncExitStack() as stack:
+        for service in load_parts("services"):
+            await stack.enter_async_context(service(kb))
+        yield
 
 
 @asynccontextmanager
@@ -300,6 +311,8 @@ def application(kb: KnowledgeBase, authenticator: Authenticator) -> FastAPI:
     app.include_router(api_routes(kb))
     app.include_router(scim_routes(kb))
     app.include_router(slack_routes(kb))
+    for routes in load_parts("routes"):
+        app.include_router(routes(kb))
     return app
 
 

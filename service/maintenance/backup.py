@@ -36,6 +36,7 @@ from argot.service.storage.damage import check_database
 from argot.service.storage.kept_members import MEMBER, kept_members
 from argot.service.threads import thread_store
 from argot.sqlite import damage_named, open_connection, open_database
+from argot.wings import wing_migrations
 
 logger = logging.getLogger(__name__)
 
@@ -265,6 +266,9 @@ def _make_ready(path: Path, scratch: Path) -> None:
             open_database(scratch / layout.RATINGS, rating_store.MIGRATIONS).close()
         if (scratch / layout.LEARNING).exists():
             open_database(scratch / layout.LEARNING, pair_store.MIGRATIONS).close()
+        for name, migrations in wing_migrations().items():
+            if (path := scratch / f"{name}.db").exists():
+                open_database(path, migrations).close()
         if (scratch / layout.PEOPLE).exists():
             with closing(open_database(scratch / layout.PEOPLE, people.MIGRATIONS)) as connection:
                 # A session that ended since the backup must not come back.

@@ -24,6 +24,7 @@ from argot.service.maintenance.vector_server_check import vector_server_findings
 from argot.service.storage.adopted_models import MODELS
 from argot.settings import ENV_PREFIX, OLD_NAMES, SETTINGS_FILE, Settings
 from argot.tools.retrieval.scorer_choice import described_scorer
+from argot.wings import load_parts
 
 EMBEDDER = "embedding model"
 """The name of its finding."""
@@ -37,6 +38,7 @@ def findings_of_process(settings: Settings) -> list[Finding]:
         *provider_findings(settings),
         *slack_findings(settings),
         *telemetry_findings(settings),
+        *(finding for check in load_parts("doctor_checks") for finding in check(settings)),
     ]
     return [*packages, *model_findings(settings), *services]
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from argot.service.maintenance.erased_texts import ErasedTexts
 from argot.service.storage import home_folder as layout
+from argot.wings import load_parts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,7 +63,7 @@ class TextKeeper:
 async def erase_everywhere(kb: KnowledgeBase, documents: ErasedDocuments) -> None:
     """Have everyone erase what they made of these documents; the documents themselves are still in the dustbin."""
     erasure = Erasure.of(documents)
-    for keeper in KEEPERS:
+    for keeper in every_keeper():
         if keeper.erase is not None:
             await keeper.erase(kb, erasure)
 
@@ -197,3 +198,8 @@ KEEPERS: Sequence[TextKeeper] = (
         folders=(layout.MARKER, layout.PROFILES, "lock", "owner.json", "chat", "experiments"),
     ),
 )
+
+
+def every_keeper() -> list[TextKeeper]:
+    """Return the core's keepers and those of the wings."""
+    return [*KEEPERS, *load_parts("text_keepers")]

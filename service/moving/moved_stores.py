@@ -25,6 +25,7 @@ from argot.service.identity import people
 from argot.service.ratings import rating_store
 from argot.service.threads import thread_store
 from argot.sqlite import StepNames, empty_store
+from argot.wings import wing_migrations
 
 _OF_SQLITE = ("sqlite_", "_sqlite_")
 _WITH_NUMBERS = re.compile(r"CREATE TABLE (\w+) \([^;]*\browid BIGINT")
@@ -86,6 +87,7 @@ STORES = (
     MovedStore("ratings", rating_store.MIGRATIONS),
     MovedStore("learning", pair_store.MIGRATIONS),
     MovedStore("threads", thread_store.MIGRATIONS),
+    *(MovedStore(name, migrations) for name, migrations in wing_migrations().items()),
 )
 
 

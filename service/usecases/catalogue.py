@@ -57,6 +57,7 @@ from argot.service.usecases import (
 )
 from argot.service.usecases.usecase_registry import CASES, Event, UseCase
 from argot.types import Principal
+from argot.wings import load_parts
 
 if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
@@ -108,6 +109,9 @@ __all__ = [
     "uploads",
     "users",
 ]
+
+WING_CASES = tuple(load_parts("use_cases"))
+"""The modules of the wings, which declare use cases when they are imported."""
 
 
 async def dispatch(

@@ -18,8 +18,10 @@ from argot.service.threads.question_log import KeptQuestion, questions_kept
 from argot.service.usecases.threads import ThreadRead, delete_thread, thread_read
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import Principal
+from argot.wings import load_parts
 
 if TYPE_CHECKING:
+    from argot.service.maintenance.personal_keepers import PersonalKeeper
     from argot.service.threads.thread_store import Thread
 
 Rows: TypeAlias = dict[str, list[dict[str, Any]]]
@@ -142,6 +144,11 @@ async def user_erase(kb: KnowledgeBase, principal: Principal, *, name: Text) -> 
     for each in names:
         await kb.jobs.forget(each)
     questions += await kb.blocking(_erase_from_learning, kb, names)
+    erased = {"questions": questions, "ratings": ratings}
+    for keeper in _keepers():
+        if keeper.erase:
+            erased[keeper.counted_as] += await keeper.erase(kb, names)
+    questions, ratings = erased.values()
     if not (conversations or files or questions or rows or ratings):
         raise _nobody(name)
     whole = await scrubbed(kb)
@@ -157,6 +164,10 @@ def _erase_from_learning(kb: KnowledgeBase, names: list[str]) -> int:
     # The folders first: the sets tell which questions were theirs, if this is cut off and begun again.
     questions = sum(run.erase_person(names, asked, ERASED) for run in every_run(kb.home.absolute() / layout.RUNS))
     return questions + (kb.learning.erase_person(names, ERASED) if known else 0)
+
+
+def _keepers() -> list[PersonalKeeper]:
+    return list(load_parts("personal_data"))
 
 
 async def _exported(kb: KnowledgeBase, principal: Principal) -> PersonalData:
@@ -197,7 +208,11 @@ async def _conversation(kb: KnowledgeBase, principal: Principal, thread: Thread)
 async def _names(kb: KnowledgeBase, name: str) -> list[str]:
     """The person's name, and those under which they asked in Slack before they were known to be this user."""
     linked = await kb.blocking(kb.people.slack.links)
-    return [name, *(f"slack:{team}:{slack_user}" for team, slack_user, user in linked if user == name)]
+    names = [name, *(f"slack:{team}:{slack_user}" for team, slack_user, user in linked if user == name)]
+    for keeper in _keepers():
+        if keeper.other_names:
+            names += await keeper.other_names(kb, name)
+    return names
 
 
 async def _still_named(kb: KnowledgeBase, name: str) -> StillNamed:

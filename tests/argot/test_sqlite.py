@@ -212,7 +212,7 @@ def test_each_thread_has_its_own_connection_and_those_of_ended_threads_are_close
 
 
 def test_nothing_else_opens_sqlite() -> None:
-    folders = ["argot", "corpus", "evaluate", "graph", "jargon_db", "service", "tools", "ui"]
+    folders = ["argot", "corpus", "evaluate", "graph", "jargon_db", "ratings", "service", "tools", "ui"]
     texts = {path: path.read_text("utf-8") for folder in folders for path in (ROOT / folder).rglob("*.py")}
     opening = [str(path.relative_to(ROOT)) for path, text in texts.items() if "sqlite3.connect(" in text]
     # The latter opens no file, but SQLite's tokenizer in memory.

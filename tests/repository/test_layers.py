@@ -23,6 +23,7 @@ ALLOWED: dict[str, set[str]] = {
     "evaluate": {"service", "graph", "tools", "prompts", "corpus", "jargon_db", "samples"},
     "service": {"graph", "learn", "evaluate", "corpus", "jargon_db", "tools", "samples"},
     "ui": {"service", "evaluate"},
+    "ratings": {"service", "ui"},
 }
 ALLOWED_IN_JARGON_DB: dict[str, set[str]] = {
     "jargon_db/lookup": set(),

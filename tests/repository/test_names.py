@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from repository import ROOT
+from source_imports import FOLDERS
 
-FOLDERS = ["argot", "corpus", "evaluate", "graph", "jargon_db", "learn", "prompts", "samples", "service", "tools", "ui"]
 SOURCES = [path.relative_to(ROOT) for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
 FACES = {
     *("argot", "corpus", "graph", "jargon_db", "service", "tools"),

@@ -20,13 +20,14 @@ from argot.service.jobs.job_types import JobWanted
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.learning.set_inputs import training_inputs
 from argot.service.maintenance import text_keepers
-from argot.service.maintenance.text_keepers import KEEPERS
+from argot.service.maintenance.text_keepers import every_keeper
 from argot.service.operations.retention import erase_old_removed
 from argot.service.storage import home_folder
 from argot.service.usecases import catalogue
 from argot.service.usecases.learning_data_making import DataRecipe
 from argot.types import DerivedText, Principal
 
+KEEPERS = every_keeper()
 LOCAL = local_principal()
 MIA = Principal("mia", frozenset({"managers"}))
 WORD = "quastenflosser"
@@ -214,7 +215,7 @@ async def test_an_erasure_that_was_cut_off_is_gone_on_with(
         monkeypatch.setattr(kb.corpus, "erase_removed", lambda _: (_ for _ in ()).throw(Killed()))
     else:
         cut = [*KEEPERS[:place], text_keepers.TextKeeper("cut", "", erase=killed), *KEEPERS[place:]]
-        monkeypatch.setattr(text_keepers, "KEEPERS", cut)
+        monkeypatch.setattr(text_keepers, "every_keeper", lambda: cut)
     with pytest.raises(Killed):
         await do(kb, LOCAL, "remove", document="pumps.md", forever=True)
     monkeypatch.undo()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -37,6 +37,7 @@ from argot.ui.api.response_models import (
     UploadShown,
 )
 from argot.ui.web.authorization import Who, needs
+from argot.wings import load_parts
 
 _IN_PATH = re.compile(r"{(\w+)}")
 
@@ -181,9 +182,16 @@ ADDRESSES = (
 )
 
 
+def every_address() -> Iterator[Address]:
+    """Give the core's addresses and those of the wings."""
+    yield from ADDRESSES
+    for addresses in load_parts("addresses"):
+        yield from addresses
+
+
 def table_routes(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter(prefix="/api", route_class=ApiRoute, generate_unique_id_function=operation_id)
-    for address in ADDRESSES:
+    for address in every_address():
         found = CASES[address.case]
         # Such cases take paths of this machine. No address names one; this keeps it so.
         if found.local:

@@ -30,7 +30,6 @@ from argot.ui.cli import (
     privacy_commands,
     profile_commands,
     question_commands,
-    rating_commands,
     run_commands,
     service_commands,
     slack_commands,
@@ -39,6 +38,7 @@ from argot.ui.cli import (
     user_commands,
 )
 from argot.ui.cli.command_base import examples
+from argot.wings import load_parts
 
 app = typer.Typer(
     name="argot",
@@ -69,12 +69,11 @@ for _part in (
     user_commands,
     privacy_commands,
     thread_commands,
-    rating_commands,
-    service_commands,
-    slack_commands,
-    maintenance_commands,
-    move_command,
 ):
+    _part.register(app)
+for _register in load_parts("commands"):
+    _register(app)
+for _part in (service_commands, slack_commands, maintenance_commands, move_command):
     _part.register(app)
 
 

@@ -26,6 +26,7 @@ from argot.types import Context
 from argot.ui.web.authorization import Visitor
 from argot.ui.web.open_connections import is_said_larger
 from argot.ui.web.page_templates import environment
+from argot.wings import wings
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -134,11 +135,12 @@ class BoundedRoute(APIRoute):
 
 @cache
 def templates() -> Environment:
-    """The templates of `ui/pages/templates`, with the filters they use."""
+    """The templates of `ui/pages/templates` and of the wings' pages, with the filters they use."""
     from argot.ui.rendering import page_filters
 
-    made = environment("argot.ui.pages")
+    made = environment("argot.ui.pages", *(package for wing in wings() for package in wing.templates))
     made.globals.update(
+        WING_LINKS=[link for wing in wings() for link in wing.links],
         HOME=HOME,
         link=glossary_link,
         person_link=person_link,

@@ -16,12 +16,11 @@ if TYPE_CHECKING:
 _HEADINGS = {401: "Not allowed", 403: "Not allowed", 404: "Not found", 500: "Something went wrong"}
 
 
-def environment(package: str) -> Environment:
-    """The templates of a package, read now: an update of its files shows as a whole, from the next start on."""
+def environment(*packages: str) -> Environment:
+    """The templates of these packages, read now: an update of its files shows as a whole, from the next start on."""
     # Imported and made at the first page: most commands of the command line show none.
     from jinja2 import DictLoader, Environment, PackageLoader, StrictUndefined
 
-    files = PackageLoader(package)
     made = Environment(
         autoescape=True,  # in every file: by default Jinja escapes nothing
         auto_reload=False,
@@ -29,7 +28,10 @@ def environment(package: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.loader = DictLoader({name: files.get_source(made, name)[0] for name in files.list_templates()})
+    loaders = [PackageLoader(package) for package in packages]
+    made.loader = DictLoader(
+        {name: files.get_source(made, name)[0] for files in loaders for name in files.list_templates()}
+    )
     return made
 
 

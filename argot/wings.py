@@ -1,0 +1,85 @@
+"""The wings: features that Argot works without, each a folder at the root with a `wing.py`.
+
+Nothing outside a wing imports it. Its `wing.py` says in one value, `WING`, what the wing brings, and each registry of
+the core takes its part from there. A wing whose folder is not installed is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from argot.databases import StoreMigration
+
+NAMES = ("learn", "ratings", "evaluate", "slack")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wing:
+    """The parts of a wing, each named as "module" or "module:name" and imported when its registry asks for it.
+
+    Attributes:
+        use_cases: modules that declare use cases or kinds of jobs.
+        commands: functions `(app: typer.Typer) -> None` that add commands (`ui/cli/main.py`).
+        routes: functions `(kb) -> APIRouter` with pages or other addresses (`ui/server.py`).
+        addresses: sequences of `Address`, use cases offered over HTTP (`ui/api/usecase_routes.py`).
+        templates: packages with a folder `templates` for pages (`ui/pages/page_base.py`).
+        links: the pages that the head of every page leads to: address, name, and who sees it.
+        services: functions `(kb) -> AbstractAsyncContextManager` that work while the service runs (`ui/server.py`).
+        migrations: the `MIGRATIONS` of each store of the wing, by the store's name.
+        doctor_checks: functions `(settings) -> Iterable[Finding]` (`service/maintenance/process_checks.py`).
+        personal_data: values of `PersonalKeeper` (`service/maintenance/personal_keepers.py`).
+        text_keepers: values of `TextKeeper` (`service/maintenance/text_keepers.py`).
+    """
+
+    name: str
+    use_cases: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    routes: tuple[str, ...] = ()
+    addresses: tuple[str, ...] = ()
+    templates: tuple[str, ...] = ()
+    links: tuple[tuple[str, str, str], ...] = ()
+    services: tuple[str, ...] = ()
+    migrations: Mapping[str, str] = field(default_factory=dict)
+    doctor_checks: tuple[str, ...] = ()
+    personal_data: tuple[str, ...] = ()
+    text_keepers: tuple[str, ...] = ()
+
+
+@cache
+def wings() -> tuple[Wing, ...]:
+    """Return the wings that are installed."""
+    return tuple(_installed())
+
+
+def _installed() -> Iterator[Wing]:
+    for name in NAMES:
+        try:
+            module = import_module(f"argot.{name}.wing")
+        except ModuleNotFoundError as error:
+            # A package that the wing itself needs is another matter.
+            if error.name not in (f"argot.{name}", f"argot.{name}.wing"):
+                raise
+        else:
+            yield module.WING
+
+
+def load_parts(kind: str) -> Iterator[Any]:
+    """Import what the wings bring of one kind, a field of `Wing`."""
+    for wing in wings():
+        for reference in getattr(wing, kind):
+            yield load_part(reference)
+
+
+def wing_migrations() -> dict[str, Sequence[StoreMigration]]:
+    """Return the migrations of every store that a wing brings, by the store's name."""
+    return {name: load_part(reference) for wing in wings() for name, reference in wing.migrations.items()}
+
+
+def load_part(reference: str) -> Any:
+    """Import a module, or what has this name in a module."""
+    module, _, name = reference.partition(":")
+    return getattr(import_module(module), name) if name else import_module(module)

@@ -1,0 +1,1 @@
+"""Studies in which people rate answers or passages blindly: a wing of Argot."""

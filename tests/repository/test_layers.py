@@ -20,9 +20,9 @@ ALLOWED: dict[str, set[str]] = {
     "tools": {"prompts", "corpus", "jargon_db"},
     "graph": {"tools", "jargon_db", "corpus"},
     "learn": {"corpus", "tools", "prompts"},
-    "evaluate": {"service", "graph", "tools", "prompts", "corpus", "jargon_db", "samples"},
-    "service": {"graph", "learn", "evaluate", "corpus", "jargon_db", "tools", "samples"},
-    "ui": {"service", "evaluate"},
+    "evaluate": {"ui", "service", "learn", "graph", "tools", "prompts", "corpus", "jargon_db", "samples"},
+    "service": {"graph", "learn", "corpus", "jargon_db", "tools", "samples"},
+    "ui": {"service"},
     "ratings": {"service", "ui"},
 }
 ALLOWED_IN_JARGON_DB: dict[str, set[str]] = {

@@ -16,9 +16,9 @@ from repository import ROOT
 PAGE = ROOT / "docs" / "architecture.md"
 FOLDERS = [
     "ratings",
+    "evaluate",
     "ui",
     "service",
-    "evaluate",
     "graph",
     "learn",
     "tools",

@@ -22,7 +22,6 @@ from argot.ui.pages.queue_pages import queue_pages
 from argot.ui.pages.rating_pages import rating_pages
 from argot.ui.pages.rating_study_pages import rating_study_pages
 from argot.ui.pages.sense_pages import sense_pages
-from argot.ui.pages.strategy_pages import strategy_pages
 from argot.ui.pages.term_pages import term_pages
 from argot.ui.pages.workbench_pages import workbench_pages
 from argot.ui.web.authorization import needs
@@ -54,7 +53,6 @@ def glossary_pages(kb: KnowledgeBase) -> APIRouter:
         rating_pages,
         insight_pages,
         learning_data_pages,
-        strategy_pages,
         workbench_pages,
     )
     for made in (*glossary, *documents, *beside):

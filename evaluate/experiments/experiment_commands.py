@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from argot.evaluate.commands.report_output import show_report
 from argot.ui.cli.command_base import examples, note, settings_for
-from argot.ui.cli.report_output import show_report
 
 app = typer.Typer(
     no_args_is_help=True,

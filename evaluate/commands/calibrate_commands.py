@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 
 import typer
 
+from argot.evaluate.commands.options import AsJson, JudgeModel, JudgeUrl
+from argot.evaluate.commands.report_output import show_report
 from argot.ui.cli.command_base import examples, settings_for
-from argot.ui.cli.evaluate_commands import AsJson, JudgeModel, JudgeUrl
-from argot.ui.cli.report_output import show_report
 
 
 def register(app: typer.Typer) -> None:

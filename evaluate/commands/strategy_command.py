@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from argot.evaluate.commands.report_output import show_report
 from argot.ui.cli.command_base import (
     error_console,
     examples,
@@ -20,10 +21,9 @@ from argot.ui.cli.command_base import (
     table,
 )
 from argot.ui.cli.document_commands import Bar
-from argot.ui.cli.report_output import show_report
 
 if TYPE_CHECKING:
-    from argot.service.usecases.search_strategies import StrategyChoice
+    from argot.evaluate.usecases.search_strategies import StrategyChoice
 
 
 def register(app: typer.Typer) -> None:
@@ -114,8 +114,8 @@ def _on_pairs(  # noqa: PLR0917
 ) -> None:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress
 
+    from argot.evaluate.usecases.search_strategies import StrategyQuestion, strategy_choose
     from argot.service.usecases.profiles import profile_save
-    from argot.service.usecases.search_strategies import StrategyQuestion, strategy_choose
 
     asked = StrategyQuestion(data=data, part=part, measure=measure, profile=profile, name=save)
     columns, console = (progress_text(), BarColumn(), MofNCompleteColumn()), error_console()

@@ -24,7 +24,7 @@ class Wing:
     Attributes:
         use_cases: modules that declare use cases or kinds of jobs.
         commands: functions `(app: typer.Typer) -> None` that add commands (`ui/cli/main.py`).
-        routes: functions `(kb) -> APIRouter` with pages or other addresses (`ui/server.py`).
+        pages: functions `(kb) -> APIRouter` with pages or other addresses (`ui/pages/page_routes.py`).
         addresses: sequences of `Address`, use cases offered over HTTP (`ui/api/usecase_routes.py`).
         templates: packages with a folder `templates` for pages (`ui/pages/page_base.py`).
         links: the pages that the head of every page leads to: address, name, and who sees it.
@@ -38,7 +38,7 @@ class Wing:
     name: str
     use_cases: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
-    routes: tuple[str, ...] = ()
+    pages: tuple[str, ...] = ()
     addresses: tuple[str, ...] = ()
     templates: tuple[str, ...] = ()
     links: tuple[tuple[str, str, str], ...] = ()

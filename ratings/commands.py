@@ -27,8 +27,8 @@ from argot.ui.cli.command_base import (
 from argot.ui.cli.document_commands import Bar
 
 if TYPE_CHECKING:
+    from argot.ratings.usecases.studies import Aspect, AspectResults, StudyShown, StudySummary
     from argot.service.transport.knowledge_base_client import Client
-    from argot.service.usecases.rating_studies import Aspect, AspectResults, StudyShown, StudySummary
 
 ratings = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Studies: people rate answers blindly.")
 
@@ -97,8 +97,8 @@ def create(
     Without --aspect: Correctness, Helpfulness and Informativeness. Of passages and references one profile is asked.
     Stop the asking when you like: what is answered stays, and --resume goes on there.
     """
-    from argot.service.usecases.rating_questions import rating_create_asked, rating_create_from_thumbs
-    from argot.service.usecases.rating_studies import StudyForm, StudyKind, rating_create
+    from argot.ratings.usecases.questions import rating_create_asked, rating_create_from_thumbs
+    from argot.ratings.usecases.studies import StudyForm, StudyKind, rating_create
     from argot.service.usecases.usecase_registry import one_of
 
     if sum((file is not None, questions is not None, thumbs, resume)) != 1:
@@ -130,7 +130,7 @@ def create(
 @ratings.command("list", epilog=examples("argot ratings list", "argot ratings list --json"))
 def list_studies(json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
     """List the studies, the latest first, and how far each is."""
-    from argot.service.usecases.rating_studies import rating_list
+    from argot.ratings.usecases.studies import rating_list
 
     with knowledge_base(home) as client:
         found = client.as_user(as_user).call(rating_list)
@@ -148,7 +148,7 @@ def list_studies(json_: Json = False, as_user: AsUser = None, home: Home = None)
 @ratings.command("show", epilog=examples("argot ratings show spring", "argot ratings show spring --json"))
 def show(study: Study, json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
     """Show how far each rater is, and what they say: means with 95 % intervals, ranks, Krippendorff's alpha."""
-    from argot.service.usecases.rating_studies import rating_show
+    from argot.ratings.usecases.studies import rating_show
 
     with knowledge_base(home) as client:
         found = client.as_user(as_user).call(rating_show, study=study)
@@ -169,7 +169,7 @@ def invite(
     home: Home = None,
 ) -> None:
     """Invite users to rate the answers of a study, on the page /ratings of the service."""
-    from argot.service.usecases.rating_studies import rating_invite, rating_uninvite
+    from argot.ratings.usecases.studies import rating_invite, rating_uninvite
 
     with knowledge_base(home) as client:
         case = rating_uninvite if not_ else rating_invite
@@ -185,7 +185,7 @@ def close(
     home: Home = None,
 ) -> None:
     """Take no more ratings in a study. All that was saved stays."""
-    from argot.service.usecases.rating_studies import rating_close, rating_reopen
+    from argot.ratings.usecases.studies import rating_close, rating_reopen
 
     with knowledge_base(home) as client:
         _tell(client.as_user(as_user).call(rating_reopen if not_ else rating_close, study=study))
@@ -210,7 +210,7 @@ def export(
     home: Home = None,
 ) -> None:
     """Print every saved rating with the names of the systems, as JSON lines or CSV."""
-    from argot.service.usecases.rating_studies import RatingForm, rating_export
+    from argot.ratings.usecases.studies import RatingForm, rating_export
 
     if csv and annotated:
         raise InvalidInput("Give one of --csv and --annotated.")
@@ -230,7 +230,7 @@ def remove(
     home: Home = None,
 ) -> None:
     """Delete a study with its questions, answers and ratings, for good."""
-    from argot.service.usecases.rating_studies import rating_remove
+    from argot.ratings.usecases.studies import rating_remove
 
     if not yes:
         typer.confirm(f"Remove {line(study)} with all its ratings, for good?", abort=True, err=True)
@@ -240,7 +240,7 @@ def remove(
 
 
 def _aspects(given: list[str] | None) -> list[Aspect] | None:
-    from argot.service.usecases.rating_studies import Aspect
+    from argot.ratings.usecases.studies import Aspect
 
     parts = [one.partition(":") for one in given or ()]
     return [Aspect(name.strip(), wording.strip()) for name, _, wording in parts] or None
@@ -259,7 +259,7 @@ def _asked(client: Client, study: str) -> StudySummary:
     """Ask what is missing, with a bar for whoever looks on."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress
 
-    from argot.service.usecases.rating_questions import rating_ask
+    from argot.ratings.usecases.questions import rating_ask
 
     console = error_console()
     columns = (progress_text(), BarColumn(), MofNCompleteColumn())

@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from argot.jargon_db.glossary import Glossary
     from argot.learn.store.pair_store import PairStore
     from argot.postgresql import PostgresqlStores
+    from argot.ratings.store.rating_store import RatingStore
     from argot.service.observability.metrics import Metrics
-    from argot.service.ratings.rating_store import RatingStore
     from argot.service.replicas.shared_service import SharedService
     from argot.service.storage.store_owner import StoreOwner
     from argot.tools.llm.model_server import ModelServer
@@ -291,7 +291,7 @@ class KnowledgeBase:
     def ratings(self) -> RatingStore:
         with self._guard:
             if self._ratings is None:
-                from argot.service.ratings.rating_store import RatingStore
+                from argot.ratings.store.rating_store import RatingStore
 
                 self._ratings = RatingStore(self.stores)
             return self._ratings

@@ -311,8 +311,6 @@ def application(kb: KnowledgeBase, authenticator: Authenticator) -> FastAPI:
     app.include_router(api_routes(kb))
     app.include_router(scim_routes(kb))
     app.include_router(slack_routes(kb))
-    for routes in load_parts("routes"):
-        app.include_router(routes(kb))
     return app
 
 

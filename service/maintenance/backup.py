@@ -26,10 +26,10 @@ from argot.disk_space import is_no_room
 from argot.errors import Conflict, DamagedStore, InvalidInput, StoreUnavailable
 from argot.files import NotAFile, replacing, require_file
 from argot.learn.store import pair_store
+from argot.ratings.store import rating_store
 from argot.remedies import UPDATE, restore_command
 from argot.service.identity import people
 from argot.service.knowledge_base import finish_cut_off, take_lock
-from argot.service.ratings import rating_store
 from argot.service.storage import home_folder as layout
 from argot.service.storage import restore
 from argot.service.storage.damage import check_database

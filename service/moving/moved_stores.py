@@ -21,8 +21,8 @@ from argot.corpus.vector_ids import VECTOR_TABLES
 from argot.databases import PerEngine, StoreMigration
 from argot.jargon_db.store import schema as glossary_schema
 from argot.learn.store import pair_store
+from argot.ratings.store import rating_store
 from argot.service.identity import people
-from argot.service.ratings import rating_store
 from argot.service.threads import thread_store
 from argot.sqlite import StepNames, empty_store
 from argot.wings import wing_migrations

@@ -161,7 +161,7 @@ async def fill_studies(kb: KnowledgeBase) -> None:
 
 
 def _form(**given: Any) -> Any:
-    from argot.service.usecases.rating_studies import StudyForm
+    from argot.ratings.usecases.studies import StudyForm
 
     return StudyForm(**given)
 

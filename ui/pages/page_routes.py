@@ -1,4 +1,4 @@
-"""The pages of glossary, documents, library, ratings and insight in one router, and the files they need."""
+"""The pages of glossary, documents, library, insight and the wings in one router, and the files they need."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ from argot.ui.pages.learning_data_pages import learning_data_pages
 from argot.ui.pages.library_pages import library_pages
 from argot.ui.pages.page_base import HOME, templates
 from argot.ui.pages.queue_pages import queue_pages
-from argot.ui.pages.rating_pages import rating_pages
-from argot.ui.pages.rating_study_pages import rating_study_pages
 from argot.ui.pages.sense_pages import sense_pages
 from argot.ui.pages.term_pages import term_pages
 from argot.ui.pages.workbench_pages import workbench_pages
 from argot.ui.web.authorization import needs
+from argot.wings import load_parts
 
 STATIC = Path(__file__).parent / "static"
 # All that is served from the folder. A list, so that no path leads out of it.
@@ -49,12 +48,10 @@ def glossary_pages(kb: KnowledgeBase) -> APIRouter:
     documents = (document_pages, document_source_pages, document_view_pages)
     beside = (
         library_pages,
-        rating_study_pages,
-        rating_pages,
         insight_pages,
         learning_data_pages,
         workbench_pages,
     )
-    for made in (*glossary, *documents, *beside):
+    for made in (*glossary, *documents, *beside, *load_parts("pages")):
         router.include_router(made(kb))
     return router

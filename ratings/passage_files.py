@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from argot.errors import InvalidInput
-from argot.service.ratings.study import YES, Answer, Judgement, NewItem, Rating, Sources, StudyItem
-from argot.service.ratings.study_files import (
+from argot.ratings.study import YES, Answer, Judgement, NewItem, Rating, Sources, StudyItem
+from argot.ratings.study_files import (
     LONGEST_ANSWER,
     items_in,
     lines,

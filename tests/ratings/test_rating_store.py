@@ -7,8 +7,8 @@ import pytest
 
 from argot.databases import Stores
 from argot.errors import Conflict, NotAllowed, NotFound
-from argot.service.ratings.rating_store import RatingStore
-from argot.service.ratings.study import Answer, Judgement, NewItem, Sources, Study
+from argot.ratings.store.rating_store import RatingStore
+from argot.ratings.study import Answer, Judgement, NewItem, Sources, Study
 
 ITEMS = [
     NewItem("What is KA?", answers=(Answer("b", "knife", Sources(("d1",), (1,))), Answer("a", "Ka")), thread="t1"),

@@ -9,9 +9,10 @@ from fastapi import APIRouter, Request, Response
 from starlette.datastructures import UploadFile
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
-from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.rating_questions import rating_create_from_thumbs
-from argot.service.usecases.rating_studies import (
+from argot.ratings.pages.rating_charts import mean_bar, shares_bar
+from argot.ratings.pages.rating_pages import RATINGS
+from argot.ratings.usecases.questions import rating_create_from_thumbs
+from argot.ratings.usecases.studies import (
     ASPECTS,
     Aspect,
     RatingForm,
@@ -28,11 +29,10 @@ from argot.service.usecases.rating_studies import (
     rating_show,
     rating_uninvite,
 )
+from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import one_of
 from argot.ui.pages.form_fields import between_commas
 from argot.ui.pages.page_base import BoundedRoute, form_of, page, sent_to_address
-from argot.ui.pages.rating_pages import RATINGS
-from argot.ui.rendering.rating_charts import mean_bar, shares_bar
 from argot.ui.web.authorization import Visitor, Who, needs
 
 MANAGE = f"{RATINGS}/manage"

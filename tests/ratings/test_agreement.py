@@ -4,7 +4,7 @@ from itertools import zip_longest
 
 import pytest
 
-from argot.service.ratings.agreement import nominal_alpha, ordinal_alpha
+from argot.ratings.agreement import nominal_alpha, ordinal_alpha
 
 # "Computing Krippendorff's Alpha-Reliability" (2011), part E: four observers, twelve units, values missing.
 OBSERVERS = ("123321412...", "1233224125.3", ".3332342251.", "12332441251.")

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from argot.ratings.answer_order import blind_order
+from argot.ratings.study import Answer
 from argot.service.identity.people import local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.backup import restore_backup
-from argot.service.ratings.answer_order import blind_order
-from argot.service.ratings.study import Answer
 from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import Principal

@@ -9,17 +9,13 @@ from pydantic import Field
 
 from argot.errors import InvalidInput, NotFound
 from argot.jargon_db.store.privacy import ERASED
-from argot.service.identity.people import LOCAL_NAME, local_principal, require_name
-from argot.service.json_values import dataclass_fields
-from argot.service.knowledge_base import KnowledgeBase
-from argot.service.maintenance.scrubbing import scrubbed
-from argot.service.ratings.passage_files import (
+from argot.ratings.passage_files import (
     annotated_answers,
     answers_with_passages,
     questions_with_passages,
     references_csv,
 )
-from argot.service.ratings.study import (
+from argot.ratings.study import (
     ASPECTS,
     MOST_ASPECTS,
     RELEVANT,
@@ -30,10 +26,14 @@ from argot.service.ratings.study import (
     StudyItem,
     StudyKind,
 )
-from argot.service.ratings.study_files import answered_questions, ratings_csv, ratings_jsonl
-from argot.service.ratings.study_results import RANK, AspectResults, StudyResults
+from argot.ratings.study_files import answered_questions, ratings_csv, ratings_jsonl
+from argot.ratings.study_results import RANK, AspectResults, StudyResults
+from argot.ratings.usecases.access import items_for, ready_items
+from argot.service.identity.people import LOCAL_NAME, local_principal, require_name
+from argot.service.json_values import dataclass_fields
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.maintenance.scrubbing import scrubbed
 from argot.service.threads.thread_export import file_name
-from argot.service.usecases.rating_access import items_for, ready_items
 from argot.service.usecases.usecase_registry import ParameterGroup, Text, usecase
 from argot.types import Principal
 
@@ -329,7 +329,7 @@ def _without_words(item: StudyItem) -> StudyItem:
 
 
 def _shown(kb: KnowledgeBase, study: Study) -> StudyShown:
-    from argot.service.ratings.study_results import study_results
+    from argot.ratings.study_results import study_results
 
     items, ratings = kb.ratings.items(study), kb.ratings.ratings(study)
     invited = kb.ratings.invited(study)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
 
-from argot.service.ratings.agreement import nominal_alpha, ordinal_alpha
-from argot.service.ratings.passage_files import borne_out_by
-from argot.service.ratings.study import LOWEST, NO, YES, Judgement, Rating, Study, StudyItem
+from argot.ratings.agreement import nominal_alpha, ordinal_alpha
+from argot.ratings.passage_files import borne_out_by
+from argot.ratings.study import LOWEST, NO, YES, Judgement, Rating, Study, StudyItem
 
 RANK = "Rank"
 BORNE_OUT = "Borne out"

@@ -9,9 +9,8 @@ from typing import Annotated
 from pydantic import Field
 
 from argot.errors import InvalidInput, NotFound
-from argot.service.knowledge_base import KnowledgeBase
-from argot.service.ratings.answer_order import blind_order, by_letter, by_system
-from argot.service.ratings.study import (
+from argot.ratings.answer_order import blind_order, by_letter, by_system
+from argot.ratings.study import (
     LONGEST_COMMENT,
     Answer,
     Aspect,
@@ -22,7 +21,8 @@ from argot.service.ratings.study import (
     StudyItem,
     StudyKind,
 )
-from argot.service.usecases.rating_access import items_for
+from argot.ratings.usecases.access import items_for
+from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Count, Text, usecase
 from argot.types import Principal
 

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from argot.errors import InvalidInput, TooManyQuestions
+from argot.ratings.passage_files import MOST_PASSAGES
+from argot.ratings.study import Answer, NewItem, Sources, Study, StudyItem, StudyKind
+from argot.ratings.study_files import MOST_SYSTEMS, plain_questions
+from argot.ratings.usecases.studies import Lines, StudyForm, StudySummary, store_study, summary
 from argot.results import AskResult
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.ratings.passage_files import MOST_PASSAGES
-from argot.service.ratings.study import Answer, NewItem, Sources, Study, StudyItem, StudyKind
-from argot.service.ratings.study_files import MOST_SYSTEMS, plain_questions
 from argot.service.threads.thread_store import AnswerSettings
 from argot.service.usecases.conversations import memory_graph
 from argot.service.usecases.moments import Moment
 from argot.service.usecases.profiles import profile_for
 from argot.service.usecases.questions import run_context
-from argot.service.usecases.rating_studies import Lines, StudyForm, StudySummary, store_study, summary
 from argot.service.usecases.usecase_registry import Event, Finished, Text, usecase
 from argot.types import Principal
 

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from string import ascii_uppercase
 
-from argot.service.ratings.study import Answer, Judgement
+from argot.ratings.study import Answer, Judgement
 
 
 def blind_order(answers: Sequence[Answer], seed: str, person: str, place: int) -> dict[str, Answer]:

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from argot.errors import InvalidInput, NotFound
+from argot.ratings.passage_files import MOST_PASSAGES
+from argot.ratings.store.rating_store import MIGRATIONS, RatingStore
 from argot.service.identity.people import local_principal
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.ratings.passage_files import MOST_PASSAGES
-from argot.service.ratings.rating_store import MIGRATIONS, RatingStore
 from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.sqlite import open_database

@@ -16,7 +16,7 @@ from argot.clock import timestamp
 from argot.databases import Connection, PerEngine, Row, StoreMigration, Stores
 from argot.errors import Conflict, NotAllowed, NotFound
 from argot.jargon_db.store.privacy import ERASED
-from argot.service.ratings.study import Answer, Aspect, Judgement, NewItem, Rating, Sources, Study, StudyItem
+from argot.ratings.study import Answer, Aspect, Judgement, NewItem, Rating, Sources, Study, StudyItem
 
 _TABLES = """
     CREATE TABLE studies (

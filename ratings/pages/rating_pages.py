@@ -9,8 +9,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Request, Response
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
-from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.rating_answers import (
+from argot.ratings.usecases.answers import (
     Judgement,
     RatingTask,
     SavedRating,
@@ -18,6 +17,7 @@ from argot.service.usecases.rating_answers import (
     rating_studies_mine,
     rating_task,
 )
+from argot.service.knowledge_base import KnowledgeBase
 from argot.ui.pages.page_base import BoundedRoute, form_of, number, page, sent_to_address
 from argot.ui.web.authorization import Visitor, Who, needs
 

@@ -14,8 +14,8 @@ from typing import Any
 from argot.errors import InvalidInput
 from argot.jargon_db.store.privacy import ERASED
 from argot.json_text import parse_json
-from argot.service.ratings.answer_order import blind_order
-from argot.service.ratings.study import Answer, NewItem, Rating, Sources, Study, StudyItem
+from argot.ratings.answer_order import blind_order
+from argot.ratings.study import Answer, NewItem, Rating, Sources, Study, StudyItem
 
 FEWEST_SYSTEMS, MOST_SYSTEMS = 2, 6
 MOST_ITEMS = 2_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from argot.errors import NotFound
+from argot.ratings.study import Answer, Study, StudyItem
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.ratings.study import Answer, Study, StudyItem
 from argot.types import Principal
 
 

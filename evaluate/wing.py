@@ -17,7 +17,7 @@ WING = Wing(
         "argot.evaluate.commands.evaluate_commands:register",
         *(("argot.evaluate.experiments.task_commands:register",) if _EXPERIMENTS else ()),
     ),
-    routes=("argot.evaluate.pages.strategy_pages:strategy_pages",) if _PAIRS else (),
+    pages=("argot.evaluate.pages.strategy_pages:strategy_pages",) if _PAIRS else (),
     addresses=("argot.evaluate.addresses:ADDRESSES",) if _PAIRS else (),
     templates=("argot.evaluate.pages",),
 )

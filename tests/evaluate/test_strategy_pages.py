@@ -12,13 +12,13 @@ import httpx
 import pytest
 from desk import CSRF, at_desk
 
-from argot.evaluate.pages.strategy_pages import strategy_pages
 from argot.evaluate.usecases import search_strategies
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.document_revisions import document_label
 from argot.service.usecases.learning_data import data_import
 from argot.settings import Settings
 from argot.types import Principal
+from argot.ui.pages.page_routes import glossary_pages
 
 MIA = Principal("mia", frozenset({"managers"}))
 
@@ -32,7 +32,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 @pytest.fixture
 async def mia(kb: KnowledgeBase) -> AsyncIterator[httpx.AsyncClient]:
-    async with at_desk(strategy_pages(kb), MIA) as client:
+    async with at_desk(glossary_pages(kb), MIA) as client:
         yield client
 
 

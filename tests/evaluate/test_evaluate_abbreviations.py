@@ -20,7 +20,7 @@ from argot.evaluate.experiments.abbreviation_questions import (
     questions_of,
 )
 from argot.evaluate.experiments.abbreviation_suite import AbbreviationsReport, QuestionReading, evaluate_abbreviations
-from argot.evaluate.reports import abbreviations_tables
+from argot.evaluate.experiments.task_tables import abbreviations_tables
 from argot.evaluate.temporary_base import Identifier, TemporaryBase
 from argot.jargon_db.lookup.ordinary_words import is_well_known
 from argot.settings import Settings

@@ -90,11 +90,6 @@ def _erase_from_runs(runs: Path, erasure: Erasure) -> None:
         run.erase_texts(is_gone)
 
 
-async def _erase_studies(kb: KnowledgeBase, erasure: Erasure) -> None:
-    if await kb.blocking(kb.stores.holds, "ratings"):
-        await kb.blocking(kb.ratings.erase_documents, erasure.documents.addresses, erasure.is_quoted)
-
-
 async def _erase_answers(kb: KnowledgeBase, erasure: Erasure) -> None:
     if not await kb.blocking(kb.stores.holds, "threads"):
         return
@@ -141,13 +136,6 @@ KEEPERS: Sequence[TextKeeper] = (
         "pairs and passages that a model learns from; not what the model has learnt, which stays until it is removed",
         folders=(layout.LEARNING_FOLDER,),
         erase=_erase_trainings,
-    ),
-    TextKeeper(
-        "rating studies",
-        "answers and passages that people judge",
-        tables=("answers", "items", "raters", "ratings", "studies"),
-        folders=(layout.RATINGS,),
-        erase=_erase_studies,
     ),
     TextKeeper(
         "conversations",

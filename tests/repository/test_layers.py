@@ -23,7 +23,7 @@ ALLOWED: dict[str, set[str]] = {
     "evaluate": {"ui", "service", "learn", "graph", "tools", "prompts", "corpus", "jargon_db", "samples"},
     "service": {"graph", "learn", "corpus", "jargon_db", "tools", "samples"},
     "ui": {"service"},
-    "ratings": {"ui", "service", "evaluate", "graph", "tools", "jargon_db"},
+    "ratings": {"ui", "service", "graph", "tools", "jargon_db"},
 }
 ALLOWED_IN_JARGON_DB: dict[str, set[str]] = {
     "jargon_db/lookup": set(),

@@ -44,12 +44,6 @@ class PassageCut:
     boxes: tuple[Box, ...] = ()
 
 
-def cut_passages(parsed: ParsedDocument, *, document_id: str, revision_id: str, max_chars: int) -> list[Passage]:
-    """Cut a document and name its passages in one go, by the default limits."""
-    cuts = cut_document(parsed, max_chars=max_chars, limits=ReadLimits(), name=parsed.title)
-    return build_passages(parsed.title, parsed.markdown, cuts, document_id=document_id, revision_id=revision_id)
-
-
 def cut_document(parsed: ParsedDocument, *, max_chars: int, limits: ReadLimits, name: str) -> list[PassageCut]:
     """The document's passages in order: no overlaps, nothing left out but blanks, rules and the like.
 

@@ -4,10 +4,11 @@ from itertools import pairwise
 from unittest.mock import patch
 
 import pytest
+from cutting import cut_passages
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from argot.corpus.chunking.passages import MAX_BOXES, cut_passages
+from argot.corpus.chunking.passages import MAX_BOXES
 from argot.corpus.chunking.surroundings import cut_text_after, cut_text_before
 from argot.corpus.document_ids import build_document_id, build_passage_id, build_revision_id, hash_content
 from argot.types import Box, BoxMark, PageMark, ParsedDocument, Passage

@@ -21,12 +21,12 @@ ALLOWED: dict[str, set[str]] = {
     "samples": set(),
     "tools": {"prompts", "corpus", "jargon_db"},
     "graph": {"tools", "jargon_db", "corpus"},
-    "learn": {"evaluate", "corpus", "tools", "prompts"},
-    "evaluate": {"graph", "tools", "prompts", "corpus", "jargon_db"},
-    "service": {"graph", "learn", "evaluate", "corpus", "jargon_db", "tools", "samples"},
+    "learn": {"corpus", "tools", "prompts"},
+    "evaluate": {"ui", "service", "learn", "graph", "tools", "prompts", "corpus", "jargon_db", "samples"},
+    "service": {"graph", "learn", "corpus", "jargon_db", "tools", "samples"},
     "ui": {"service"},
     "slack": {"ui", "service"},
-    "ratings": {"ui", "service", "evaluate", "graph", "tools", "jargon_db"},
+    "ratings": {"ui", "service", "graph", "tools", "jargon_db"},
 }
 WINGS = [one for one in FOLDERS if (ROOT / one / "wing.py").exists()]
 ALLOWED_IN_JARGON_DB: dict[str, set[str]] = {
@@ -210,12 +210,6 @@ BESIDE_THE_USE_CASES = {
     "service.operations.training_queue": "what the server does at intervals, for nobody; a worker without a service",
     "service.operations.doctor": "works where the knowledge base does not open",
     "service.operations.sample_base": "makes a knowledge base",
-    "service.operations.evaluation": "makes knowledge bases of its own to measure with",
-    "service.operations.experiments": "makes knowledge bases of its own to measure with",
-    "service.operations.kept_experiments": "reads what measuring kept, which belongs to nobody",
-    "service.operations.strategy_choice": "makes knowledge bases of its own to measure with",
-    "service.operations.judge_calibration": "measures judges, and needs no knowledge base",
-    "service.operations.measured_models": "which model judges answers, beside that",
 }
 """What surfaces import of `service` that is no use case: packages and modules, each with the reason."""
 

@@ -17,9 +17,9 @@ PAGE = ROOT / "docs" / "architecture.md"
 FOLDERS = [
     "slack",
     "ratings",
+    "evaluate",
     "ui",
     "service",
-    "evaluate",
     "graph",
     "learn",
     "tools",

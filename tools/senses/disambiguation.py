@@ -143,21 +143,7 @@ class SenseChooser:
         by_term = {**settled, **weighed}
         return [replace(by_term[_get_term(mention)], mention=mention) for mention in known]
 
-    def collect_evidence(
-        self,
-        question: str,
-        mentions: Sequence[Mention],
-        senses_by_term: Mapping[str, Sequence[Sense]],
-        contexts: Sequence[ContextScore],
-    ) -> dict[str, list[SenseEvidence]]:
-        """Return the evidence for terms with several senses; for fitting the weights."""
-        known = [mention for mention in mentions if senses_by_term.get(_get_term(mention))]
-        settled = _find_settled(known, senses_by_term, {})
-        undecided = {_get_term(m): senses_by_term[_get_term(m)] for m in known if _get_term(m) not in settled}
-        leaning = _ContextEvidence({score.context: score.score for score in contexts})
-        return self._collect_evidence(question, known, settled, undecided, leaning) if undecided else {}
-
-    def _collect_evidence(
+    def _evidence(
         self,
         question: str,
         mentions: Sequence[Mention],

@@ -115,8 +115,6 @@ ADDRESSES = (
     Address("GET", "/profiles", "profile_list", "Profiles", list[Shown]),
     Address("GET", "/profiles/{name}", "profile_show", "Profiles"),
     Address("POST", "/profiles", "profile_save", "Profiles"),
-    Address("POST", "/learn/strategy", "strategy_start", "Learning"),
-    Address("GET", "/learn/strategy", "strategy_run", "Learning", Shown | None),
     Address("GET", "/learn/recipes/{kind}", "training_recipe", "Learning", list[Shown]),
     Address("GET", "/learn/runs", "training_list", "Learning", list[Shown]),
     Address("POST", "/learn/runs", "training_start", "Learning"),

@@ -20,7 +20,6 @@ from argot.ui.pages.library_pages import library_pages
 from argot.ui.pages.page_base import HOME, templates
 from argot.ui.pages.queue_pages import queue_pages
 from argot.ui.pages.sense_pages import sense_pages
-from argot.ui.pages.strategy_pages import strategy_pages
 from argot.ui.pages.term_pages import term_pages
 from argot.ui.pages.workbench_pages import workbench_pages
 from argot.ui.web.authorization import needs
@@ -51,7 +50,6 @@ def glossary_pages(kb: KnowledgeBase) -> APIRouter:
         library_pages,
         insight_pages,
         learning_data_pages,
-        strategy_pages,
         workbench_pages,
     )
     for made in (*glossary, *documents, *beside, *load_parts("pages")):

@@ -213,7 +213,7 @@ def _evidence_of(
     settled = _find_settled(known, senses_by_term, {})
     undecided = {_get_term(m): senses_by_term[_get_term(m)] for m in known if _get_term(m) not in settled}
     leaning = _ContextEvidence({score.context: score.score for score in contexts})
-    return chooser._evidence(question, known, settled, undecided, leaning) if undecided else {}
+    return chooser._collect_evidence(question, known, settled, undecided, leaning) if undecided else {}
 
 
 def _flat(text: str) -> str:

@@ -143,7 +143,7 @@ class SenseChooser:
         by_term = {**settled, **weighed}
         return [replace(by_term[_get_term(mention)], mention=mention) for mention in known]
 
-    def _evidence(
+    def _collect_evidence(
         self,
         question: str,
         mentions: Sequence[Mention],

@@ -12,10 +12,10 @@ from weakref import WeakKeyDictionary
 from pydantic import Field
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotFound
+from argot.learn.usecases.learning_data_results import SetName
+from argot.learn.usecases.pair_sets import visible_set
 from argot.service.blocking_work import HandOver, progress_events
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.learning.pair_sets import visible_set
-from argot.service.usecases.learning_data_results import SetName
 from argot.service.usecases.profiles import profile_for
 from argot.service.usecases.usecase_registry import Event, Finished, ParameterGroup, Text, usecase
 from argot.types import Principal

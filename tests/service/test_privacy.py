@@ -21,14 +21,14 @@ from argot.errors import NotAllowed, NotFound
 from argot.jargon_db.store.privacy import ERASED
 from argot.learn.run_folder import RunFolder, RunRequest
 from argot.learn.training_pairs import pair_id
+from argot.learn.usecases.learning_data_making import DataRecipe
+from argot.learn.usecases.set_inputs import training_inputs
 from argot.service.identity import personal_rows
 from argot.service.identity.people import MIGRATIONS, local_principal
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.learning.set_inputs import training_inputs
 from argot.service.operations.retention import erase_old
 from argot.service.storage import home_folder
 from argot.service.usecases import catalogue
-from argot.service.usecases.learning_data_making import DataRecipe
 from argot.settings import Settings
 from argot.sqlite import open_database
 from argot.types import Principal

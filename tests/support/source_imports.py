@@ -15,12 +15,12 @@ from repository import ROOT
 
 PAGE = ROOT / "docs" / "architecture.md"
 FOLDERS = [
+    "learn",
     "ratings",
     "ui",
     "service",
     "evaluate",
     "graph",
-    "learn",
     "tools",
     "prompts",
     "corpus",

@@ -13,13 +13,13 @@ from weakref import WeakKeyDictionary
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed
 from argot.learn.run_folder import RUN_KINDS, RunFolder, RunKind
+from argot.learn.usecases import adoption_rules as rules
+from argot.learn.usecases.adoption_rules import Gain
+from argot.learn.usecases.training_runs import RunId
 from argot.service.blocking_work import HandOver, progress_events
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.learning import adoption_rules as rules
-from argot.service.learning.adoption_rules import Gain
 from argot.service.storage import adopted_models as store
 from argot.service.storage.adopted_models import AdoptedModel, AdoptionStep, Changing
-from argot.service.usecases.training_runs import RunId
 from argot.service.usecases.usecase_registry import Event, Finished, usecase
 from argot.types import Principal
 

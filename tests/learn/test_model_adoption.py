@@ -20,14 +20,9 @@ from argot.learn.run_folder import RunFolder, RunRequest
 from argot.learn.run_process import run_training
 from argot.learn.run_worker import RunWorker
 from argot.learn.training_pairs import Part, PoolPassage, TrainingPair
-from argot.service.knowledge_base import KnowledgeBase
-from argot.service.maintenance.backup import restore_backup, write_backup
-from argot.service.operations.training_queue import runs_folder, train_waiting
-from argot.service.storage import adopted_models
-from argot.service.storage.adopted_models import live_fingerprint, read_adopted
-from argot.service.usecases.model_adoption import model_adopt, model_back, model_verdict, models_in_force
-from argot.service.usecases.questions import ask
-from argot.service.usecases.training_runs import (
+from argot.learn.usecases.model_adoption import model_adopt, model_back, model_verdict, models_in_force
+from argot.learn.usecases.training_queue import runs_folder, train_waiting
+from argot.learn.usecases.training_runs import (
     training_compare,
     training_list,
     training_remove,
@@ -35,6 +30,11 @@ from argot.service.usecases.training_runs import (
     training_show,
     training_stop,
 )
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.maintenance.backup import restore_backup, write_backup
+from argot.service.storage import adopted_models
+from argot.service.storage.adopted_models import live_fingerprint, read_adopted
+from argot.service.usecases.questions import ask
 from argot.service.usecases.usecase_registry import answered, outcome
 from argot.settings import Settings
 from argot.tools.retrieval.onnx_cross_encoder import CROSS_ENCODER_FILE

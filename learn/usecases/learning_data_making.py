@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from argot.clock import timestamp
 from argot.errors import Conflict, InvalidInput, InvalidSettings, ModelUnavailable, NotFound
-from argot.service.knowledge_base import KnowledgeBase
-from argot.service.learning.pair_sets import visible_set
-from argot.service.usecases.learning_data_results import (
+from argot.learn.usecases.learning_data_results import (
     DEFAULT_SEED,
     WITHOUT_MODEL,
     DataKind,
@@ -24,6 +22,8 @@ from argot.service.usecases.learning_data_results import (
     making_now,
     shown_set,
 )
+from argot.learn.usecases.pair_sets import visible_set
+from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.questions import run_context
 from argot.service.usecases.usecase_registry import Count, Event, Finished, ParameterGroup, Text, usecase
 from argot.types import Principal
@@ -31,7 +31,7 @@ from argot.types import Principal
 if TYPE_CHECKING:
     from argot.learn.questions.glossary_twins import ShortForm
     from argot.learn.store.pair_store import PairSet
-    from argot.service.learning.pair_making import AskedBefore
+    from argot.learn.usecases.pair_making import AskedBefore
 
 logger = logging.getLogger(__name__)
 
@@ -146,7 +146,7 @@ async def _made_beside(kb: KnowledgeBase, principal: Principal, found: PairSet) 
 
 async def _steps(kb: KnowledgeBase, principal: Principal, found: PairSet) -> AsyncGenerator[Event]:
     from argot.learn.questions.model_questions import MODEL_KINDS, ModelQuestions
-    from argot.service.learning.pair_making import PairMaking
+    from argot.learn.usecases.pair_making import PairMaking
 
     kinds = found.made["kinds"]
     server = kb.model_server if set(kinds) & set(MODEL_KINDS) else None
@@ -232,7 +232,7 @@ def _is_short(term: str, expansion: str) -> bool:
 
 async def _asked_before(kb: KnowledgeBase, principal: Principal) -> dict[str, list[AskedBefore]]:
     """By the passage that was cited first: questions with thumbs up whose askers let the managers read them."""
-    from argot.service.learning.pair_making import AskedBefore
+    from argot.learn.usecases.pair_making import AskedBefore
     from argot.service.threads.feedback_export import judged_answers
     from argot.service.threads.feedback_results import SharedAnswer
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from argot.errors import InvalidInput
 from argot.learn.questions.cloze_sentences import without_sentence
 from argot.learn.training_pairs import PoolPassage, TrainingPair
-from argot.service.learning.pair_sets import audiences_of, passages_for, visible_set
+from argot.learn.usecases.pair_sets import audiences_of, passages_for, visible_set
 from argot.types import Principal
 
 if TYPE_CHECKING:

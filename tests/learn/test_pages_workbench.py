@@ -15,12 +15,12 @@ from finished_run import NOT_SURELY, finished_run, waiting_run
 from tiny_reader import tiny_embedder
 
 from argot.learn.run_folder import RUN_KINDS, RunState
+from argot.learn.usecases.learning_data import data_import
+from argot.learn.usecases.model_adoption import model_change
+from argot.learn.usecases.training_queue import runs_folder
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.operations.training_queue import runs_folder
 from argot.service.usecases import search_strategies
 from argot.service.usecases.document_revisions import document_label
-from argot.service.usecases.learning_data import data_import
-from argot.service.usecases.model_adoption import model_change
 from argot.settings import Settings
 from argot.types import Principal
 from argot.ui.pages.page_routes import glossary_pages

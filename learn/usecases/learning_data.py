@@ -9,10 +9,7 @@ from pydantic import Field
 
 from argot.clock import timestamp
 from argot.errors import Conflict, InvalidInput
-from argot.service.knowledge_base import KnowledgeBase
-from argot.service.learning.pair_sets import visible_set, visible_sets
-from argot.service.learning.set_inputs import training_pairs
-from argot.service.usecases.learning_data_results import (
+from argot.learn.usecases.learning_data_results import (
     MOST_SHOWN,
     Answer,
     DataFound,
@@ -29,6 +26,9 @@ from argot.service.usecases.learning_data_results import (
     shown_set,
     with_passages,
 )
+from argot.learn.usecases.pair_sets import visible_set, visible_sets
+from argot.learn.usecases.set_inputs import training_pairs
+from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Count, Reader, Text, usecase
 from argot.types import Principal
 

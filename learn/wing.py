@@ -20,4 +20,8 @@ WING = Wing(
     templates=("argot.learn.pages",),
     links=(("/workbench", "Workbench", "builder"),),
     services=("argot.learn.usecases.training_queue:keep_training",),
+    migrations={"learning": "argot.learn.store.pair_store:MIGRATIONS"},
+    folder_checks=("argot.learn.doctor_checks:training_findings",),
+    personal_data=("argot.learn.personal_data:KEEPER",),
+    text_keepers=("argot.learn.text_keepers:PAIRS", "argot.learn.text_keepers:TRAININGS"),
 )

@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from argot.corpus.store.document_store import CorpusStore
     from argot.graph.build import ArgotGraph
     from argot.jargon_db.glossary import Glossary
-    from argot.learn.store.pair_store import PairStore
     from argot.postgresql import PostgresqlStores
     from argot.ratings.store.rating_store import RatingStore
     from argot.service.observability.metrics import Metrics
@@ -109,7 +108,6 @@ class KnowledgeBase:
         self._glossary: Glossary | None = None
         self._people: People | None = None
         self._ratings: RatingStore | None = None
-        self._learning: PairStore | None = None
         self._model_server: ModelServer | None = None
         self._threads: Threads | None = None
         self._opening_threads = asyncio.Lock()
@@ -228,7 +226,7 @@ class KnowledgeBase:
             if self.shared:
                 await self.shared.close()
             # In threads, because closing writes what is still in the logs.
-            stores = (self._corpus, self._store, self._glossary, self._people, self._ratings, self._learning)
+            stores = (self._corpus, self._store, self._glossary, self._people, self._ratings)
             for store in stores:
                 if store:
                     await asyncio.to_thread(store.close)
@@ -297,16 +295,6 @@ class KnowledgeBase:
             return self._ratings
 
     @property
-    def learning(self) -> PairStore:
-        """The sets of training pairs."""
-        with self._guard:
-            if self._learning is None:
-                from argot.learn.store.pair_store import PairStore
-
-                self._learning = PairStore(self.stores)
-            return self._learning
-
-    @property
     def model_server(self) -> ModelServer | None:
         """The language model server of the settings; None if they name none.
 
@@ -373,7 +361,7 @@ class KnowledgeBase:
         """Of each store that is open the function that lets nothing of what was deleted stay in a file."""
         # Only those that are open: what this process did not open it deleted nothing from.
         glossary = self._glossary.privacy if self._glossary is not None else None
-        opened = (self._people, glossary, self._threads, self._corpus, self._ratings, self._learning)
+        opened = (self._people, glossary, self._threads, self._corpus, self._ratings)
         return [store.scrub for store in opened if store is not None]
 
     async def graph(self) -> ArgotGraph:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from argot.clock import timestamp
 from argot.errors import Conflict, InvalidInput, InvalidSettings, ModelUnavailable, NotFound
+from argot.learn.store.pair_store import PairStore
 from argot.learn.usecases.learning_data_results import (
     DEFAULT_SEED,
     WITHOUT_MODEL,
@@ -108,7 +109,7 @@ async def data_stop(kb: KnowledgeBase, principal: Principal, *, name: SetName) -
         raise Conflict(f"The set '{name}' is not being made here.")
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
-    return await kb.blocking(lambda: shown_set(kb, kb.learning.named(found.name)))
+    return await kb.blocking(lambda: shown_set(kb, kb.part(PairStore).named(found.name)))
 
 
 async def _take(kb: KnowledgeBase, principal: Principal, name: str) -> dict[str, asyncio.Task[None] | None]:
@@ -185,7 +186,7 @@ def _begun(kb: KnowledgeBase, principal: Principal, name: str, recipe: DataRecip
         wanted["model"] = _model_for(kb, kinds)
         found = PairSet(name, timestamp(), principal.name, seed, wanted)
         # Conflict where another one has it that this person may not see: a name tells nothing of its documents.
-        kb.learning.create(found)
+        kb.part(PairStore).create(found)
         return found
     if found.status == "done":
         raise Conflict(f"There is a set of pairs '{name}' already. Give another name, or remove it first.")

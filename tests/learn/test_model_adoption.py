@@ -20,6 +20,7 @@ from argot.learn.run_folder import RunFolder, RunRequest
 from argot.learn.run_process import run_training
 from argot.learn.run_worker import RunWorker
 from argot.learn.training_pairs import Part, PoolPassage, TrainingPair
+from argot.learn.usecases.adopted_copies import put_model
 from argot.learn.usecases.model_adoption import model_adopt, model_back, model_verdict, models_in_force
 from argot.learn.usecases.training_queue import runs_folder, train_waiting
 from argot.learn.usecases.training_runs import (
@@ -248,7 +249,7 @@ async def test_restricted_documents_stay_with_their_readers(kb: KnowledgeBase, m
 
 async def test_adopted_models_are_in_a_backup(kb: KnowledgeBase, model: Path, tmp_path: Path) -> None:
     run = finished_run(kb.home, passages_of(kb), model)
-    folder = adopted_models.put_model(kb.home, run)
+    folder = put_model(kb.home, run)
     step = adopted_models.step_of("embedder", "adopted", run.id, "mia")
     noted = adopted_models.AdoptedModel("embedder", run.id, "tuned", folder, "map@10", 0.1, 0.05, 0.15, "mia")
     adopted_models.keep_adopted(kb.home, adopted_models.Adopted().after([noted], step))

@@ -34,6 +34,8 @@ class Wing:
         folder_checks: functions `(home) -> Iterable[Finding]` (`service/operations/doctor.py`).
         personal_data: values of `PersonalKeeper` (`service/maintenance/personal_keepers.py`).
         text_keepers: values of `TextKeeper` (`service/maintenance/text_keepers.py`).
+        shared_turns: async functions `(kb, thread, turn | None)` that delete what was taken from a conversation
+            (`service/usecases/shared_turns.py`).
     """
 
     name: str
@@ -49,6 +51,7 @@ class Wing:
     folder_checks: tuple[str, ...] = ()
     personal_data: tuple[str, ...] = ()
     text_keepers: tuple[str, ...] = ()
+    shared_turns: tuple[str, ...] = ()
 
 
 @cache

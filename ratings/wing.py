@@ -11,6 +11,11 @@ WING = Wing(
     ),
     commands=("argot.ratings.commands:register",),
     pages=("argot.ratings.pages.study_pages:rating_study_pages", "argot.ratings.pages.rating_pages:rating_pages"),
+    addresses=("argot.ratings.addresses:ADDRESSES",),
     templates=("argot.ratings.pages",),
     links=(("/ratings/manage", "Ratings", "manager"),),
+    migrations={"ratings": "argot.ratings.store.rating_store:MIGRATIONS"},
+    personal_data=("argot.ratings.personal_data:KEEPER",),
+    text_keepers=("argot.ratings.text_keeper:KEEPER",),
+    shared_turns=("argot.ratings.usecases.shared_turns:forget_turns",),
 )

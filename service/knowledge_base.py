@@ -13,7 +13,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast
 
 from argot.databases import Stores
 from argot.errors import KnowledgeBaseBusy, StoreUnavailable
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from argot.graph.build import ArgotGraph
     from argot.jargon_db.glossary import Glossary
     from argot.postgresql import PostgresqlStores
-    from argot.ratings.store.rating_store import RatingStore
     from argot.service.observability.metrics import Metrics
     from argot.service.replicas.shared_service import SharedService
     from argot.service.storage.store_owner import StoreOwner
@@ -57,6 +56,21 @@ logger = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+class WingStore(Protocol):
+    """A store that a wing brings, over what keeps this knowledge base's stores."""
+
+    def __init__(self, stores: Stores, /) -> None: ...
+
+    def close(self) -> None: ...
+
+    def scrub(self) -> bool:
+        """Let nothing that was deleted stay in a file; return whether that could be done."""
+        ...
+
+
+PartT = TypeVar("PartT", bound=WingStore)
 
 ADDED_AT_ONCE = 3
 """Folders and uploads: an upload does not wait for a folder of a thousand files."""
@@ -107,7 +121,7 @@ class KnowledgeBase:
         self._store: CorpusStore | None = None
         self._glossary: Glossary | None = None
         self._people: People | None = None
-        self._ratings: RatingStore | None = None
+        self._parts: dict[type[WingStore], WingStore] = {}
         self._model_server: ModelServer | None = None
         self._threads: Threads | None = None
         self._opening_threads = asyncio.Lock()
@@ -226,8 +240,8 @@ class KnowledgeBase:
             if self.shared:
                 await self.shared.close()
             # In threads, because closing writes what is still in the logs.
-            stores = (self._corpus, self._store, self._glossary, self._people, self._ratings)
-            for store in stores:
+            stores = (self._corpus, self._store, self._glossary, self._people)
+            for store in (*stores, *self._parts.values()):
                 if store:
                     await asyncio.to_thread(store.close)
             if self._owner:
@@ -285,14 +299,12 @@ class KnowledgeBase:
                 self._people = People(self.stores, lifetimes)
             return self._people
 
-    @property
-    def ratings(self) -> RatingStore:
+    def part(self, kind: type[PartT]) -> PartT:
+        """Return the store of a wing, opened when it is first asked for."""
         with self._guard:
-            if self._ratings is None:
-                from argot.ratings.store.rating_store import RatingStore
-
-                self._ratings = RatingStore(self.stores)
-            return self._ratings
+            if kind not in self._parts:
+                self._parts[kind] = kind(self.stores)
+            return cast("PartT", self._parts[kind])
 
     @property
     def model_server(self) -> ModelServer | None:
@@ -361,7 +373,7 @@ class KnowledgeBase:
         """Of each store that is open the function that lets nothing of what was deleted stay in a file."""
         # Only those that are open: what this process did not open it deleted nothing from.
         glossary = self._glossary.privacy if self._glossary is not None else None
-        opened = (self._people, glossary, self._threads, self._corpus, self._ratings)
+        opened = (self._people, glossary, self._threads, self._corpus, *self._parts.values())
         return [store.scrub for store in opened if store is not None]
 
     async def graph(self) -> ArgotGraph:

@@ -18,10 +18,23 @@ from argot.ratings.usecases.answers import (
     rating_task,
 )
 from argot.service.knowledge_base import KnowledgeBase
-from argot.ui.pages.page_base import BoundedRoute, form_of, number, page, sent_to_address
+from argot.ui.pages.page_base import DONE, BoundedRoute, form_of, number, page, sent_to_address
 from argot.ui.web.authorization import Visitor, Who, needs
 
 RATINGS = "/ratings"
+DONE.update(
+    {
+        "rated": "Saved.",
+        "kept-for-later": "Kept, not finished yet. It counts once you save it.",
+        "all-rated": "Saved. You have rated every question of this study: thank you.",
+        "study-made": "Made. Invite people to rate it.",
+        "study-invited": "Invited. They find the study under /ratings; send them the address.",
+        "study-uninvited": "The invitation is taken back. What they saved stays.",
+        "study-closed": "Closed. It takes no more ratings.",
+        "study-reopened": "Open again.",
+        "study-removed": "Removed, with its ratings.",
+    }
+)
 MOST_LINKS = 300
 """Questions that are linked one by one; of a longer study only those before and after."""
 

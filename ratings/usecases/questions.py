@@ -13,6 +13,7 @@ from pydantic import Field
 
 from argot.errors import InvalidInput, TooManyQuestions
 from argot.ratings.passage_files import MOST_PASSAGES
+from argot.ratings.store.rating_store import RatingStore
 from argot.ratings.study import Answer, NewItem, Sources, Study, StudyItem, StudyKind
 from argot.ratings.study_files import MOST_SYSTEMS, plain_questions
 from argot.ratings.usecases.studies import Lines, StudyForm, StudySummary, store_study, summary
@@ -117,8 +118,8 @@ async def rating_ask(
     Nothing is asked back: of several senses or documents the best one counts. A question for which no passage is found,
     or of references no answer, leaves a study in which passages are judged.
     """
-    found = await kb.blocking(kb.ratings.study, study)
-    items = await kb.blocking(kb.ratings.items, found)
+    found = await kb.blocking(kb.part(RatingStore).study, study)
+    items = await kb.blocking(kb.part(RatingStore).items, found)
     missing = [(item, profile) for item in items for profile in _unanswered(found, item)]
     total = len(items) * len(found.profiles)
     for done, (item, profile) in enumerate(missing, total - len(missing)):
@@ -126,9 +127,9 @@ async def rating_ask(
         result = await _asked(kb, principal, item.question, profile, found.kind)
         if found.kind == "answers":
             answer = Answer(profile, result.answer, answer_sources(result))
-            await kb.blocking(kb.ratings.add_answer, item.id, answer)
+            await kb.blocking(kb.part(RatingStore).add_answer, item.id, answer)
         else:
-            await kb.blocking(kb.ratings.add_passages, item.id, *_passages(result, found.kind))
+            await kb.blocking(kb.part(RatingStore).add_passages, item.id, *_passages(result, found.kind))
     yield Finished(await kb.blocking(summary, kb, found))
 
 

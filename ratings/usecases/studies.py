@@ -15,6 +15,7 @@ from argot.ratings.passage_files import (
     questions_with_passages,
     references_csv,
 )
+from argot.ratings.store.rating_store import RatingStore
 from argot.ratings.study import (
     ASPECTS,
     MOST_ASPECTS,
@@ -169,7 +170,7 @@ async def store_study(  # noqa: PLR0917
         profiles=profiles,
         created_by=principal.name,
     )
-    return await kb.blocking(lambda: summary(kb, kb.ratings.create(study, items)))
+    return await kb.blocking(lambda: summary(kb, kb.part(RatingStore).create(study, items)))
 
 
 def _aspects(form: StudyForm) -> tuple[Aspect, ...]:
@@ -189,7 +190,7 @@ def _aspects(form: StudyForm) -> tuple[Aspect, ...]:
 @usecase("manager", everywhere=True)
 async def rating_list(kb: KnowledgeBase, principal: Principal) -> list[StudySummary]:
     """Every study and how far it is, the latest first."""
-    return await kb.blocking(lambda: [summary(kb, one) for one in kb.ratings.studies()])
+    return await kb.blocking(lambda: [summary(kb, one) for one in kb.part(RatingStore).studies()])
 
 
 @usecase("manager", everywhere=True)
@@ -200,7 +201,7 @@ async def rating_show(kb: KnowledgeBase, principal: Principal, *, study: Text) -
     Raises:
         NotFound: there is no such study.
     """
-    return await kb.blocking(lambda: _shown(kb, kb.ratings.study(study)))
+    return await kb.blocking(lambda: _shown(kb, kb.part(RatingStore).study(study)))
 
 
 @usecase("manager", everywhere=True)
@@ -211,7 +212,7 @@ async def rating_invite(kb: KnowledgeBase, principal: Principal, *, study: Text,
         NotFound: there is no such study or user.
         InvalidInput: the answers were shared by askers with managers of all contexts, and a user is none.
     """
-    found = await kb.blocking(kb.ratings.study, study)
+    found = await kb.blocking(kb.part(RatingStore).study, study)
     for name in people:
         principal_of = local_principal() if name == LOCAL_NAME else (await kb.blocking(kb.people.user, name)).principal
         if found.origin == "thumbs" and not principal_of.manages_all:
@@ -219,28 +220,28 @@ async def rating_invite(kb: KnowledgeBase, principal: Principal, *, study: Text,
                 f"{name} is no manager of all contexts. Askers shared these answers, by a thumb, with those alone:"
                 " invite managers."
             )
-    await kb.blocking(kb.ratings.invite, found, people, principal.name)
+    await kb.blocking(kb.part(RatingStore).invite, found, people, principal.name)
     return await kb.blocking(summary, kb, found)
 
 
 @usecase("manager", everywhere=True)
 async def rating_uninvite(kb: KnowledgeBase, principal: Principal, *, study: Text, people: People) -> StudySummary:
     """Take invitations back. The ratings that these people saved stay."""
-    found = await kb.blocking(kb.ratings.study, study)
-    await kb.blocking(kb.ratings.uninvite, found, people)
+    found = await kb.blocking(kb.part(RatingStore).study, study)
+    await kb.blocking(kb.part(RatingStore).uninvite, found, people)
     return await kb.blocking(summary, kb, found)
 
 
 @usecase("manager", everywhere=True)
 async def rating_close(kb: KnowledgeBase, principal: Principal, *, study: Text) -> StudySummary:
     """Take no more ratings in a study. All that was saved stays."""
-    return await kb.blocking(lambda: summary(kb, kb.ratings.close_study(study, closed=True)))
+    return await kb.blocking(lambda: summary(kb, kb.part(RatingStore).close_study(study, closed=True)))
 
 
 @usecase("manager", everywhere=True)
 async def rating_reopen(kb: KnowledgeBase, principal: Principal, *, study: Text) -> StudySummary:
     """Take ratings again in a study that was closed."""
-    return await kb.blocking(lambda: summary(kb, kb.ratings.close_study(study, closed=False)))
+    return await kb.blocking(lambda: summary(kb, kb.part(RatingStore).close_study(study, closed=False)))
 
 
 @usecase("manager", everywhere=True)
@@ -258,12 +259,12 @@ async def rating_export(
     """
 
     def exported() -> RatingsFile:
-        found = kb.ratings.study(study)
+        found = kb.part(RatingStore).study(study)
         if form == "annotated" and found.kind != "references":
             raise InvalidInput(f"In study '{found.name}' no references are annotated. Export it as jsonl or csv.")
         items = _exported_items(kb, principal, found)
         there = {one.id for one in items}
-        ratings = [one for one in kb.ratings.ratings(found) if one.item in there]
+        ratings = [one for one in kb.part(RatingStore).ratings(found) if one.item in there]
         name = f"ratings-{file_name(found.name)}.{'csv' if form == 'csv' else 'jsonl'}"
         if form == "csv":
             table = references_csv(items, ratings) if found.kind == "references" else ratings_csv(found, items, ratings)
@@ -280,8 +281,8 @@ async def rating_remove(kb: KnowledgeBase, principal: Principal, *, study: Text)
     """Delete a study with its questions, answers and ratings, for good; what it was."""
 
     def removed() -> StudySummary:
-        found = summary(kb, kb.ratings.study(study))
-        kb.ratings.remove(study)
+        found = summary(kb, kb.part(RatingStore).study(study))
+        kb.part(RatingStore).remove(study)
         return found
 
     gone = await kb.blocking(removed)
@@ -291,7 +292,7 @@ async def rating_remove(kb: KnowledgeBase, principal: Principal, *, study: Text)
 
 def summary(kb: KnowledgeBase, study: Study) -> StudySummary:
     """How far a study is. Blocks."""
-    items, ratings = kb.ratings.items(study), kb.ratings.ratings(study)
+    items, ratings = kb.part(RatingStore).items(study), kb.part(RatingStore).ratings(study)
     return StudySummary(
         name=study.name,
         about=study.about,
@@ -305,7 +306,7 @@ def summary(kb: KnowledgeBase, study: Study) -> StudySummary:
         closed_at=study.closed_at,
         questions=len(items),
         ready=len(ready_items(study, items)),
-        raters=len(kb.ratings.invited(study)),
+        raters=len(kb.part(RatingStore).invited(study)),
         ratings=sum(one.said is not None for one in ratings),
     )
 
@@ -315,7 +316,7 @@ def _exported_items(kb: KnowledgeBase, principal: Principal, study: Study) -> li
 
     Of answers the scores of all raters make the results, so a question that is not for this principal has them alone.
     """
-    items = kb.ratings.items(study)
+    items = kb.part(RatingStore).items(study)
     readable = items_for(kb, principal, study, items)
     if study.kind != "answers":
         return readable
@@ -331,8 +332,8 @@ def _without_words(item: StudyItem) -> StudyItem:
 def _shown(kb: KnowledgeBase, study: Study) -> StudyShown:
     from argot.ratings.study_results import study_results
 
-    items, ratings = kb.ratings.items(study), kb.ratings.ratings(study)
-    invited = kb.ratings.invited(study)
+    items, ratings = kb.part(RatingStore).items(study), kb.part(RatingStore).ratings(study)
+    invited = kb.part(RatingStore).invited(study)
     progress = []
     for person in dict.fromkeys((*invited, *sorted({one.rater for one in ratings if one.said}))):
         seen = {one.id for one in items_for(kb, _principal(kb, person), study, items)}

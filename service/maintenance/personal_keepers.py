@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
@@ -15,10 +15,12 @@ class PersonalKeeper:
     """
     Attributes:
         other_names: finds the names under which somebody asked before they were known to be this user.
-        erase: deletes what is kept of these names, and counts how much there was.
+        find: finds what is kept of these names, as JSON, by the field of `PersonalData` that it stands in.
+        erase: deletes it, and counts how much there was.
         counted_as: the figure of `ErasedPerson` that counts it.
     """
 
     other_names: Callable[[KnowledgeBase, str], Awaitable[list[str]]] | None = None
+    find: Callable[[KnowledgeBase, list[str]], Awaitable[dict[str, Any]]] | None = None
     erase: Callable[[KnowledgeBase, list[str]], Awaitable[int]] | None = None
     counted_as: Literal["questions", "ratings"] = "questions"

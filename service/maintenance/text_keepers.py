@@ -65,11 +65,6 @@ async def erase_everywhere(kb: KnowledgeBase, documents: ErasedDocuments) -> Non
             await keeper.erase(kb, erasure)
 
 
-async def _erase_studies(kb: KnowledgeBase, erasure: Erasure) -> None:
-    if await kb.blocking(kb.stores.holds, "ratings"):
-        await kb.blocking(kb.ratings.erase_documents, erasure.documents.addresses, erasure.is_quoted)
-
-
 async def _erase_answers(kb: KnowledgeBase, erasure: Erasure) -> None:
     if not await kb.blocking(kb.stores.holds, "threads"):
         return
@@ -103,13 +98,6 @@ KEEPERS: Sequence[TextKeeper] = (
             *("revisions", "source_*", "sources", "triple_*", "triples", "vector_deletions", "vectors", "blob*"),
         ),
         folders=(layout.CORPUS, layout.BLOBS, layout.VECTORS),
-    ),
-    TextKeeper(
-        "rating studies",
-        "answers and passages that people judge",
-        tables=("answers", "items", "raters", "ratings", "studies"),
-        folders=(layout.RATINGS,),
-        erase=_erase_studies,
     ),
     TextKeeper(
         "conversations",

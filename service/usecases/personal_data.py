@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from argot.clock import timestamp
 from argot.errors import NotFound
-from argot.ratings.answer_order import blind_order, by_letter
-from argot.ratings.study import Judgement, Rating, Study, StudyItem
 from argot.service.identity.people import LOCAL_NAME
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
@@ -27,25 +25,6 @@ Rows: TypeAlias = dict[str, list[dict[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
-class RatingKept:
-    """What somebody said of the answers to a question, by the letters under which they saw them."""
-
-    study: str
-    question: str
-    said: Judgement | None
-    draft: Judgement | None
-    at: str
-
-
-@dataclass(frozen=True, slots=True)
-class RatingsKept:
-    """The studies somebody is invited to (`study`, `invited_at`), and all their ratings."""
-
-    invitations: list[dict[str, Any]]
-    ratings: list[RatingKept]
-
-
-@dataclass(frozen=True, slots=True)
 class PersonalData:
     """Everything that is kept of a person at a moment (`at`, ISO, UTC): the rows of their account; their conversations;
     the rows of the glossary, by the name under which they asked; their ratings; and what was noted of how each
@@ -57,7 +36,7 @@ class PersonalData:
     people: Rows
     conversations: list[ThreadRead]
     glossary: dict[str, Rows]
-    ratings: RatingsKept
+    ratings: dict[str, Any]
     asked: list[KeptQuestion]
 
 
@@ -104,7 +83,7 @@ async def user_export(kb: KnowledgeBase, principal: Principal, *, name: Text) ->
     user = await kb.blocking(kb.people.find, name)
     # Rows may be left under a name that is no user's: one from Slack, or that of the person at this machine.
     found = await _exported(kb, user.principal if user else Principal(name, sees_all=name == LOCAL_NAME))
-    rated = found.ratings.ratings or found.ratings.invitations
+    rated = any(found.ratings.values())
     if not user and not (found.people or found.conversations or found.glossary or rated):
         raise _nobody(name)
     return found
@@ -138,10 +117,9 @@ async def user_erase(kb: KnowledgeBase, principal: Principal, *, name: Text) -> 
     await kb.chores_done()
     questions = await kb.blocking(kb.glossary.privacy.erase_person, names)
     rows = await kb.blocking(kb.people.erase, names)
-    ratings = await kb.blocking(kb.ratings.erase, names)
     for each in names:
         await kb.jobs.forget(each)
-    erased = {"questions": questions, "ratings": ratings}
+    erased = {"questions": questions, "ratings": 0}
     for keeper in _keepers():
         if keeper.erase:
             erased[keeper.counted_as] += await keeper.erase(kb, names)
@@ -162,27 +140,18 @@ async def _exported(kb: KnowledgeBase, principal: Principal) -> PersonalData:
     threads = await kb.threads()
     found = [one for each in names for one in await threads.of(each)]
     asked = {each: await kb.blocking(kb.glossary.privacy.kept_of, each) for each in names}
+    kept: dict[str, Any] = {}
+    for keeper in _keepers():
+        kept |= await keeper.find(kb, names) if keeper.find else {}
     return PersonalData(
         principal.name,
         timestamp(),
         await kb.blocking(kb.people.kept_of, names),
         [await _conversation(kb, principal, thread) for thread in found],
-        {each: kept for each, kept in asked.items() if kept},
-        await kb.blocking(_ratings, kb, names),
+        {each: rows for each, rows in asked.items() if rows},
+        kept.get("ratings", {}),
         [one for each in names for one in await questions_kept(threads, each)],
     )
-
-
-def _ratings(kb: KnowledgeBase, names: list[str]) -> RatingsKept:
-    kept = [_rating(*one) for one in kb.ratings.kept_of(names)]
-    return RatingsKept(kb.ratings.invitations_of(names), kept)
-
-
-def _rating(study: Study, item: StudyItem, rating: Rating) -> RatingKept:
-    # By letters: a rater must not learn from an export which system wrote what.
-    order = blind_order(item.answers, study.seed, rating.rater, item.place)
-    said, draft = (one and by_letter(one, order) for one in (rating.said, rating.draft))
-    return RatingKept(study.name, item.question, said, draft, rating.at)
 
 
 async def _conversation(kb: KnowledgeBase, principal: Principal, thread: Thread) -> ThreadRead:

@@ -21,6 +21,7 @@ from argot.service.threads.thread_store import AnswerSettings, Thread
 from argot.service.usecases.moments import is_partial_date
 from argot.service.usecases.profiles import Switches, profile_for
 from argot.service.usecases.search_choice import with_search
+from argot.service.usecases.shared_turns import forget_shared
 from argot.service.usecases.usecase_registry import Count, Number, Text, usecase
 from argot.types import THREAD, DocumentField, Principal, QuestionScope, SearchChoice
 
@@ -133,7 +134,7 @@ def ask_again(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> Async
         if last is None:
             raise Conflict(f"Nothing was asked in thread '{thread}' yet. Ask a question.")
         await (await kb.threads()).forget_feedback(principal.name, thread, last.result.turn)
-        await kb.blocking(kb.ratings.forget_shared, thread, last.result.turn)
+        await forget_shared(kb, thread, last.result.turn)
         return TurnJob(principal, thread, last.result.question, "again")
 
     return _turn_events(kb, principal, thread, asking)

@@ -16,6 +16,7 @@ from argot.service.threads.thread_store import AnswerSettings, Feedback, Thread,
 from argot.service.usecases.attachments import forget_files
 from argot.service.usecases.moments import Moment
 from argot.service.usecases.questions import Fields, Tags, answer_settings, run_context
+from argot.service.usecases.shared_turns import forget_shared
 from argot.service.usecases.usecase_registry import Count, Text, usecase
 from argot.types import Principal
 
@@ -104,7 +105,7 @@ async def delete_thread(kb: KnowledgeBase, owner: str, thread: str) -> Thread:
         await forget_files(kb, thread)
         deleted = await threads.delete(owner, thread)
     await kb.blocking(kb.people.notices.forget, owner, thread)
-    await kb.blocking(kb.ratings.forget_shared, thread)
+    await forget_shared(kb, thread)
     return deleted
 
 
@@ -140,7 +141,7 @@ async def feedback(
     said = await threads.give_feedback(principal.name, thread, turn, value, comment, shared=share, trace=trace)
     if not (value and share):
         # What they shared before may have gone into a rating study.
-        await kb.blocking(kb.ratings.forget_shared, thread, turn)
+        await forget_shared(kb, thread, turn)
     return said
 
 

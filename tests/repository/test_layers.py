@@ -23,7 +23,7 @@ ALLOWED: dict[str, set[str]] = {
     "evaluate": {"graph", "tools", "prompts", "corpus", "jargon_db"},
     "service": {"graph", "learn", "evaluate", "corpus", "jargon_db", "tools", "samples"},
     "ui": {"service"},
-    "ratings": {"service", "ui"},
+    "ratings": {"ui", "service", "evaluate", "graph", "tools", "jargon_db"},
 }
 ALLOWED_IN_JARGON_DB: dict[str, set[str]] = {
     "jargon_db/lookup": set(),

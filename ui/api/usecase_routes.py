@@ -59,7 +59,6 @@ class Address:
 
 
 _SENSE = "/glossary/senses/{sense_id}"
-_STUDY = "/studies/{study}"
 _REVISION = "/documents/{document}/revision"
 _PROPOSAL = "/glossary/proposals/{proposal_id}"
 ADDRESSES = (
@@ -70,21 +69,6 @@ ADDRESSES = (
     Address("POST", "/threads/{thread}/feedback", "feedback", "Conversations", FeedbackShown),
     Address("GET", "/threads/{thread}/news", "thread_news", "Conversations", list[Shown]),
     Address("POST", "/threads/{thread}/share", "thread_share", "Conversations"),
-    Address("GET", "/ratings", "rating_studies_mine", "Ratings", list[Shown]),
-    Address("GET", "/ratings/{study}", "rating_task", "Ratings"),
-    Address("POST", "/ratings/{study}", "rating_save", "Ratings"),
-    Address("GET", "/studies", "rating_list", "Ratings", list[Shown]),
-    Address("POST", "/studies", "rating_create", "Ratings"),
-    Address("POST", "/studies/asked", "rating_create_asked", "Ratings"),
-    Address("POST", "/studies/thumbs", "rating_create_from_thumbs", "Ratings"),
-    Address("GET", _STUDY, "rating_show", "Ratings"),
-    Address("POST", f"{_STUDY}/ask", "rating_ask", "Ratings"),
-    Address("POST", f"{_STUDY}/invite", "rating_invite", "Ratings"),
-    Address("POST", f"{_STUDY}/uninvite", "rating_uninvite", "Ratings"),
-    Address("POST", f"{_STUDY}/close", "rating_close", "Ratings"),
-    Address("POST", f"{_STUDY}/reopen", "rating_reopen", "Ratings"),
-    Address("GET", f"{_STUDY}/export", "rating_export", "Ratings"),
-    Address("DELETE", _STUDY, "rating_remove", "Ratings"),
     Address("GET", "/documents", "list_documents", "Documents", list[Document]),
     Address("GET", "/near-duplicates", "document_near", "Documents", list[Shown]),
     Address("GET", "/documents/{document}", "show", "Documents", DocumentShown),

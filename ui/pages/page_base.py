@@ -93,15 +93,6 @@ DONE = {
     "all-remove": "Removed. They answer nobody any more, and can be brought back under Removed.",
     "profile-saved": "Kept. Ask with it: argot ask --profile NAME, or the settings of a conversation.",
     "all-approved": "Approved. From now on questions understand them.",
-    "rated": "Saved.",
-    "kept-for-later": "Kept, not finished yet. It counts once you save it.",
-    "all-rated": "Saved. You have rated every question of this study: thank you.",
-    "study-made": "Made. Invite people to rate it.",
-    "study-invited": "Invited. They find the study under /ratings; send them the address.",
-    "study-uninvited": "The invitation is taken back. What they saved stays.",
-    "study-closed": "Closed. It takes no more ratings.",
-    "study-reopened": "Open again.",
-    "study-removed": "Removed, with its ratings.",
 }
 """What a page says that one is redirected to after something was done, by the value of `done` in its address."""
 

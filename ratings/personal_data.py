@@ -1,0 +1,55 @@
+"""Ratings and invitations of a person, for them to read and to have erased."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from argot.ratings.answer_order import blind_order, by_letter
+from argot.ratings.store.rating_store import RatingStore
+from argot.ratings.study import Judgement, Rating, Study, StudyItem
+from argot.service.json_values import jsonable
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.maintenance.personal_keepers import PersonalKeeper
+
+
+@dataclass(frozen=True, slots=True)
+class RatingKept:
+    """What somebody said of the answers to a question, by the letters under which they saw them."""
+
+    study: str
+    question: str
+    said: Judgement | None
+    draft: Judgement | None
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class RatingsKept:
+    """The studies somebody is invited to (`study`, `invited_at`), and all their ratings."""
+
+    invitations: list[dict[str, Any]]
+    ratings: list[RatingKept]
+
+
+async def _find(kb: KnowledgeBase, names: list[str]) -> dict[str, Any]:
+    return {"ratings": jsonable(await kb.blocking(_ratings_of, kb.part(RatingStore), names))}
+
+
+def _ratings_of(store: RatingStore, names: list[str]) -> RatingsKept:
+    kept = [_rating(*one) for one in store.kept_of(names)]
+    return RatingsKept(store.invitations_of(names), kept)
+
+
+def _rating(study: Study, item: StudyItem, rating: Rating) -> RatingKept:
+    # By letters: a rater must not learn from an export which system wrote what.
+    order = blind_order(item.answers, study.seed, rating.rater, item.place)
+    said, draft = (one and by_letter(one, order) for one in (rating.said, rating.draft))
+    return RatingKept(study.name, item.question, said, draft, rating.at)
+
+
+async def _erase(kb: KnowledgeBase, names: list[str]) -> int:
+    return await kb.blocking(kb.part(RatingStore).erase, names)
+
+
+KEEPER = PersonalKeeper(find=_find, erase=_erase, counted_as="ratings")

@@ -12,20 +12,23 @@ import argparse
 import hashlib
 import json
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from argot.corpus.chunking.passages import cut_passages
 from argot.corpus.readers import ReadLimits, read_document
 from argot.evaluate.answer_measures import auroc
-from argot.evaluate.measures import Positions, bootstrap
+from argot.measures import Positions, bootstrap
 from argot.settings import Settings
 from argot.tools.answering.citations import source_text
 from argot.tools.retrieval.claim_support import BY_WORDS, WITH_READER, Weights, claim_features
 from argot.tools.retrieval.scorer_choice import load_scorer
+
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "support"))
+from cutting import cut_passages
 
 FILE = Path("attribution") / "dev_all_subset_balanced.jsonl"
 Numbers = np.ndarray[Any, Any]

@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 import tuning
 
-from argot.evaluate.measures import measure
 from argot.evaluate.retrieval_suite import URI_PREFIX
 from argot.learn.batches import batches
 from argot.learn.figures import MEASURED_PARTS, peak_megabytes
@@ -37,6 +36,7 @@ from argot.learn.run_folder import RunFolder, RunRequest
 from argot.learn.run_process import Reporter
 from argot.learn.starting_model import starting_model
 from argot.learn.training_pairs import read_pairs, read_pool, write_pairs, write_pool
+from argot.measures import measure
 from argot.protocols import Scorer
 from argot.settings import Settings, load_settings
 from argot.tools.retrieval.scorer_choice import load_scorer

@@ -21,9 +21,9 @@ from typing import Any
 from argot.corpus.ingestion import reading
 from argot.corpus.store import row_writes
 from argot.evaluate.beir import load_beir
-from argot.evaluate.measures import Measured
 from argot.evaluate.retrieval_suite import evaluate_retrieval, sources_of
 from argot.evaluate.temporary_base import TemporaryBase
+from argot.measures import Measured
 from argot.profile import Profile
 from argot.settings import load_settings
 

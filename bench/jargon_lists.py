@@ -28,10 +28,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from argot.evaluate.measures import bootstrap_interval
-from argot.evaluate.question_term_suite import HALVES, LabelledQuestion, load_question_terms
+from argot.evaluate.experiments.question_term_suite import HALVES, LabelledQuestion, load_question_terms
 from argot.learn.run_folder import RunFolder, RunRequest
 from argot.learn.training_pairs import Part, TrainingPair, pair_id
+from argot.measures import bootstrap_interval
 from argot.tools.llm.grounding import strange_words
 from argot.tools.text.sentences import split_sentences
 

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from argot.corpus.chunking.passages import cut_passages
 from argot.corpus.readers import ReadLimits, read_document
 from argot.evaluate.altered_statements import altered
 from argot.settings import Settings
@@ -30,6 +30,9 @@ from argot.tools.answering.support import SupportScorer, support
 from argot.tools.text.markdown_prose import plain_prose
 from argot.tools.text.sentences import split_units
 from argot.types import Passage
+
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "support"))
+from cutting import cut_passages
 
 HERE = Path(__file__).parent
 SAMPLES = HERE.parent / "samples" / "documents"

@@ -17,13 +17,13 @@ import argparse
 import json
 import random
 import re
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Literal
 
-from argot.corpus.chunking.passages import cut_passages
 from argot.corpus.readers import ReadLimits, read_document
 from argot.protocols import Scorer
 from argot.settings import Settings
@@ -32,6 +32,9 @@ from argot.tools.answering.support import SupportScorer
 from argot.tools.retrieval.reranker import LexicalScorer
 from argot.tools.text.sentences import split_units
 from argot.types import Passage
+
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "support"))
+from cutting import cut_passages
 
 SAMPLES = Path(__file__).parent.parent / "samples" / "documents"
 READ = (".md", ".rst", ".txt", ".html")

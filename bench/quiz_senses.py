@@ -15,9 +15,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from argot.corpus.corpus import sources_in
-from argot.evaluate.quiz_data import QuizQuestion, read_contexts, read_questions
-from argot.evaluate.quiz_suite import ARGOT, PLAIN, evaluate_quiz
+from argot.evaluate.experiments.quiz_data import QuizQuestion, read_questions
+from argot.evaluate.experiments.quiz_suite import ARGOT, PLAIN, evaluate_quiz
 from argot.evaluate.temporary_base import TemporaryBase
+from argot.evaluate.usecases.evaluation_bases import read_contexts
 from argot.profile import Profile
 from argot.settings import Settings
 from argot.types import EVERYONE

@@ -12,7 +12,7 @@ import io
 import time
 from collections.abc import Callable
 
-from argot.corpus.chunking.passages import cut_passages
+from argot.corpus.chunking.passages import cuts_of
 from argot.corpus.readers import ReadLimits, read_document
 from argot.corpus.readers.reader_process import read_in_child
 
@@ -150,8 +150,8 @@ def measured(data: bytes, name: str, limits: ReadLimits, *, isolated: bool) -> t
         return time.perf_counter() - started, 0.0, len(read.markdown), len(read.cuts)
     parsed = read_document(data, name, limits)
     done = time.perf_counter()
-    passages = cut_passages(parsed, document_id="d", revision_id="r", max_chars=1200)
-    return done - started, time.perf_counter() - done, len(parsed.markdown), len(passages)
+    cuts = cuts_of(parsed, max_chars=1200, limits=limits, name=name)
+    return done - started, time.perf_counter() - done, len(parsed.markdown), len(cuts)
 
 
 if __name__ == "__main__":

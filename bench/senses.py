@@ -31,7 +31,7 @@ from argot.jargon_db.glossary import Glossary
 from argot.protocols import Embedder, Vectors
 from argot.settings import Settings
 from argot.tools.reading.extractive_reader import ExtractiveReader, signatures_for
-from argot.tools.senses.disambiguation import SenseChooser, SenseRanking
+from argot.tools.senses.disambiguation import SenseChooser, SenseEvidence, SenseRanking, _Leaning, _settled, _term
 from argot.types import ContextScore, Mention, Principal, Sense
 
 EVERYONE = Principal("bench", sees_all=True)
@@ -188,10 +188,25 @@ def write_evidence(  # noqa: PLR0917
     term: str,
     truth: Sense,
 ) -> None:
-    found = chooser.evidence_of(question, mentions, senses, contexts)[term]
+    found = _evidence_of(chooser, question, mentions, senses, contexts)[term]
     place = next(n for n, sense in enumerate(senses[term]) if sense.id == truth.id)
     line = {"set": name, "id": key, "term": term, "true": place, "senses": [s.expansion for s in senses[term]]}
     print(json.dumps({**line, "evidence": [asdict(one) for one in found]}), file=file, flush=True)  # type: ignore[call-overload]
+
+
+def _evidence_of(
+    chooser: SenseChooser,
+    question: str,
+    mentions: Sequence[Mention],
+    senses_by_term: Mapping[str, Sequence[Sense]],
+    contexts: Sequence[ContextScore],
+) -> dict[str, list[SenseEvidence]]:
+    """Return the evidence for terms with several senses."""
+    known = [mention for mention in mentions if senses_by_term.get(_term(mention))]
+    settled = _settled(known, senses_by_term, {})
+    undecided = {_term(m): senses_by_term[_term(m)] for m in known if _term(m) not in settled}
+    leaning = _Leaning({score.context: score.score for score in contexts})
+    return chooser._evidence(question, known, settled, undecided, leaning) if undecided else {}
 
 
 def _flat(text: str) -> str:

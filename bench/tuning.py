@@ -33,13 +33,13 @@ from pathlib import Path
 from typing import Any
 
 from argot.evaluate.beir import BeirSet, load_beir
-from argot.evaluate.measures import Measured, gold_clusters, paired_difference
 from argot.evaluate.retrieval_suite import evaluate_retrieval, sources_of
 from argot.evaluate.temporary_base import EVALUATOR, TemporaryBase
 from argot.learn.questions.cloze_sentences import without_sentence
 from argot.learn.questions.passage_questions import headings_of, passage_questions
 from argot.learn.run_folder import RunFolder, RunKind, RunRequest
 from argot.learn.training_pairs import PoolPassage, TrainingPair, pair_id, part_of
+from argot.measures import Measured, gold_clusters, paired_difference
 from argot.profile import Profile
 from argot.settings import Settings, load_settings
 

@@ -14,7 +14,7 @@ from typing import Any
 from argot.evaluate.answer_outcomes import AnswerOutcome
 from argot.evaluate.failure_tolerance import batched
 from argot.evaluate.judging import SCORES, AnswerJudge, JudgeName, JudgeScores
-from argot.evaluate.measures import Difference, bootstrap_interval, gold_clusters, paired_difference
+from argot.measures import Difference, bootstrap_interval, gold_clusters, paired_difference
 
 Progress = Callable[[str, int, int], None]
 AT_ONCE = 4

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from argot.evaluate.answer_measures import Outcome, answer_outcome, exact_match, rouge_1, rouge_l, sentence_f1
+from argot.evaluate.answer_measures import Outcome, answer_outcome, sentence_f1
 from argot.evaluate.answer_questions import AnswerQuestion
 from argot.evaluate.bert_score import BertScore
 from argot.evaluate.known_answers import Heard
 from argot.results import AskResult
+from argot.tools.text.answer_likeness import exact_match, rouge_1, rouge_l
 from argot.tools.text.words import bare
 
 Loss = Literal[

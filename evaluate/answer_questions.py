@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -12,8 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from argot.corpus.corpus import Source, sources_in
 from argot.errors import InvalidInput
-from argot.files import read_text
-from argot.json_text import parse_json
+from argot.json_text import json_lines
 
 UNANSWERABLE = ("unanswerable",)
 UNDERSPECIFIED = ("underspecified",)
@@ -175,34 +174,3 @@ def answer_set(questions: Path, documents: Path, split: str | None = None) -> An
 
 def no_such_document(question: AnswerQuestion, gold: GoldSnippet, where: str) -> InvalidInput:
     return InvalidInput(f"{question.place}: {where} holds no document {gold.document!r}, which {question.id!r} names.")
-
-
-def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a JSONL file with their line numbers.
-
-    Raises:
-        InvalidInput: the file cannot be read, or a line is no object; the message names it.
-    """
-    try:
-        text = read_text(path)
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise InvalidInput(f"{path} cannot be read: byte {error.start + 1} is not UTF-8 text.") from error
-    yield from json_rows(text, str(path))
-
-
-def json_rows(text: str, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of JSONL with their line numbers; `name` is said in messages.
-
-    Raises:
-        InvalidInput: a line is no object; the message names it.
-    """
-    # Not splitlines(): a JSON string may hold U+2028 as it is.
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        row = parse_json(line, f"{name}, line {number}")
-        if not isinstance(row, dict):
-            raise InvalidInput(f"{name}, line {number}: holds no JSON object.")
-        yield number, row

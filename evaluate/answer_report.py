@@ -13,9 +13,9 @@ from argot.evaluate.answer_measures import OUTCOMES, auroc, refused_at
 from argot.evaluate.answer_outcomes import LOSSES, AnswerOutcome
 from argot.evaluate.answer_questions import UNANSWERABLE, UNDERSPECIFIED, AnswerQuestion
 from argot.evaluate.chunk_retrieval import ChunkRetrieval, chunk_retrieval
-from argot.evaluate.measures import HIT_DEPTHS, Difference, bootstrap_interval, gold_clusters, paired_difference
 from argot.evaluate.reference_judging import MatchingReport
 from argot.evaluate.reference_precision import PrecisionAt, precision_by_threshold
+from argot.measures import HIT_DEPTHS, Difference, bootstrap_interval, gold_clusters, paired_difference
 from argot.results import Sentence
 
 COMPLETE = "complete"

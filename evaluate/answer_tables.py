@@ -8,9 +8,9 @@ from argot.evaluate.answer_judging import JudgeReport
 from argot.evaluate.answer_measures import OUTCOMES
 from argot.evaluate.answer_report import AnswerRow, AnswersReport
 from argot.evaluate.judging import SCORES
-from argot.evaluate.measures import Difference
 from argot.evaluate.reference_precision import PrecisionAt
 from argot.evaluate.reports import Table, difference_cells, percent
+from argot.measures import Difference
 
 _COLUMNS = (
     "n", *OUTCOMES, "complete, 95 %", "right citation first", "sentence F1", "ROUGE-L", "gold in 1", "3", "5", "10",

@@ -11,13 +11,14 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from argot.errors import InvalidInput
-from argot.evaluate.answer_measures import auroc, exact_match, rouge_1, rouge_l
+from argot.evaluate.answer_measures import auroc
 from argot.evaluate.bert_score import bert_scores
 from argot.evaluate.failure_tolerance import batched
 from argot.evaluate.human_labels import LabelledAnswer
 from argot.evaluate.judge_agreement import Agreement, agreement_of, cohen_kappa, confusion, pairwise_agreement
 from argot.evaluate.judging import ASPECTS, AnswerJudge, JudgeScores
 from argot.settings import Settings
+from argot.tools.text.answer_likeness import exact_match, rouge_1, rouge_l
 
 Progress = Callable[[str, int, int], None]
 MeasureName = Literal["exact-match", "rouge-1", "rouge-l", "bertscore"]

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from argot.errors import InvalidInput
-from argot.evaluate.answer_questions import json_lines
 from argot.evaluate.line_models import lines_as
+from argot.json_text import json_lines
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from argot.evaluate.measures import Positions, bootstrap
+from argot.measures import Positions, bootstrap
 
 Counts = NDArray[np.int64]
 

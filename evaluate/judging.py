@@ -16,8 +16,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar, get_args
 
 from argot.errors import InvalidInput, ModelUnavailable
+from argot.evaluate.extractive_judge import ExtractiveJudge
 from argot.evaluate.failure_tolerance import Patience
-from argot.tools.answering.extractive_judge import ExtractiveJudge
 from argot.tools.llm.faults import MalformedReply
 
 if TYPE_CHECKING:

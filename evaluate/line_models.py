@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from argot.errors import InvalidInput
-from argot.evaluate.answer_questions import json_lines
+from argot.json_text import json_lines
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

@@ -16,9 +16,9 @@ from typing import Any
 
 from argot.corpus.corpus import Source
 from argot.evaluate.beir import BeirSet
-from argot.evaluate.measures import ALL_MEASURES, Difference, Measured, measure, share_of_gap_closed
 from argot.evaluate.temporary_base import Asker, TemporaryBase
 from argot.jargon_db.formats.csv_format import read_senses
+from argot.measures import ALL_MEASURES, Difference, Measured, measure, share_of_gap_closed
 from argot.profile import Profile
 from argot.results import AskResult
 

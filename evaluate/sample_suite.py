@@ -10,11 +10,11 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
 from argot.errors import InvalidInput
-from argot.evaluate.measures import measure
+from argot.evaluate.multiple_choice import choose_option
 from argot.evaluate.temporary_base import Asker, TemporaryBase
+from argot.measures import measure
 from argot.profile import Profile, changed_profile
 from argot.results import AskResult
-from argot.tools.answering.multiple_choice import choose_option
 
 if TYPE_CHECKING:
     from argot.tools.llm.model_server import ModelServer

@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 from argot.corpus.corpus import Corpus
 from argot.corpus.store.revision_reads import underived_kinds
-from argot.evaluate.measures import Difference, Measured, Qrels, bootstrap_interval, measure, paired_difference
+from argot.measures import Difference, Measured, Qrels, bootstrap_interval, measure, paired_difference
 from argot.profile import Profile, SwitchValue, changed_profile, switch_text
 from argot.tools.retrieval.hybrid_search import RankedList, WeightedQuery, fuse, ranked_lists
 from argot.types import DerivedKind, Principal

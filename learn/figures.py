@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from argot.evaluate.measures import Measured, measure
 from argot.learn.run_data import RunData
 from argot.learn.training_pairs import Part
+from argot.measures import Measured, measure
 
 MEASURES = ("map@1", "map@3", "map@5", "map@10", "hit@1", "hit@3", "hit@5", "hit@10", "ndcg@10")
 """hit@k is what the papers call Success@k."""

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from argot.errors import InvalidInput
-from argot.evaluate.answer_questions import json_lines, json_rows
 from argot.files import replacing
+from argot.json_text import json_lines, json_rows
 
 Part = Literal["train", "validation", "test"]
 PARTS: tuple[Part, ...] = get_args(Part)

@@ -144,7 +144,7 @@ def _given(value: Value, judged: Judged, system: str) -> Given:
 
 def _mean(system: str, given: Given, scale: tuple[int, int]) -> SystemMean:
     # Only here: whoever merely lists studies need not wait for it.
-    from argot.evaluate.measures import bootstrap_interval
+    from argot.measures import bootstrap_interval
 
     items, every = zip(*given, strict=True)
     # The ratings of one question are not independent of each other: they are drawn together.

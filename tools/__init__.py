@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from argot.lazy import lazily
 
 if TYPE_CHECKING:
-    from argot.tools.answering.extractive_judge import ExtractiveJudge
     from argot.tools.answering.extractive_writer import ExtractiveWriter
     from argot.tools.llm.deriver import ModelDeriver
     from argot.tools.llm.judge import ModelJudge
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ExtractiveDeriver",
-    "ExtractiveJudge",
     "ExtractiveReader",
     "ExtractiveWriter",
     "ModelDeriver",
@@ -37,7 +35,6 @@ if not TYPE_CHECKING:
         __name__,
         {
             "ExtractiveDeriver": "retrieval.triple_extraction",
-            "ExtractiveJudge": "answering.extractive_judge",
             "ExtractiveReader": "reading.extractive_reader",
             "ExtractiveWriter": "answering.extractive_writer",
             "ModelDeriver": "llm.deriver",

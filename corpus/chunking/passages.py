@@ -44,12 +44,6 @@ class Cut:
     boxes: tuple[Box, ...] = ()
 
 
-def cut_passages(parsed: ParsedDocument, *, document_id: str, revision_id: str, max_chars: int) -> list[Passage]:
-    """Cut and named in one go, by the limits as they come."""
-    cuts = cuts_of(parsed, max_chars=max_chars, limits=ReadLimits(), name=parsed.title)
-    return passages_of(parsed.title, parsed.markdown, cuts, document_id=document_id, revision_id=revision_id)
-
-
 def cuts_of(parsed: ParsedDocument, *, max_chars: int, limits: ReadLimits, name: str) -> list[Cut]:
     """The document's passages in order: no overlaps, nothing left out but blanks, rules and the like.
 

@@ -25,9 +25,9 @@ from argot.evaluate.experiments.annotated_answers import AnnotatedAnswer, load_a
 from argot.evaluate.experiments.experiment import Experiment
 from argot.evaluate.experiments.loogle import load_loogle
 from argot.evaluate.experiments.public_benchmarks import load_benchmarks
+from argot.evaluate.experiments.quiz_data import QuizQuestion, load_quiz
 from argot.evaluate.markdown_sources import markdown_source, without_headings
-from argot.evaluate.measures import gold_clusters
-from argot.evaluate.quiz_data import QuizQuestion, load_quiz
+from argot.measures import gold_clusters
 
 VariantSources = Callable[[str], Sequence[Source]]
 """The documents in a variant of theirs: without headings, or cut into chunks of another size."""

@@ -18,8 +18,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from argot.clock import utc_now
 from argot.errors import InvalidInput, NotFound
 from argot.evaluate.experiments.row_work import Each
-from argot.evaluate.measures import bootstrap_interval
 from argot.files import read_text, write_atomically
+from argot.measures import bootstrap_interval
 
 FOLDER = "experiments"
 _ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")

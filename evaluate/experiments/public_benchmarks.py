@@ -17,8 +17,8 @@ from typing import Any
 from argot.corpus.corpus import Source
 from argot.errors import InvalidInput
 from argot.evaluate.answer_questions import AnswerQuestion, json_lines
+from argot.evaluate.experiments.quiz_data import QuizQuestion
 from argot.evaluate.markdown_sources import markdown_source
-from argot.evaluate.quiz_data import QuizQuestion
 from argot.files import read_text
 
 DECISIONS = ("yes", "no", "maybe")

@@ -6,15 +6,15 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from argot.evaluate.answer_measures import exact_match, rouge_1, rouge_l
 from argot.evaluate.answer_questions import AnswerQuestion
 from argot.evaluate.bert_score import bert_scores
 from argot.evaluate.experiments.api_calls import makes_call
 from argot.evaluate.experiments.experiment import BY_JUDGE, Measure
 from argot.evaluate.failure_tolerance import batched
 from argot.evaluate.judging import AnswerJudge, JudgeName
-from argot.evaluate.measures import measure
+from argot.measures import measure
 from argot.settings import Settings
+from argot.tools.text.answer_likeness import exact_match, rouge_1, rouge_l
 
 AT_ONCE = 4
 RANKED: Collection[Measure] = ("hit@3", "hit@5", "ndcg@10", "map@1", "map@5", "map@10")

@@ -9,8 +9,8 @@ from argot.errors import InvalidInput
 from argot.evaluate.experiments.experiment import Experiment
 from argot.evaluate.experiments.experiment_runs import ExperimentRun
 from argot.evaluate.experiments.run_tables import figure_number, shown_columns
-from argot.evaluate.measures import Difference, paired_difference
 from argot.evaluate.reports import Table, difference_text
+from argot.measures import Difference, paired_difference
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from argot.evaluate.abbreviation_questions import PAPERS_SET
-from argot.evaluate.abbreviation_suite import evaluate_abbreviations
+from argot.evaluate.experiments.abbreviation_questions import PAPERS_SET
+from argot.evaluate.experiments.abbreviation_suite import evaluate_abbreviations
+from argot.evaluate.experiments.quiz_suite import ARGOT, evaluate_quiz
 from argot.evaluate.experiments.row_work import Each, RowWork
-from argot.evaluate.quiz_suite import ARGOT, evaluate_quiz
 
 EACH = 30
 """Questions a template and trial, as the paper has abbreviations."""

@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
 
-from argot.evaluate.answer_measures import exact_match, rouge_l
-from argot.evaluate.measures import paired_difference
 from argot.learn.generator.answering import replies, token_losses
 from argot.learn.generator.tokens import ChatTokens, TokenizedExample
+from argot.measures import paired_difference
 from argot.tools.answering.citation_marks import without_marks
+from argot.tools.text.answer_likeness import exact_match, rouge_l
 
 _BATCH = 4
 _MOST_MARKS = 99

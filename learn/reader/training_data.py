@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from argot.evaluate.answer_questions import json_lines
+from argot.json_text import json_lines
 from argot.learn.questions.section_questions import heading_question, sections_of
 
 Split = Literal["train", "validation"]

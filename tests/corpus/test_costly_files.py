@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cutting import cut_passages
 
 from argot.corpus.chunking import blocks
-from argot.corpus.chunking.passages import cut_passages
 from argot.corpus.corpus import Corpus, Source
 from argot.corpus.readers import ReadLimits
 from argot.corpus.readers.reader_process import _HOSTS, SMALL_BYTES, read_in_child

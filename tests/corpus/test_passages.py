@@ -4,10 +4,11 @@ from itertools import pairwise
 from unittest.mock import patch
 
 import pytest
+from cutting import cut_passages
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from argot.corpus.chunking.passages import MAX_BOXES, cut_passages
+from argot.corpus.chunking.passages import MAX_BOXES
 from argot.corpus.chunking.surroundings import text_after, text_before
 from argot.corpus.document_ids import content_hash, document_id, passage_id, revision_id
 from argot.types import Box, BoxMark, PageMark, ParsedDocument, Passage

@@ -11,13 +11,14 @@ import docx
 import openpyxl
 import pptx
 import pytest
+from cutting import cut_passages
 from pptx.util import Inches
 from reportlab.lib import pdfencrypt
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import SimpleDocTemplate, Table, TableStyle
 
-from argot.corpus.chunking.passages import cut_passages, passages_of
+from argot.corpus.chunking.passages import passages_of
 from argot.corpus.readers import SUFFIXES, ReadLimits, read_document
 from argot.corpus.readers.reader_process import read_in_child
 from argot.corpus.readers.reader_protocol import CutDocument

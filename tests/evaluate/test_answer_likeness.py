@@ -2,11 +2,11 @@
 
 import pytest
 
-from argot.evaluate.answer_measures import exact_match, rouge_1
 from argot.evaluate.bert_score import NOTHING, BertScore, bert_scores, greedy_match
 from argot.evaluate.chunk_retrieval import ChunkRetrieval, chunk_retrieval
 from argot.evaluate.reference_precision import precision_by_threshold, sentence_precision
 from argot.settings import Settings
+from argot.tools.text.answer_likeness import exact_match, rouge_1
 
 
 @pytest.mark.parametrize(

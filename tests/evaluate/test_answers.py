@@ -9,22 +9,23 @@ from typing import Any
 import pytest
 
 from argot.errors import InvalidInput, NotFound
-from argot.evaluate.answer_measures import answer_outcome, auroc, refused_at, rouge_l, sentence_f1
+from argot.evaluate.answer_measures import answer_outcome, auroc, refused_at, sentence_f1
 from argot.evaluate.answer_outcomes import judged
 from argot.evaluate.answer_questions import AnswerQuestion, AnswerSet, GoldSnippet, answer_set, load_answer_questions
 from argot.evaluate.answer_report import answers_report
 from argot.evaluate.known_answers import KnownAnswers
 from argot.evaluate.sample_suite import ways_that_differ
 from argot.evaluate.temporary_base import TemporaryBase
+from argot.evaluate.usecases import evaluation
+from argot.evaluate.usecases.evaluation_bases import measured_base
+from argot.evaluate.usecases.measured_models import JudgeChoice
 from argot.profile import Profile
 from argot.profile_files import profile_from
 from argot.results import AskResult
-from argot.service.operations import evaluation
-from argot.service.operations.evaluation_bases import measured_base
-from argot.service.operations.measured_models import JudgeChoice
 from argot.service.storage.adopted_models import Adopted, AdoptedModel, keep_adopted, model_path
 from argot.service.storage.home_folder import is_knowledge_base
 from argot.settings import Settings
+from argot.tools.text.answer_likeness import rouge_l
 
 MANUAL = """# Drive manual
 

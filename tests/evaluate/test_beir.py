@@ -7,7 +7,10 @@ import pytest
 
 from argot.errors import InvalidInput
 from argot.evaluate.beir import load_beir
-from argot.evaluate.measures import (
+from argot.evaluate.reports import retrieval_tables
+from argot.evaluate.retrieval_suite import RetrievalReport, score_senses
+from argot.evaluate.usecases.evaluation import retrieval
+from argot.measures import (
     bootstrap,
     bootstrap_interval,
     gold_clusters,
@@ -16,11 +19,8 @@ from argot.evaluate.measures import (
     resamples,
     share_of_gap_closed,
 )
-from argot.evaluate.reports import retrieval_tables
-from argot.evaluate.retrieval_suite import RetrievalReport, score_senses
 from argot.profile import Profile
 from argot.results import AskResult, Jargon
-from argot.service.operations.evaluation import retrieval
 from argot.settings import Settings
 
 

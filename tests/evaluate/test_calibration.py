@@ -19,8 +19,8 @@ from argot.evaluate.judge_agreement import (
     observed_agreement,
     pairwise_agreement,
 )
-from argot.service.operations.judge_calibration import calibrate
-from argot.service.operations.measured_models import JudgeChoice
+from argot.evaluate.usecases.judge_calibration import calibrate
+from argot.evaluate.usecases.measured_models import JudgeChoice
 from argot.settings import Settings
 from argot.ui.cli.main import app
 

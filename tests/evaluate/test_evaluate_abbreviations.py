@@ -12,12 +12,17 @@ from typing import Any
 import pytest
 
 from argot.errors import InvalidInput, ModelUnavailable
-from argot.evaluate.abbreviation_questions import TEMPLATES, AbbreviationQuestion, draw_abbreviations, questions_of
-from argot.evaluate.abbreviation_suite import AbbreviationsReport, QuestionReading, evaluate_abbreviations
+from argot.evaluate.experiments import shared_tasks
+from argot.evaluate.experiments.abbreviation_questions import (
+    TEMPLATES,
+    AbbreviationQuestion,
+    draw_abbreviations,
+    questions_of,
+)
+from argot.evaluate.experiments.abbreviation_suite import AbbreviationsReport, QuestionReading, evaluate_abbreviations
 from argot.evaluate.reports import abbreviations_tables
 from argot.evaluate.temporary_base import Identifier, TemporaryBase
 from argot.jargon_db.lookup.ordinary_words import is_well_known
-from argot.service.operations import evaluation
 from argot.settings import Settings
 from argot.tools.llm.model_server import ModelServer
 from argot.types import Mention
@@ -189,7 +194,7 @@ def test_a_server_that_is_down_ends_the_measurement(base: TemporaryBase, scripte
 
 def test_both_sides_of_the_suite_and_its_tables(scripted_model: Any) -> None:
     scripted_model.reply("identify_jargon", {"terms": []})
-    report, tables = evaluation.abbreviations("both", 1, 1, 1, scripted_model.settings(), quiet)
+    report, tables = shared_tasks.abbreviations("both", 1, 1, 1, scripted_model.settings(), quiet)
     assert set(report["sides"]) == {"extractive", "model"} and report["model"] == "scripted"
     assert len(json.loads(json.dumps(report))["abbreviations"]) == 30
     assert any("model scripted" in table.title for table in tables)
@@ -199,4 +204,4 @@ def test_both_sides_of_the_suite_and_its_tables(scripted_model: Any) -> None:
 
 def test_a_model_side_without_a_server_says_what_to_set() -> None:
     with pytest.raises(InvalidInput, match="ARGOT_MODEL_URL"):
-        evaluation.abbreviations("model", 1, 1, 1, Settings(), quiet)
+        shared_tasks.abbreviations("model", 1, 1, 1, Settings(), quiet)

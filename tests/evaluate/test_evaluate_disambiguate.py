@@ -10,10 +10,10 @@ from typer.testing import CliRunner
 
 from argot.corpus.embedding.embedder import embedder_for
 from argot.errors import InvalidInput
-from argot.evaluate.disambiguation_data import AcronymSentence, load_dictionary, load_sentences, load_text
-from argot.evaluate.disambiguation_matching import matched
-from argot.evaluate.disambiguation_measures import Guess, measures_of
-from argot.evaluate.disambiguation_suite import (
+from argot.evaluate.experiments.disambiguation_data import AcronymSentence, load_dictionary, load_sentences, load_text
+from argot.evaluate.experiments.disambiguation_matching import matched
+from argot.evaluate.experiments.disambiguation_measures import Guess, measures_of
+from argot.evaluate.experiments.disambiguation_suite import (
     EACH_FOR_ITSELF,
     EVERYTHING,
     HALVES,
@@ -22,7 +22,7 @@ from argot.evaluate.disambiguation_suite import (
     read_texts,
     usages_in,
 )
-from argot.evaluate.sense_neighbours import ALONE, NEIGHBOURS, Group, choose_together, groups_of
+from argot.evaluate.experiments.sense_neighbours import ALONE, NEIGHBOURS, Group, choose_together, groups_of
 from argot.settings import Settings
 from argot.ui.cli.main import app
 

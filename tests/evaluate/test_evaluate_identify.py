@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from argot.errors import InvalidInput
-from argot.evaluate.identification import HALVES, evaluate_identify, load_labelled, measured, predict
+from argot.evaluate.experiments.identification import HALVES, evaluate_identify, load_labelled, measured, predict
 from argot.ui.cli.main import app
 
 SENTENCE: dict[str, Any] = {

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from argot.errors import InvalidInput, ModelUnavailable
-from argot.evaluate.quiz_data import load_quiz, read_contexts, read_questions
-from argot.evaluate.quiz_suite import ALONE, ARGOT, PLAIN, QuizReport, evaluate_quiz
+from argot.evaluate.experiments import shared_tasks
+from argot.evaluate.experiments.quiz_data import load_quiz, read_questions
+from argot.evaluate.experiments.quiz_suite import ALONE, ARGOT, PLAIN, QuizReport, evaluate_quiz
 from argot.evaluate.temporary_base import TemporaryBase
+from argot.evaluate.usecases.evaluation_bases import read_contexts
 from argot.profile import Profile
-from argot.service.operations import evaluation
 from argot.settings import Settings
 from argot.tools.llm.model_server import ModelServer
 
@@ -140,13 +141,13 @@ def test_a_context_without_a_name_is_refused() -> None:
 
 def test_the_samples_are_written_in_this_form(tmp_path: Path) -> None:
     written = tmp_path / "sample-quiz"
-    assert evaluation.write_samples_quiz(written, "validation") == 30
+    assert shared_tasks.write_samples_quiz(written, "validation") == 30
     questions = read_questions((written / "quiz.jsonl").read_text("utf-8"), "quiz.jsonl")
     contexts = {row["name"] for row in read_contexts((written / "contexts.csv").read_text("utf-8"))}
     assert {question.context for question in questions} == contexts and len(contexts) == 6
     assert len(list((written / "documents").rglob("*.*"))) == 36
     with pytest.raises(InvalidInput, match="is there already"):
-        evaluation.write_samples_quiz(written, "validation")
+        shared_tasks.write_samples_quiz(written, "validation")
 
 
 # -- without a model --------------------------------------------------------------------------------------------------
@@ -231,7 +232,7 @@ def test_a_server_that_is_down_ends_the_quiz(base: TemporaryBase, folder: Path, 
 
 
 def test_both_sides_of_the_suite_and_its_tables(folder: Path, scripted_model: Any) -> None:
-    report, tables = evaluation.quiz(folder, "both", 1, 2, Profile(), scripted_model.settings(), quiet)
+    report, tables = shared_tasks.quiz(folder, "both", 1, 2, Profile(), scripted_model.settings(), quiet)
     assert set(report) == {"extractive", "model"}
     assert json.loads(json.dumps(report))["model"]["reader"] == "scripted"
     assert [table.columns[3:] for table in tables] == [(PLAIN, ARGOT), (ALONE, PLAIN, ARGOT)]
@@ -242,4 +243,4 @@ def test_both_sides_of_the_suite_and_its_tables(folder: Path, scripted_model: An
 def test_a_glossary_with_bad_rows_is_refused(folder: Path) -> None:
     (folder / "glossary.csv").write_text("term,context,expansion\nPUC,,\n", "utf-8")
     with pytest.raises(InvalidInput, match=r"glossary\.csv: nothing was imported"):
-        evaluation.quiz(folder, "extractive", 1, 1, Profile(), Settings(), quiet)
+        shared_tasks.quiz(folder, "extractive", 1, 1, Profile(), Settings(), quiet)

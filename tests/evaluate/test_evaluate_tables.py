@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from argot.corpus.readers.table_grid import GridCell
 from argot.errors import InvalidInput
-from argot.evaluate.table_structure import by_page, load_structure, normalised, relation_score, relations_of
-from argot.evaluate.table_suite import cells_of_texts, evaluate_tables
+from argot.evaluate.experiments.table_structure import by_page, load_structure, normalised, relation_score, relations_of
+from argot.evaluate.experiments.table_suite import cells_of_texts, evaluate_tables
 from argot.ui.cli.main import app
 
 ROWS = [["Part", "Limit"], ["Valve", "12.5"], ["Seal", "9"]]

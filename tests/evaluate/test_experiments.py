@@ -10,19 +10,20 @@ import pytest
 
 from argot.errors import InvalidInput, ModelUnavailable, NotFound
 from argot.evaluate.answer_questions import AnswerQuestion
+from argot.evaluate.experiments import experiment_running as experiments
+from argot.evaluate.experiments import kept_experiments
 from argot.evaluate.experiments.annotated_answers import load_annotated_answers
 from argot.evaluate.experiments.api_calls import makes_call
 from argot.evaluate.experiments.experiment import Experiment
 from argot.evaluate.experiments.experiment_catalogue import EXPERIMENTS, experiment_named
 from argot.evaluate.experiments.experiment_data import load_experiment_data
+from argot.evaluate.experiments.experiment_running import ExperimentOptions, experiment_run
 from argot.evaluate.experiments.experiment_runs import ExperimentFolder, ExperimentRun, RowResult, figures_of
 from argot.evaluate.experiments.loogle import text_of_chunks, windows
 from argot.evaluate.experiments.reference_rows import precision
 from argot.evaluate.experiments.run_page import run_page
 from argot.evaluate.experiments.run_tables import run_tables
 from argot.evaluate.experiments.solution_scores import MOST_PAIRS, SolutionLoop, SolvedQuestion
-from argot.service.operations import experiments, kept_experiments
-from argot.service.operations.experiments import ExperimentOptions, experiment_run
 from argot.settings import Settings
 from argot.types import MatchedSegment
 

@@ -13,8 +13,8 @@ from argot.evaluate.answer_questions import AnswerQuestion
 from argot.evaluate.answer_report import answers_report
 from argot.evaluate.answer_tables import answers_tables
 from argot.evaluate.judging import AnswerJudge, JudgeName, JudgeScores
+from argot.evaluate.usecases.measured_models import JudgeChoice, answer_judges, run_closing
 from argot.results import AskResult
-from argot.service.operations.measured_models import JudgeChoice, answer_judges, run_closing
 from argot.settings import Settings
 from argot.tools.llm.judge import ModelJudge
 from argot.tools.llm.model_server import ModelServer

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from argot.errors import InvalidInput
-from argot.evaluate.question_term_suite import (
+from argot.evaluate.experiments.question_term_suite import (
     FILES,
     HALVES,
     LabelledQuestion,

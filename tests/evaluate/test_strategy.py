@@ -7,13 +7,13 @@ import pytest
 
 from argot.errors import Conflict, InvalidInput, InvalidSettings
 from argot.evaluate.answer_questions import AnswerQuestion, AnswerSet, GoldSnippet
-from argot.evaluate.measures import measure
 from argot.evaluate.strategy_suite import Searched, Strategy, _report, _Retrieved, derived_kinds_held, strategies
 from argot.evaluate.strategy_tables import strategy_tables
 from argot.evaluate.temporary_base import EVALUATOR, TemporaryBase
+from argot.evaluate.usecases.strategy_choice import StrategyQuestions, choose_strategy, strategy_questions
+from argot.measures import measure
 from argot.profile import Profile, changed_profile
 from argot.profile_files import SavedProfiles
-from argot.service.operations.strategy_choice import StrategyQuestions, choose_strategy, strategy_questions
 from argot.service.storage.home_folder import write_marker
 from argot.settings import Settings
 from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search

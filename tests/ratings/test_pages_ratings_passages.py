@@ -13,8 +13,8 @@ import pytest
 from desk import CSRF, at_desk
 
 from argot.evaluate.experiments.annotated_answers import load_annotated_answers
+from argot.evaluate.experiments.experiment_running import ExperimentOptions, experiment_run
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.operations.experiments import ExperimentOptions, experiment_run
 from argot.settings import Settings
 from argot.types import Principal
 from argot.ui.pages.page_routes import glossary_pages

@@ -19,9 +19,9 @@ ALLOWED: dict[str, set[str]] = {
     "samples": set(),
     "tools": {"prompts", "corpus", "jargon_db"},
     "graph": {"tools", "jargon_db", "corpus"},
-    "learn": {"ui", "service", "evaluate", "corpus", "tools", "prompts"},
-    "evaluate": {"graph", "tools", "prompts", "corpus", "jargon_db"},
-    "service": {"graph", "learn", "evaluate", "corpus", "jargon_db", "tools", "samples"},
+    "learn": {"ui", "service", "corpus", "tools", "prompts", "jargon_db"},
+    "evaluate": {"ui", "service", "learn", "graph", "tools", "prompts", "corpus", "jargon_db", "samples"},
+    "service": {"graph", "corpus", "jargon_db", "tools", "samples"},
     "ui": {"service"},
     "ratings": {"ui", "service", "evaluate", "graph", "tools", "jargon_db"},
 }
@@ -185,12 +185,6 @@ BESIDE_THE_USE_CASES = {
     "service.jobs.job_progress": "what a worker says of its jobs, on the terminal",
     "service.operations.doctor": "works where the knowledge base does not open",
     "service.operations.sample_base": "makes a knowledge base",
-    "service.operations.evaluation": "makes knowledge bases of its own to measure with",
-    "service.operations.experiments": "makes knowledge bases of its own to measure with",
-    "service.operations.kept_experiments": "reads what measuring kept, which belongs to nobody",
-    "service.operations.strategy_choice": "makes knowledge bases of its own to measure with",
-    "service.operations.judge_calibration": "measures judges, and needs no knowledge base",
-    "service.operations.measured_models": "which model judges answers, beside that",
 }
 """What surfaces import of `service` that is no use case: packages and modules, each with the reason."""
 

@@ -12,6 +12,7 @@ from postgresql_server import PostgresqlServer
 from tiny_base import TINY_DOCUMENTS
 
 from argot.errors import Conflict
+from argot.evaluate.usecases.search_strategies import StrategyQuestion, strategy_run, strategy_start
 from argot.learn.store.pair_store import PairStore
 from argot.learn.usecases.learning_data import data_import
 from argot.learn.usecases.learning_data_making import data_start
@@ -20,7 +21,6 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import catalogue
 from argot.service.usecases.conversations import search
 from argot.service.usecases.glossary_mining import glossary_mine_start, glossary_mined
-from argot.service.usecases.search_strategies import StrategyQuestion, strategy_run, strategy_start
 from argot.settings import Settings
 
 pytestmark = [

@@ -15,11 +15,11 @@ from repository import ROOT
 
 PAGE = ROOT / "docs" / "architecture.md"
 FOLDERS = [
-    "learn",
     "ratings",
+    "evaluate",
+    "learn",
     "ui",
     "service",
-    "evaluate",
     "graph",
     "tools",
     "prompts",

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
+from argot.evaluate.multiple_choice import choose_option
 from argot.profile import Profile
 from argot.protocols import AnswerRequest
 from argot.tools.answering.citations import match_references
 from argot.tools.answering.extractive_writer import ExtractiveWriter
-from argot.tools.answering.multiple_choice import choose_option
 from argot.tools.reading.answer_types import asks_twice, wanted_by
 from argot.tools.retrieval.hybrid_search import WeightedQuery
 from argot.tools.retrieval.reranker import LexicalScorer, rerank

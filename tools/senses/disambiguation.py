@@ -140,20 +140,6 @@ class SenseChooser:
         by_term = {**settled, **weighed}
         return [replace(by_term[_term(mention)], mention=mention) for mention in known]
 
-    def evidence_of(
-        self,
-        question: str,
-        mentions: Sequence[Mention],
-        senses_by_term: Mapping[str, Sequence[Sense]],
-        contexts: Sequence[ContextScore],
-    ) -> dict[str, list[SenseEvidence]]:
-        """The evidence for terms with several senses; for fitting the weights."""
-        known = [mention for mention in mentions if senses_by_term.get(_term(mention))]
-        settled = _settled(known, senses_by_term, {})
-        undecided = {_term(m): senses_by_term[_term(m)] for m in known if _term(m) not in settled}
-        leaning = _Leaning({score.context: score.score for score in contexts})
-        return self._evidence(question, known, settled, undecided, leaning) if undecided else {}
-
     def _evidence(
         self,
         question: str,

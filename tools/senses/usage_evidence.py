@@ -2,8 +2,9 @@
 
 Many documents never spell a term out: the export handbook says "the ECC" throughout, and only the glossary knows that
 it means export control classification. Such a passage still is evidence once it is clear for which sense. It is read as
-`evaluate/sense_neighbours.py` reads sentences, by document ("one sense per discourse", Gale, Church and Yarowsky 1992):
-what the document spells out, whose context's other expansions it uses, and how near its passages are to each meaning.
+`evaluate/experiments/sense_neighbours.py` reads sentences, by document ("one sense per discourse", Gale, Church and
+Yarowsky 1992): what the document spells out, whose context's other expansions it uses, and how near its passages are to
+each meaning.
 A sense that other documents spell out is less likely here: writers keep to their habit.
 """
 

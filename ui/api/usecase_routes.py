@@ -104,8 +104,6 @@ ADDRESSES = (
     Address("GET", "/profiles", "profile_list", "Profiles", list[Shown]),
     Address("GET", "/profiles/{name}", "profile_show", "Profiles"),
     Address("POST", "/profiles", "profile_save", "Profiles"),
-    Address("POST", "/learn/strategy", "strategy_start", "Learning"),
-    Address("GET", "/learn/strategy", "strategy_run", "Learning", Shown | None),
     Address("GET", "/contexts", "context_list", "Glossary", list[Context]),
     Address("POST", "/contexts", "context_add", "Glossary", Context),
     Address("PATCH", "/contexts/{context_id}", "context_save", "Glossary", Context),

@@ -14,10 +14,8 @@ from argot.disk_space import is_no_room
 from argot.errors import ArgotError
 from argot.remedies import remedy_for
 from argot.ui.cli import (
-    calibrate_commands,
     derive_commands,
     document_commands,
-    evaluate_commands,
     glossary_commands,
     insight_commands,
     job_commands,
@@ -47,8 +45,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
-calibrate_commands.register(evaluate_commands.app)
-app.add_typer(evaluate_commands.app, name="evaluate")
 # In the order in which help lists them.
 for _part in (
     question_commands,

@@ -125,6 +125,7 @@ def templates() -> Environment:
 
     made = environment("argot.ui.pages", *(package for wing in wings() for package in wing.templates))
     made.globals.update(
+        WINGS={wing.name for wing in wings()},
         WING_LINKS=[link for wing in wings() for link in wing.links],
         HOME=HOME,
         link=glossary_link,

@@ -19,7 +19,6 @@ from argot.ui.pages.library_pages import library_pages
 from argot.ui.pages.page_base import HOME, templates
 from argot.ui.pages.queue_pages import queue_pages
 from argot.ui.pages.sense_pages import sense_pages
-from argot.ui.pages.strategy_pages import strategy_pages
 from argot.ui.pages.term_pages import term_pages
 from argot.ui.web.authorization import needs
 from argot.wings import load_parts
@@ -48,7 +47,6 @@ def glossary_pages(kb: KnowledgeBase) -> APIRouter:
     beside = (
         library_pages,
         insight_pages,
-        strategy_pages,
     )
     for made in (*glossary, *documents, *beside, *load_parts("pages")):
         router.include_router(made(kb))

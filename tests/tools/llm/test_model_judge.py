@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from argot.errors import ModelUnavailable
-from argot.tools.answering.extractive_judge import ExtractiveJudge
+from argot.evaluate.extractive_judge import ExtractiveJudge
 from argot.tools.llm.judge import Aspects, ModelJudge, expected_score, grounded_segments, is_ranking
 from argot.tools.llm.model_server import ModelServer
 from argot.types import MatchedSegment, Passage

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from argot.evaluate.commands.report_output import show_report
 from argot.ui.cli.command_base import examples, note, settings_for
-from argot.ui.cli.report_output import show_report
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -32,7 +32,7 @@ RunsIn = Annotated[
 @app.command("list", epilog=examples("argot evaluate experiment list", "argot evaluate experiment list --json"))
 def list_experiments(as_json: AsJson = False) -> None:
     """List the experiments: which table of which paper, what it needs, and how many of its rows can run here now."""
-    from argot.service.operations import kept_experiments
+    from argot.evaluate.experiments import kept_experiments
 
     settings = settings_for(None)
     show_report(lambda progress: kept_experiments.experiment_list(settings), as_json=as_json)
@@ -95,8 +95,9 @@ def run(  # noqa: PLR0917
     that cannot run says what it needs. The papers' models and data are mostly not public: every row runs with any
     OpenAI-compatible model on any data of the right form (docs/experiments.md).
     """
-    from argot.service.operations import experiments, kept_experiments
-    from argot.service.operations.measured_models import JudgeChoice, answering_settings
+    from argot.evaluate.experiments import experiment_running as experiments
+    from argot.evaluate.experiments import kept_experiments
+    from argot.evaluate.usecases.measured_models import JudgeChoice, answering_settings
 
     settings = answering_settings(settings_for(None), model_url, model)
     judging = JudgeChoice(url=judge_url or "", model=judge_model or "")
@@ -128,7 +129,7 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show a run that was kept, or list them all."""
-    from argot.service.operations import kept_experiments
+    from argot.evaluate.experiments import kept_experiments
 
     kept = kept_experiments.runs_home(home, settings_for(None))
     show_report(lambda progress: kept_experiments.experiment_show(run_id, kept), as_json=as_json)
@@ -142,7 +143,7 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Compare two runs of one experiment: paired differences with 95 % intervals, over the questions both asked."""
-    from argot.service.operations import kept_experiments
+    from argot.evaluate.experiments import kept_experiments
 
     kept = kept_experiments.runs_home(home, settings_for(None))
     measure = partial(kept_experiments.experiment_compare, first, second, kept)

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from argot.evaluate.disambiguation_data import AcronymSentence, Dictionary
+from argot.evaluate.experiments.disambiguation_data import AcronymSentence, Dictionary
 from argot.jargon_db.lookup.normalise import normalise, singulars, variants
 
 

@@ -1,7 +1,7 @@
 """The suite `quiz`: multiple-choice questions answered by a model alone, by plain RAG and by Argot.
 
 Golden-Retriever 4.1: quizzes of six domains, each taken five times, the mean by domain. Without a model the options
-are scored against the passages found (`tools/answering/multiple_choice.py`), and there is no model to be asked alone.
+are scored against the passages found (`evaluate/multiple_choice.py`), and there is no model to be asked alone.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from dataclasses import asdict, dataclass, field
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
+from argot.evaluate.experiments.quiz_data import QuizQuestion
 from argot.evaluate.failure_tolerance import Patience, batched
-from argot.evaluate.quiz_data import QuizQuestion
+from argot.evaluate.multiple_choice import choose_option
 from argot.evaluate.temporary_base import TemporaryBase
 from argot.profile import Profile, profile_named
 from argot.prompts.loader import fenced
-from argot.tools.answering.multiple_choice import choose_option
 
 if TYPE_CHECKING:
     from argot.tools.llm.model_server import ModelServer

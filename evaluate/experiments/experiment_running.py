@@ -23,11 +23,11 @@ from argot.evaluate.experiments.row_measuring import measure_row
 from argot.evaluate.experiments.row_work import Each, RowWork
 from argot.evaluate.experiments.run_page import run_page
 from argot.evaluate.experiments.run_tables import run_tables
+from argot.evaluate.experiments.shared_tasks import write_samples_quiz
 from argot.evaluate.reports import Table
 from argot.evaluate.temporary_base import TemporaryBase
-from argot.service.operations.evaluation import write_samples_quiz
-from argot.service.operations.evaluation_bases import add_folder, add_glossary_file, measured_base
-from argot.service.operations.measured_models import JudgeChoice, judging_settings, run_closing
+from argot.evaluate.usecases.evaluation_bases import add_folder, add_glossary_file, measured_base
+from argot.evaluate.usecases.measured_models import JudgeChoice, judging_settings, run_closing
 from argot.settings import Settings
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ class _Running:
     ) -> tuple[Each, RowWork]:
         server, judging = _server(settings), _server(self.judging)
         if row.derive and server is not None:
-            from argot.evaluate.derived_texts import derive_missing
+            from argot.evaluate.experiments.derived_texts import derive_missing
 
             await derive_missing(base, server, row.derive, self.progress)
         judge = None

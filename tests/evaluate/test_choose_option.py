@@ -2,7 +2,7 @@
 
 import pytest
 
-from argot.tools.answering.multiple_choice import choose_option
+from argot.evaluate.multiple_choice import choose_option
 
 TABLE = """## Commands in flight
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from argot.evaluate.experiments.table_suite import ReaderScore, TablesReport
 from argot.evaluate.reports import Table
-from argot.evaluate.table_suite import ReaderScore, TablesReport
 
 _COLUMNS = (
     "reader", "documents", "relations", "precision", "recall", "F1", "precision by document", "recall by document",

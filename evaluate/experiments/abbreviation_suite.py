@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from argot.evaluate.abbreviation_questions import AbbreviationQuestion, draw_abbreviations, questions_of
+from argot.evaluate.experiments.abbreviation_questions import AbbreviationQuestion, draw_abbreviations, questions_of
 from argot.evaluate.failure_tolerance import Patience, batched
 from argot.evaluate.temporary_base import Identifier
 

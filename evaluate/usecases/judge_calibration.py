@@ -18,8 +18,8 @@ from argot.evaluate.calibration import (
 )
 from argot.evaluate.calibration_tables import calibration_tables
 from argot.evaluate.human_labels import LabelledAnswer, load_financebench_labels, load_labels
-from argot.service.operations.evaluation import Report
-from argot.service.operations.measured_models import REFERENCES, JudgeChoice, answer_judges, run_closing
+from argot.evaluate.usecases.evaluation import Report
+from argot.evaluate.usecases.measured_models import REFERENCES, JudgeChoice, answer_judges, run_closing
 from argot.settings import Settings
 
 LabelledSet = Literal["financebench"]

@@ -11,11 +11,11 @@ from argot.errors import InvalidInput
 from argot.evaluate.experiments.experiment import Experiment
 from argot.evaluate.experiments.experiment_catalogue import EXPERIMENTS, experiment_named
 from argot.evaluate.experiments.experiment_data import public_data
+from argot.evaluate.experiments.experiment_running import ExperimentOptions, why_not
 from argot.evaluate.experiments.experiment_runs import ExperimentFolder, ExperimentRun
 from argot.evaluate.experiments.run_comparison import compared_runs, comparison_tables
 from argot.evaluate.experiments.run_tables import run_tables
 from argot.evaluate.reports import Table
-from argot.service.operations.experiments import ExperimentOptions, why_not
 from argot.service.storage.home_folder import is_knowledge_base
 from argot.settings import Settings
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from argot.evaluate.disambiguation_data import AcronymSentence, Dictionary
-from argot.evaluate.disambiguation_matching import Matched, matched
-from argot.evaluate.disambiguation_measures import Guess, Measures, measures_of
-from argot.evaluate.sense_neighbours import (
+from argot.evaluate.experiments.disambiguation_data import AcronymSentence, Dictionary
+from argot.evaluate.experiments.disambiguation_matching import Matched, matched
+from argot.evaluate.experiments.disambiguation_measures import Guess, Measures, measures_of
+from argot.evaluate.experiments.sense_neighbours import (
     ALONE,
     NEIGHBOURS,
     TOGETHER,
@@ -27,8 +27,8 @@ from argot.evaluate.sense_neighbours import (
     groups_of,
     ranked,
 )
+from argot.evaluate.experiments.unlabelled_texts import AcronymUsage, Texts
 from argot.protocols import Embedder, Vectors
-from argot.tools.senses.unlabelled_texts import AcronymUsage, Texts
 
 HALVES = ("choosing", "reporting")
 EVERYTHING = "everything"

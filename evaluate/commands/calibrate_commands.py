@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 
 import typer
 
+from argot.evaluate.commands.options import AsJson, JudgeModel, JudgeUrl
+from argot.evaluate.commands.report_output import show_report
 from argot.ui.cli.command_base import examples, settings_for
-from argot.ui.cli.evaluate_commands import AsJson, JudgeModel, JudgeUrl
-from argot.ui.cli.report_output import show_report
 
 
 def register(app: typer.Typer) -> None:
@@ -61,8 +61,8 @@ def calibrate(  # noqa: PLR0917
     chosen on half of the questions, by a hash, and the other half reported. Replies that are no verdict are counted
     apart.
     """
-    from argot.service.operations.judge_calibration import calibrate as measured
-    from argot.service.operations.measured_models import JudgeChoice
+    from argot.evaluate.usecases.judge_calibration import calibrate as measured
+    from argot.evaluate.usecases.measured_models import JudgeChoice
 
     choice = JudgeChoice(judge, judge_url, judge_model)
     show_report(partial(measured, labels, public, choice, threshold, limit, settings_for(None)), as_json=as_json)

@@ -9,8 +9,6 @@ contexts.csv     name,description,contact of the glossary's contexts; may be abs
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import shutil
 from collections.abc import Iterable
@@ -83,22 +81,6 @@ def _question(line: str, where: str) -> QuizQuestion:
     if answer not in options:
         raise InvalidInput(f"{where}: the answer {answer!r} is none of the options; write it word for word.")
     return QuizQuestion(question, tuple(options), options.index(answer), context.strip())
-
-
-def read_contexts(text: str) -> list[dict[str, str]]:
-    """
-    Raises:
-        InvalidInput: there is no column `name`, or a row has none.
-    """
-    rows = [
-        {key: (row.get(key) or "").strip() for key in ("name", "description", "contact")}
-        for row in csv.DictReader(io.StringIO(text))
-    ]
-    # Row 1 is the header, as in a spreadsheet.
-    for number, row in enumerate(rows, start=2):
-        if not row["name"]:
-            raise InvalidInput(f"contexts.csv, row {number}: no name. The columns are name,description,contact.")
-    return rows
 
 
 def write_quiz(folder: Path, questions: Iterable[QuizQuestion], source: Path) -> None:

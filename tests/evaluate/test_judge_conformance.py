@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from argot.evaluate.extractive_judge import ExtractiveJudge
 from argot.protocols import Judge
-from argot.tools.answering.extractive_judge import ExtractiveJudge
 from argot.tools.llm.judge import ModelJudge
 from argot.tools.llm.model_server import ModelServer
 

@@ -18,7 +18,7 @@ from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.pdf import pdf_tables, read_pdf
 from argot.corpus.readers.table_grid import GridCell
 from argot.errors import InvalidInput
-from argot.evaluate.table_structure import (
+from argot.evaluate.experiments.table_structure import (
     Relations,
     RelationScore,
     by_page,

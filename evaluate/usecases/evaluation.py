@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -12,59 +11,38 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from argot.corpus.read_limits import ReadLimits
 from argot.errors import InvalidInput
-from argot.evaluate.abbreviation_suite import evaluate_abbreviations
 from argot.evaluate.answer_questions import AnswerSet
 from argot.evaluate.answer_sets import chosen_answer_set
 from argot.evaluate.answer_suite import evaluate_answers
 from argot.evaluate.answer_tables import answers_tables
 from argot.evaluate.beir import load_beir
-from argot.evaluate.disambiguation_data import load_dictionary, load_sentences, load_text
-from argot.evaluate.disambiguation_suite import evaluate_disambiguate
-from argot.evaluate.disambiguation_tables import disambiguate_tables
-from argot.evaluate.identification import evaluate_identify, load_labelled
 from argot.evaluate.known_answers import KnownAnswers
-from argot.evaluate.question_term_suite import (
-    evaluate_question_terms,
-    load_question_terms,
-    question_terms_tables,
-)
-from argot.evaluate.quiz_data import QuizQuestion, load_quiz, read_contexts, write_quiz
-from argot.evaluate.quiz_suite import evaluate_quiz
 from argot.evaluate.reading_suite import evaluate_reading
 from argot.evaluate.reading_tables import reading_tables
 from argot.evaluate.reports import (
     Table,
-    abbreviations_tables,
-    identify_tables,
-    quiz_tables,
     retrieval_tables,
     samples_tables,
 )
 from argot.evaluate.retrieval_suite import evaluate_retrieval, sources_of
 from argot.evaluate.sample_suite import (
     STAGES_OFF,
-    SampleQuestion,
     SamplesReport,
     Split,
     evaluate_samples,
     load_questions,
     ways_that_differ,
 )
-from argot.evaluate.table_suite import evaluate_tables
-from argot.evaluate.table_tables import tables_tables
 from argot.evaluate.temporary_base import TemporaryBase
-from argot.files import read_text
-from argot.profile import Profile
-from argot.service.operations.evaluation_bases import (
+from argot.evaluate.usecases.evaluation_bases import (
     add_folder,
-    add_glossary,
     add_glossary_file,
     measured_base,
     read,
     require_derived,
     sample_folder,
 )
-from argot.service.operations.measured_models import (
+from argot.evaluate.usecases.measured_models import (
     JudgeChoice,
     SideChoice,
     answer_judges,
@@ -72,6 +50,8 @@ from argot.service.operations.measured_models import (
     reference_matcher,
     run_closing,
 )
+from argot.files import read_text
+from argot.profile import Profile
 from argot.service.storage.home_folder import require
 from argot.settings import Settings
 
@@ -151,16 +131,16 @@ def samples(  # noqa: PLR0917
         wanted = ways or ways_that_differ(base)
 
         def measured(server: ModelServer | None) -> SamplesReport:
-            told = _told(progress, server, side)
+            told = name_steps(progress, server, side)
             return run_closing(evaluate_samples(base, questions, split, wanted, profile, told, server), server)
 
-        reports = {_side(server): measured(server) for server in servers}
+        reports = {name_side(server): measured(server) for server in servers}
     tables = [
         replace(table, title=f"{table.title}, {name}") if side != "extractive" else table
         for name, report in reports.items()
         for table in samples_tables(report)
     ]
-    return _only({name: report.as_json() for name, report in reports.items()}), tables
+    return join_sides({name: report.as_json() for name, report in reports.items()}), tables
 
 
 def answer_questions(  # noqa: PLR0917
@@ -235,115 +215,6 @@ def _require_different(profiles: Sequence[Profile]) -> None:
         raise InvalidInput(f"The profile '{twice}' is named twice: give --against another one, or change a switch.")
 
 
-def abbreviations(  # noqa: PLR0917
-    side: SideChoice, seed: int, trials: int, each: int, settings: Settings, progress: Progress
-) -> Report:
-    """Questions full of abbreviations that the sample glossary does not know: are they found, and nothing else?
-
-    Raises:
-        InvalidInput: there is no model server.
-        ModelUnavailable: it does not answer.
-    """
-    servers = model_servers(side, settings)
-    with sample_folder() as folder, measured_base(None, settings) as base:
-        add_glossary(base, folder)
-        identifiers = {"extractive" if server is None else "model": base.identifier(server) for server in servers}
-        # The last is the model server wherever there is one.
-        model = servers[-1]
-        report = run_closing(evaluate_abbreviations(identifiers, base.knows, seed, trials, each, progress), model)
-        # The server tells which model it has when it is first asked.
-        report = replace(report, model=model.known.model if model and model.known else "")
-    return report.as_json(), abbreviations_tables(report)
-
-
-def questions(half: str | None, settings: Settings, progress: Progress, *, errors: bool) -> Report:
-    """The jargon of questions labelled by hand, found with the sample glossary and without any.
-
-    Raises:
-        InvalidInput: a public set is there in another version than the one labelled.
-    """
-    with sample_folder() as folder, measured_base(None, settings) as base:
-        samples = {one.id: one.question for one in load_questions(read(folder / "questions.jsonl"))}
-        labels = read(folder / "question_terms.jsonl")
-        labelled, absent = load_question_terms(labels, samples, settings.datasets)
-        chosen = [one for one in labelled if half in (None, one.half)]
-        # First without a glossary: the base is filled on the way.
-        without = base.identifier()
-        bare = asyncio.run(evaluate_question_terms({"without glossary": without}, chosen, absent, progress))
-        add_glossary(base, folder)
-        full = asyncio.run(evaluate_question_terms({"with glossary": base.identifier()}, chosen, absent, progress))
-    report = full.beside(bare)
-    return report.as_json(), question_terms_tables(report, errors=errors)
-
-
-def quiz(  # noqa: PLR0917
-    folder: Path, side: SideChoice, seed: int, trials: int, profile: Profile, settings: Settings, progress: Progress
-) -> Report:
-    """The multiple-choice questions of a quiz folder (`evaluate/quiz_data.py` says how it looks).
-
-    Raises:
-        InvalidInput: the folder is malformed, or there is no model server.
-        ModelUnavailable: it does not answer.
-    """
-    servers, questions = model_servers(side, settings), load_quiz(folder)
-    with measured_base(None, settings) as base:
-        add_folder(base, folder, progress)
-        reports = {}
-        for server in servers:
-            told = _told(progress, server, side)
-            work = evaluate_quiz(base, questions, server, seed, trials, told, profile)
-            reports[_side(server)] = run_closing(work, server)
-    return _only({name: report.as_json() for name, report in reports.items()}), quiz_tables(list(reports.values()))
-
-
-def samples_quiz(  # noqa: PLR0917
-    split: Split, side: SideChoice, seed: int, trials: int, profile: Profile, settings: Settings, progress: Progress
-) -> Report:
-    """The same over the multiple-choice questions of one half of the samples."""
-    with tempfile.TemporaryDirectory(prefix="argot-") as place:
-        folder = Path(place) / "quiz"
-        write_samples_quiz(folder, split)
-        return quiz(folder, side, seed, trials, profile, settings, progress)
-
-
-def write_samples_quiz(folder: Path, split: Split) -> int:
-    """Writes the multiple-choice questions of one half of the samples as a quiz folder; says how many they are.
-
-    Raises:
-        InvalidInput: the folder is there already.
-    """
-    with sample_folder() as source:
-        contexts = [row["name"] for row in read_contexts(read_text(source / "contexts.csv"))]
-        questions = load_questions(read_text(source / "questions.jsonl"), split)
-        chosen = [
-            QuizQuestion(one.question, tuple(one.options), one.correct or 0, _context(one, contexts))
-            for one in questions
-            if one.options
-        ]
-        write_quiz(folder, chosen, source)
-    return len(chosen)
-
-
-def identify(path: Path, progress: Progress) -> Report:
-    """Short and long forms in the running text of a file of the SDU shared tasks.
-
-    Raises:
-        InvalidInput: the file cannot be read, or is none of theirs.
-    """
-    report = evaluate_identify(path.name, load_labelled(path), progress)
-    return report.as_json(), identify_tables(report)
-
-
-def tables(folder: Path | None, settings: Settings, progress: Progress) -> Report:
-    """The tables of PDFs: those of ICDAR 2013 out of the folder of public sets, or of a folder of one's own.
-
-    Raises:
-        InvalidInput: the folder holds no PDF with its structure; the message says how to get the public ones.
-    """
-    report = evaluate_tables(folder or settings.datasets / "icdar2013", progress)
-    return report.as_json(), tables_tables(report)
-
-
 def reading(folder: Path, worst: int, settings: Settings, progress: Progress) -> Report:
     """Measure which words of a folder's files are read, left out by a rule, and lost.
 
@@ -354,39 +225,17 @@ def reading(folder: Path, worst: int, settings: Settings, progress: Progress) ->
     return report.as_json(), reading_tables(report, worst)
 
 
-def disambiguate(
-    path: Path, dictionary: Path, beside: Sequence[Path], settings: Settings, progress: Progress
-) -> Report:
-    """The senses of acronyms in the sentences of a file, out of a dictionary; `beside` are files of unlabelled text.
-
-    Raises:
-        InvalidInput: a file cannot be read, or is malformed.
-    """
-    from argot.corpus.embedding.embedder import embedder_for
-
-    data, senses = load_sentences(path), load_dictionary(dictionary)
-    more = [sentence for one in beside for sentence in load_text(one)]
-    report = evaluate_disambiguate(path.name, data, senses, more, embedder_for(settings), progress)
-    return report.as_json(), disambiguate_tables(report)
-
-
-def _context(question: SampleQuestion, contexts: Sequence[str]) -> str:
-    """The context whose folder holds the question's document: nand-design is "NAND design"."""
-    folder = question.gold[0]["document"].split("/")[0]
-    return next(name for name in contexts if name.lower().replace(" and ", " ").replace(" ", "-").startswith(folder))
-
-
-def _side(server: ModelServer | None) -> str:
+def name_side(server: ModelServer | None) -> str:
     return "extractive" if server is None else "model"
 
 
-def _told(progress: Progress, server: ModelServer | None, side: SideChoice) -> Progress:
-    """Progress whose steps name the side where both run."""
+def name_steps(progress: Progress, server: ModelServer | None, side: SideChoice) -> Progress:
+    """Return progress whose steps name the side where both run."""
     if side != "both":
         return progress
-    return lambda step, done, total: progress(f"{_side(server)}: {step}", done, total)
+    return lambda step, done, total: progress(f"{name_side(server)}: {step}", done, total)
 
 
-def _only(reports: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """The report itself if one side was measured, else both by side."""
+def join_sides(reports: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return the report itself if one side was measured, else both by side."""
     return next(iter(reports.values())) if len(reports) == 1 else reports

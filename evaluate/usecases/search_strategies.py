@@ -22,9 +22,9 @@ from argot.service.usecases.usecase_registry import Event, Finished, ParameterGr
 from argot.types import Principal
 
 if TYPE_CHECKING:
-    from argot.evaluate.measures import Qrels
     from argot.evaluate.strategy_suite import StrategyReport
     from argot.learn.store.pair_store import StoredPair
+    from argot.measures import Qrels
 
 logger = logging.getLogger(__name__)
 
@@ -198,7 +198,7 @@ async def _chosen(
 
 async def _questions(kb: KnowledgeBase, principal: Principal, asked: StrategyQuestion) -> tuple[dict[str, str], Qrels]:
     """The questions by their pairs' ids, and the passage that each should find."""
-    from argot.evaluate.measures import ALL_MEASURES
+    from argot.measures import ALL_MEASURES
 
     if asked.measure not in ALL_MEASURES:
         raise InvalidInput(f"There is no measure '{asked.measure}'. Measures: {', '.join(ALL_MEASURES)}.")

@@ -12,15 +12,15 @@ from argot.errors import InvalidInput
 from argot.evaluate.answer_questions import AnswerSet
 from argot.evaluate.answer_suite import gold_passages
 from argot.evaluate.beir import BeirSet, load_beir
-from argot.evaluate.measures import ALL_MEASURES, Qrels
 from argot.evaluate.reports import Table
 from argot.evaluate.retrieval_suite import document_identifier, sources_of
 from argot.evaluate.strategy_suite import Searched, StrategyReport, evaluate_strategies
 from argot.evaluate.strategy_tables import strategy_tables
 from argot.evaluate.temporary_base import EVALUATOR, TemporaryBase
+from argot.evaluate.usecases.evaluation_bases import add_glossary_file, measured_base
+from argot.measures import ALL_MEASURES, Qrels
 from argot.profile import Profile, changed_profile
 from argot.profile_files import SavedProfiles
-from argot.service.operations.evaluation_bases import add_glossary_file, measured_base
 from argot.service.storage.home_folder import require
 from argot.settings import Settings
 

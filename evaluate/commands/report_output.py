@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import typer
 
 if TYPE_CHECKING:
-    from argot.service.operations.evaluation import Progress as Report
+    from argot.evaluate.usecases.evaluation import Progress as Report
 
 
 # A protocol, because the classes it stands for would import all that measures with them.

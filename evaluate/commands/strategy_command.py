@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from argot.evaluate.commands.report_output import show_report
 from argot.ui.cli.command_base import (
     error_console,
     examples,
@@ -20,10 +21,9 @@ from argot.ui.cli.command_base import (
     table,
 )
 from argot.ui.cli.document_commands import Bar
-from argot.ui.cli.report_output import show_report
 
 if TYPE_CHECKING:
-    from argot.service.usecases.search_strategies import StrategyChoice
+    from argot.evaluate.usecases.search_strategies import StrategyChoice
 
 
 def register(app: typer.Typer) -> None:
@@ -85,8 +85,8 @@ def strategy(  # noqa: PLR0917
     profile stays. Measured is what is found before re-ranking. With --data: on the set's validation part, also beside
     a running service. Without --questions, --beir and --data: the sample questions.
     """
+    from argot.evaluate.usecases import evaluation, strategy_choice
     from argot.profile_files import profile_from
-    from argot.service.operations import evaluation, strategy_choice
 
     settings = settings_for(home)
     if sum((beir is not None, bool(questions or documents), data is not None)) > 1:
@@ -114,8 +114,8 @@ def _on_pairs(  # noqa: PLR0917
 ) -> None:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress
 
+    from argot.evaluate.usecases.search_strategies import StrategyQuestion, strategy_choose
     from argot.service.usecases.profiles import profile_save
-    from argot.service.usecases.search_strategies import StrategyQuestion, strategy_choose
 
     asked = StrategyQuestion(data=data, part=part, measure=measure, profile=profile, name=save)
     columns, console = (progress_text(), BarColumn(), MofNCompleteColumn()), error_console()

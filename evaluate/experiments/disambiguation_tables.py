@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from argot.evaluate.disambiguation_measures import COVERAGES, Measures
-from argot.evaluate.disambiguation_suite import EACH_FOR_ITSELF, EVERYTHING, DisambiguateReport
+from argot.evaluate.experiments.disambiguation_measures import COVERAGES, Measures
+from argot.evaluate.experiments.disambiguation_suite import EACH_FOR_ITSELF, EVERYTHING, DisambiguateReport
 from argot.evaluate.reports import Table
 
 # All of them is the column "accuracy".

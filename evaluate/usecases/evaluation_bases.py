@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -12,7 +14,6 @@ from typing import get_args
 
 from argot.corpus.store.revision_reads import underived_kinds
 from argot.errors import InvalidInput
-from argot.evaluate.quiz_data import read_contexts
 from argot.evaluate.temporary_base import TemporaryBase
 from argot.files import read_text
 from argot.profile import Profile
@@ -126,6 +127,22 @@ def add_glossary_file(base: TemporaryBase, path: Path) -> None:
         for row in read_contexts(read(contexts)):
             base.add_context(row["name"], row["description"], row["contact"])
     base.import_glossary(read(path), path.name)
+
+
+def read_contexts(text: str) -> list[dict[str, str]]:
+    """
+    Raises:
+        InvalidInput: there is no column `name`, or a row has none.
+    """
+    rows = [
+        {key: (row.get(key) or "").strip() for key in ("name", "description", "contact")}
+        for row in csv.DictReader(io.StringIO(text))
+    ]
+    # Row 1 is the header, as in a spreadsheet.
+    for number, row in enumerate(rows, start=2):
+        if not row["name"]:
+            raise InvalidInput(f"contexts.csv, row {number}: no name. The columns are name,description,contact.")
+    return rows
 
 
 def read(path: Path) -> str:

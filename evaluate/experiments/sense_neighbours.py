@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from argot.tools.senses.unlabelled_texts import Floats, Texts
+from argot.evaluate.experiments.unlabelled_texts import Floats, Texts
 from argot.tools.text.words import content_stems
 
 Weights = Mapping[str, tuple[float, float]]

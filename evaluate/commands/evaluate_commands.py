@@ -1,0 +1,218 @@
+"""argot evaluate: the suites that measure retrieval and answers."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from argot.evaluate.commands import calibrate_commands, strategy_command
+from argot.evaluate.commands.options import (
+    AsJson,
+    Base,
+    Changes,
+    JudgeModel,
+    Judges,
+    JudgeUrl,
+    ProfileName,
+    Search,
+    Side,
+    Split,
+    chosen_profile,
+)
+from argot.evaluate.commands.report_output import show_report
+from argot.ui.cli.command_base import examples, settings_for
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Measure retrieval and answers on questions whose answers are known.",
+)
+
+for _part in (strategy_command, calibrate_commands):
+    _part.register(app)
+
+
+def register(whole: typer.Typer) -> None:
+    whole.add_typer(app, name="evaluate")
+
+
+@app.command(
+    epilog=examples(
+        "argot evaluate retrieval --beir data/scifact",
+        "argot evaluate retrieval --beir data/jargonised --glossary data/jargonised/glossary.csv --json",
+        "argot evaluate retrieval --beir data/scifact --home scifact-kb --set search_derived=off",
+        "argot evaluate retrieval --beir data/scifact --home scifact-kb --search Q+",
+        "argot evaluate retrieval --beir data/scifact --against plain_rag",
+    )
+)
+def retrieval(  # noqa: PLR0917
+    beir: Annotated[Path, typer.Option("--beir", help="A folder with corpus.jsonl, queries.jsonl, qrels/test.tsv.")],
+    glossary: Annotated[Path | None, typer.Option("--glossary", help="A glossary in Argot's CSV form.")] = None,
+    home: Base = None,
+    profile: ProfileName = "default",
+    changes: Changes = None,
+    search: Search = None,
+    against: Annotated[
+        str | None, typer.Option("--against", help="Compare with this profile, question by question.", metavar="NAME")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """How well documents are found; with a glossary, how much of what jargon costs it wins back.
+
+    Without a glossary: nDCG@k, MAP@k, hit@k (Success@k) and recall@k, and MRR, of the questions as they stand. With
+    one: with it, without it (the floor) and, where the folder holds queries.plain.jsonl, of the untouched questions
+    (the ceiling). Intervals of 95 % by bootstrap: two ways are compared question by question, and questions that share
+    a gold document are drawn together.
+    """
+    # Imported in each command alone: it brings in all that measures, and `argot --help` must be quick.
+    from argot.evaluate.usecases import evaluation
+
+    settings = settings_for(home)
+    chosen = chosen_profile(profile, changes, settings, search)
+    other = chosen_profile(against, None, settings) if against else None
+    show_report(partial(evaluation.retrieval, beir, glossary, home, chosen, other, settings), as_json=as_json)
+
+
+@app.command(
+    epilog=examples(
+        "argot evaluate answers",
+        "argot evaluate answers --questions questions.jsonl --documents handbook --glossary glossary.csv",
+        "argot evaluate answers --questions questions.jsonl --documents handbook --split validation --side ideal",
+        "argot evaluate answers --public clapnq --against plain_rag --json",
+        "argot evaluate answers --questions questions.jsonl --home my-kb --set rerank=off",
+        "argot evaluate answers --home my-kb --search S+ --against default",
+        "argot evaluate answers --judge correct --judge geval --judge-url http://127.0.0.1:8001/v1",
+    )
+)
+def answers(  # noqa: PLR0917
+    questions: Annotated[
+        Path | None,
+        typer.Option("--questions", help="The questions, JSONL: id, kind, question, gold, and more; see above."),
+    ] = None,
+    documents: Annotated[Path | None, typer.Option("--documents", help="The folder of their documents.")] = None,
+    public: Annotated[
+        str | None,
+        typer.Option("--public", help="A public set out of the folder ARGOT_DATASETS, e.g. clapnq.", metavar="SET"),
+    ] = None,
+    glossary: Annotated[
+        Path | None, typer.Option("--glossary", help="In Argot's CSV form; contexts.csv beside it is read too.")
+    ] = None,
+    home: Base = None,
+    split: Annotated[
+        Literal["validation", "test"] | None,
+        typer.Option("--split", help="Only this half: for choosing, or for reporting."),
+    ] = None,
+    side: Annotated[
+        Literal["extractive", "model", "ideal", "lying"],
+        typer.Option(
+            "--side",
+            help="Without a language model; with the one at ARGOT_MODEL_URL; or with one that knows the reference "
+            "answers and gives them (ideal), or gives them with one thing changed (lying).",
+        ),
+    ] = "extractive",
+    profile: ProfileName = "default",
+    changes: Changes = None,
+    search: Search = None,
+    against: Annotated[
+        list[str] | None,
+        typer.Option("--against", help="Compare with this profile, question by question; repeatable.", metavar="NAME"),
+    ] = None,
+    judge: Judges = None,
+    judge_url: JudgeUrl = "",
+    judge_model: JudgeModel = "",
+    as_json: AsJson = False,
+) -> None:
+    """Whether questions are answered: whole, with the right citation, and only where the documents hold the answer.
+
+    Without --questions and --public: 270 questions in employees' words over the sample documents.
+
+    By kind of question: complete, partial, wrong, abstained, asked back; the right citation first; sentence F1 against
+    the gold snippets; exact match, ROUGE-1, ROUGE-L and BERTScore (local model, not rescaled) against the reference; in
+    which place a gold passage was found, and whether it was for right and wrong answers (RAIDD's CP-CCR and IP-CCR).
+    Questions of the kinds "unanswerable" and "underspecified" should be refused and asked back. With --side ideal:
+    where right answers are lost on the way to the asker. With --side lying: which false sentences are shown as
+    supported.
+
+    Judges, asked of the model at ARGOT_MODEL_URL or --judge-url: correct (TRUE/FALSE, AccurateRAG), raidd (the same as
+    RAIDD asks), geval (likeness, 1 to 5), aspects (accuracy, helpfulness, informativeness, 1 to 5), ranking (of four
+    profiles, in drawn order); rules needs no model, and is rough. Replies that are no verdict are counted apart.
+    "references" lets the model match sentences with passages, beside our own matching (Trustworthy Answers 6).
+
+    A line of the file is a JSON object. "gold" lists what belongs to a whole answer, word for word: "document", its
+    path in the folder, and "quote" (empty: the whole document). "must" lists short texts that a whole answer says,
+    alternatives between bars ("27 days|27 d"); without it the quotes are looked for. "reference": the answer in full.
+    "split": validation or test. "asker_context": the asker's team, as in the glossary's contexts. "note": a remark of
+    your own. Only id, kind and question are needed where nothing answers; else one of gold, must and reference too.
+    """
+    from argot.evaluate.usecases import evaluation
+    from argot.evaluate.usecases.measured_models import JudgeChoice
+
+    settings = settings_for(home)
+    asked = evaluation.answer_questions(questions, documents, public, home, split, settings)
+    profiles = [chosen_profile(profile, changes, settings, search)]
+    profiles += [chosen_profile(one, None, settings) for one in against or ()]
+    judges = JudgeChoice(judge or (), judge_url, judge_model)
+    measure = partial(evaluation.answers, asked, glossary, home, profiles, side, settings, judges=judges)
+    show_report(measure, as_json=as_json)
+
+
+@app.command(
+    epilog=examples(
+        "argot evaluate samples",
+        'argot evaluate samples --split validation --way "everything on" --way "jargon off"',
+        "argot evaluate samples --home kb --profile strict --set rerank=off",
+    )
+)
+def samples(  # noqa: PLR0917
+    split: Split = "test",
+    ways: Annotated[
+        list[str] | None,
+        typer.Option("--way", help="Only this way of running, e.g. 'everything on'; repeatable.", metavar="WAY"),
+    ] = None,
+    side: Side = "extractive",
+    home: Base = None,
+    profile: ProfileName = "default",
+    changes: Changes = None,
+    as_json: AsJson = False,
+) -> None:
+    """The sample knowledge base's own questions, with everything on and with each stage switched off in turn.
+
+    "derived texts off" and "triples off" are measured where the knowledge base of --home has any.
+    """
+    from argot.evaluate.usecases import evaluation
+
+    settings = settings_for(home)
+    chosen = chosen_profile(profile, changes, settings)
+    show_report(partial(evaluation.samples, split, ways, side, home, chosen, settings), as_json=as_json)
+
+
+@app.command(
+    epilog=examples(
+        "argot evaluate reading handbook",
+        "argot evaluate reading handbook --worst 50",
+        "argot evaluate reading handbook --json > reading.json",
+    )
+)
+def reading(
+    folder: Annotated[Path, typer.Argument(help="A folder of documents, searched with the folders in it.")],
+    worst: Annotated[
+        int, typer.Option("--worst", min=0, help="How many files are shown that lost the most.", metavar="N")
+    ] = 10,
+    as_json: AsJson = False,
+) -> None:
+    """How many words of the files in a folder are read, left out by a rule, and lost.
+
+    All text of each file is counted without Argot's readers: every part of an Office file, the pages, fields and
+    annotations of a PDF, the parts of a mail. A word is kept if the document that Argot makes of the file has it; left
+    out by a rule, such as "hidden sheet, row or column"; or lost. Of lost words the report says whether the reader
+    warns of them, or this comparison does, which runs whenever a file is read; or whether they are too few to tell.
+
+    Numbers in cells of workbooks and charts are not counted, because programs show them by formats. Nothing is stored.
+    A file that is refused is listed with the reason, and the others are measured.
+    """
+    from argot.evaluate.usecases import evaluation
+
+    show_report(partial(evaluation.reading, folder, worst, settings_for(None)), as_json=as_json)

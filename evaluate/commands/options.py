@@ -1,0 +1,66 @@
+"""The options that several commands of `argot evaluate` take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from argot.types import SearchChoice
+
+if TYPE_CHECKING:
+    from argot.profile import Profile
+    from argot.settings import Settings
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print the whole report as JSON.")]
+ProfileName = Annotated[
+    str, typer.Option("--profile", help="The profile to measure, or a file of one.", metavar="NAME_OR_FILE")
+]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="A switch of the profile, e.g. rerank=off; repeatable.", metavar="SWITCH=VALUE"),
+]
+Search = Annotated[
+    SearchChoice | None,
+    typer.Option("--search", help="What is searched, as RAIDD names it: see argot ask --help; nothing else is."),
+]
+Base = Annotated[
+    Path | None,
+    typer.Option(
+        "--home",
+        help="A knowledge base that holds the documents; it is not changed. One that is not there is made, and kept.",
+        metavar="DIR",
+    ),
+]
+Judges = Annotated[
+    list[str] | None,
+    typer.Option("--judge", help="Ask correct, raidd, geval, aspects, ranking, rules or references; repeatable."),
+]
+JudgeUrl = Annotated[
+    str,
+    typer.Option(
+        "--judge-url", help="The judging model's server, instead of ARGOT_MODEL_URL; ARGOT_JUDGE_KEY: its key."
+    ),
+]
+JudgeModel = Annotated[str, typer.Option("--judge-model", help="The judging model's name.", metavar="NAME")]
+SideChoice = Literal["extractive", "model", "both"]
+Side = Annotated[
+    SideChoice,
+    typer.Option("--side", help="Without a language model, with the one at ARGOT_MODEL_URL, or first one then other."),
+]
+Seed = Annotated[int, typer.Option("--seed", help="Of the first trial; each later one counts on.", metavar="N")]
+Split = Annotated[
+    Literal["validation", "test"],
+    typer.Option("--split", help="The half of the sample questions: for choosing, or for reporting."),
+]
+
+
+def chosen_profile(
+    name_or_file: str, changes: list[str] | None, settings: Settings, search: SearchChoice | None = None
+) -> Profile:
+    from argot.profile import SEARCHES, changed_profile, changes_of
+    from argot.profile_files import profile_from
+
+    profile = profile_from(name_or_file, [], settings.home)
+    return changed_profile(profile, {**(SEARCHES[search] if search else {}), **changes_of(changes or [])})

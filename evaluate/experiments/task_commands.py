@@ -1,0 +1,186 @@
+"""argot evaluate: the shared tasks, the quiz and the papers' experiments."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from argot.evaluate.commands.evaluate_commands import app
+from argot.evaluate.commands.options import AsJson, Changes, ProfileName, Seed, Side, Split, chosen_profile
+from argot.evaluate.commands.report_output import show_report
+from argot.evaluate.experiments import experiment_commands
+from argot.ui.cli.command_base import examples, say, settings_for
+
+
+def register(whole: typer.Typer) -> None:
+    """Add the experiments to `argot evaluate`; the commands below are added when this module is imported."""
+    app.add_typer(experiment_commands.app, name="experiment")
+
+
+@app.command(
+    epilog=examples(
+        "argot evaluate abbreviations",
+        "argot evaluate abbreviations --side both --trials 1 --each 2",
+        "argot evaluate abbreviations --seed 100 --json",
+    )
+)
+def abbreviations(
+    side: Side = "extractive",
+    seed: Seed = 1,
+    trials: Annotated[int, typer.Option("--trials", min=1, help="Drawings of 30 abbreviations each.")] = 5,
+    each: Annotated[int, typer.Option("--each", min=1, help="Questions a template, in each trial.")] = 30,
+    as_json: AsJson = False,
+) -> None:
+    """How well unknown abbreviations are found in questions, and nothing else (Golden-Retriever 4.2).
+
+    13 templates with one to five random abbreviations, as in the paper; then harder ones: in lower case, glued to
+    numbers and slashes, in mixed case with digits; and questions without any.
+    """
+    from argot.evaluate.experiments import shared_tasks
+
+    show_report(partial(shared_tasks.abbreviations, side, seed, trials, each, settings_for(None)), as_json=as_json)
+
+
+@app.command(
+    epilog=examples(
+        "argot evaluate quiz --samples",
+        "argot evaluate quiz --data newcomers --side both --trials 5",
+        "argot evaluate quiz --write my-quiz    # the sample questions, to see what a quiz looks like",
+    )
+)
+def quiz(  # noqa: PLR0917
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", help="A folder with documents/, quiz.jsonl, glossary.csv and contexts.csv."),
+    ] = None,
+    of_samples: Annotated[bool, typer.Option("--samples", help="The sample questions instead of a folder.")] = False,
+    write: Annotated[
+        Path | None, typer.Option("--write", help="Only write the sample questions as such a folder.")
+    ] = None,
+    split: Split = "test",
+    side: Side = "extractive",
+    seed: Seed = 1,
+    trials: Annotated[int, typer.Option("--trials", min=1, help="Each with its own order of the options.")] = 5,
+    profile: ProfileName = "default",
+    changes: Changes = None,
+    as_json: AsJson = False,
+) -> None:
+    """Multiple-choice questions: the model alone, plain retrieval, and Argot (Golden-Retriever 4.1).
+
+    The mean of the trials and its standard deviation, by context. Without a model each option is scored against the
+    passages found. A line of quiz.jsonl: {"question": "...", "options": ["...", "..."], "answer": "...", "context":
+    "..."}; the answer repeats one of the options.
+    """
+    # Typer knows no options that exclude each other.
+    if (data is not None) + of_samples + (write is not None) != 1:
+        raise typer.BadParameter("give one of --data DIR, --samples and --write DIR")
+    from argot.evaluate.experiments import shared_tasks
+
+    if write is not None:
+        say(f"{shared_tasks.write_samples_quiz(write, split)} questions and their documents written to {write}")
+        return
+    measure = partial(shared_tasks.samples_quiz, split) if data is None else partial(shared_tasks.quiz, data)
+    settings = settings_for(None)
+    chosen = chosen_profile(profile, changes, settings)
+    show_report(partial(measure, side, seed, trials, chosen, settings), as_json=as_json)
+
+
+@app.command(
+    epilog=examples(
+        "argot evaluate identify --data sdu21_ai/dev.json",
+        "argot evaluate identify --data sdu22_ae/english/legal/dev.json --json",
+    )
+)
+def identify(
+    data: Annotated[Path, typer.Option("--data", help="Sentences with BIO labels (SDU 2021), or with spans (2022).")],
+    as_json: AsJson = False,
+) -> None:
+    """How well short and long forms are found in running text, by the shared tasks' own measure.
+
+    The file is shown as a whole and in two halves: look at errors of the choosing half only, and report the other.
+    """
+    from argot.evaluate.experiments import shared_tasks
+
+    show_report(partial(shared_tasks.identify, data), as_json=as_json)
+
+
+@app.command(
+    epilog=examples(
+        "argot evaluate questions",
+        "argot evaluate questions --half choosing --errors",
+        "ARGOT_DATASETS=data argot evaluate questions --json",
+    )
+)
+def questions(
+    half: Annotated[
+        Literal["choosing", "reporting"] | None, typer.Option("--half", help="Only this half of the questions.")
+    ] = None,
+    errors: Annotated[bool, typer.Option("--errors", help="List the mistakes in the choosing half.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """How well jargon is found in questions, known to the glossary or not: 200 questions labelled by hand.
+
+    100 sample questions, and 100 of public data sets in the folder ARGOT_DATASETS; of those only hashes and offsets
+    are kept here, and a set that is absent is left out. Choose rules on the one half, report the other.
+    """
+    from argot.evaluate.experiments import shared_tasks
+
+    show_report(partial(shared_tasks.questions, half, settings_for(None), errors=errors), as_json=as_json)
+
+
+@app.command(
+    epilog=examples(
+        "argot evaluate disambiguate --data sdu21_ad/dev.json --dictionary sdu21_ad/diction.json",
+        "argot evaluate disambiguate --data dev.json --dictionary diction.json --text notes.txt --json",
+    )
+)
+def disambiguate(
+    data: Annotated[
+        Path, typer.Option("--data", help="Sentences with an acronym and its expansion (SDU 2021 or 2022), JSON.")
+    ],
+    dictionary: Annotated[Path, typer.Option("--dictionary", help="The expansions of each acronym, JSON or CSV.")],
+    text: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--text",
+            help="Further text without labels: JSON as --data, or a sentence a line; repeatable.",
+            metavar="FILE",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """How often the right sense of an acronym is chosen, by the shared tasks' own measure, without a language model.
+
+    Uses the dictionary, the sentences themselves and --text; labels are only for measuring. Beside it the nearest
+    expansion by the embedder, accuracy on the surest part, how honest the probabilities are, and what each kind of
+    evidence is good for. A hash of the id makes two halves: the weights were chosen on the one (docs/senses.md).
+    """
+    from argot.evaluate.experiments import shared_tasks
+
+    show_report(partial(shared_tasks.disambiguate, data, dictionary, text or [], settings_for(None)), as_json=as_json)
+
+
+@app.command(epilog=examples("argot evaluate tables", "argot evaluate tables --pdf-dir my-pdfs --json"))
+def tables(
+    pdf_dir: Annotated[
+        Path | None,
+        typer.Option(
+            "--pdf-dir",
+            help="PDFs with a NAME-str.xml beside each, instead of ARGOT_DATASETS/icdar2013.",
+            metavar="DIR",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """How well tables of PDFs are read, beside pdfplumber, by the measure of the ICDAR 2013 table competition.
+
+    Compared are pairs of neighbouring cells that hold text, with their direction; blank cells are passed over, and
+    texts lose their blanks and their case. A pair is right if the page has it too. Tables that are none count as
+    wrong. All pairs alike, and by document; a hash of the name makes two halves: rules were chosen on the one.
+    """
+    from argot.evaluate.experiments import shared_tasks
+
+    show_report(partial(shared_tasks.tables, pdf_dir, settings_for(None)), as_json=as_json)

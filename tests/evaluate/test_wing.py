@@ -1,0 +1,36 @@
+"""The wing joins the service through its `wing.py`, and its experiments can be left out."""
+
+import subprocess
+import sys
+
+import pytest
+from source_imports import import_graph
+
+EXPERIMENTS = "argot.evaluate.experiments"
+COMMANDS = """
+import sys
+sys.modules.update(dict.fromkeys(sys.argv[1:]))
+from typer.main import get_command
+from argot.service.usecases.catalogue import CASES
+from argot.ui.cli.main import app
+group = get_command(app).commands.get("evaluate")
+print(*(group.commands if group else ()), *(name for name in CASES if name.startswith("strategy_")))
+"""
+STRATEGY = {"strategy_choose", "strategy_start", "strategy_run"}
+SUITES = {"answers", "calibrate", "reading", "retrieval", "samples", "strategy"}
+TASKS = {"abbreviations", "disambiguate", "experiment", "identify", "questions", "quiz", "tables"}
+
+
+@pytest.mark.parametrize(
+    ("absent", "expected"),
+    [("", STRATEGY | SUITES | TASKS), (EXPERIMENTS, STRATEGY | SUITES), ("argot.evaluate.wing", set())],
+)
+def test_the_commands_are_those_of_the_parts_that_are_installed(absent: str, expected: set[str]) -> None:
+    done = subprocess.run([sys.executable, "-c", COMMANDS, absent], check=True, capture_output=True, text=True)
+    assert set(done.stdout.split()) == expected
+
+
+def test_nothing_else_imports_the_experiments() -> None:
+    inside = {module for module in import_graph() if module.startswith(f"{EXPERIMENTS}.")}
+    assert len(inside) > 40
+    assert {name for name, imported in import_graph().items() if imported & inside} <= inside

@@ -18,27 +18,27 @@ sys.modules["argot.learn"] = None
 from argot.service.identity.people import local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.catalogue import CASES, result
-from argot.service.usecases.conversations import search
 from argot.settings import Settings
 from argot.ui.api.usecase_routes import every_address
 from argot.ui.cli.main import app
 from argot.ui.pages.page_routes import glossary_pages
+from argot.wings import wings
 
 home, backup = Path(sys.argv[1]), sys.argv[2]
 
 async def look():
     async with KnowledgeBase.open(home, Settings(home=home)) as kb:
-        hits = await search(kb, local_principal(), query="late filing")
+        documents = await result(kb, local_principal(), "list_documents")
         await result(kb, local_principal(), "backup", path=backup)
-        paths = [route.path for route in glossary_pages(kb).routes]
-        return kb.settings.reranker, len(hits), paths
+        assert glossary_pages(kb).routes
+        return kb.settings.reranker, len(documents)
 
-reranker, hits, paths = asyncio.run(look())
+reranker, documents = asyncio.run(look())
 learnt = [name for name in CASES if name.startswith(("data_", "training_", "model_"))]
 addresses = [one.path for one in every_address() if one.path.startswith("/learn")]
-pages = [path for path in paths if path.startswith("/workbench")]
+links = [link for wing in wings() for link in wing.links if link[0] == "/workbench"]
 loaded = [name for name in sys.modules if name.startswith("argot.learn.")]
-print(json.dumps([reranker, hits, learnt + addresses + pages + loaded]))
+print(json.dumps([reranker, documents, learnt + addresses + links + loaded]))
 """
 
 
@@ -52,7 +52,7 @@ def test_an_adopted_model_and_the_pairs_stay_where_learning_is_not_installed(tin
     kept = tmp_path / "kept.tar.gz"
     done = subprocess.run([sys.executable, "-c", WITHOUT, home, kept], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    reranker, hits, left = json.loads(done.stdout)
-    assert reranker == str(model_path(home, model)) and hits and left == []
+    reranker, documents, left = json.loads(done.stdout)
+    assert reranker == str(model_path(home, model)) and documents and left == []
     with tarfile.open(kept) as archive:
         assert {"learning.db", "learning/adopted.json"} <= {name.removeprefix("./") for name in archive.getnames()}

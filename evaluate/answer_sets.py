@@ -16,10 +16,10 @@ from argot.evaluate.answer_questions import (
     AnswerSet,
     GoldSnippet,
     answer_set,
-    json_lines,
     load_answer_questions,
 )
 from argot.evaluate.markdown_sources import markdown_source
+from argot.json_text import json_lines
 
 HOW_TO_GET = (
     "Set ARGOT_DATASETS to the folder that holds it: clapnq (primeqa/clapnq), mtrag_un (IBM/mt-rag-benchmark), "

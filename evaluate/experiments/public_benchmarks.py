@@ -16,10 +16,11 @@ from typing import Any
 
 from argot.corpus.corpus import Source
 from argot.errors import InvalidInput
-from argot.evaluate.answer_questions import AnswerQuestion, json_lines
+from argot.evaluate.answer_questions import AnswerQuestion
 from argot.evaluate.experiments.quiz_data import QuizQuestion
 from argot.evaluate.markdown_sources import markdown_source
 from argot.files import read_text
+from argot.json_text import json_lines
 
 DECISIONS = ("yes", "no", "maybe")
 _EVALUATION_FILES = {"huggingface": "huggingface", "torchhub": "torchhub", "tensorflowhub": "tensorflow"}

@@ -31,6 +31,7 @@ class Wing:
         services: functions `(kb) -> AbstractAsyncContextManager` that work while the service runs (`ui/server.py`).
         migrations: the `MIGRATIONS` of each store of the wing, by the store's name.
         doctor_checks: functions `(settings) -> Iterable[Finding]` (`service/maintenance/process_checks.py`).
+        folder_checks: functions `(home) -> Iterable[Finding]` (`service/operations/doctor.py`).
         personal_data: values of `PersonalKeeper` (`service/maintenance/personal_keepers.py`).
         text_keepers: values of `TextKeeper` (`service/maintenance/text_keepers.py`).
         shared_turns: async functions `(kb, thread, turn | None)` that delete what was taken from a conversation
@@ -47,6 +48,7 @@ class Wing:
     services: tuple[str, ...] = ()
     migrations: Mapping[str, str] = field(default_factory=dict)
     doctor_checks: tuple[str, ...] = ()
+    folder_checks: tuple[str, ...] = ()
     personal_data: tuple[str, ...] = ()
     text_keepers: tuple[str, ...] = ()
     shared_turns: tuple[str, ...] = ()

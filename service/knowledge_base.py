@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from argot.corpus.store.document_store import CorpusStore
     from argot.graph.build import ArgotGraph
     from argot.jargon_db.glossary import Glossary
-    from argot.learn.store.pair_store import PairStore
     from argot.postgresql import PostgresqlStores
     from argot.service.observability.metrics import Metrics
     from argot.service.replicas.shared_service import SharedService
@@ -123,7 +122,6 @@ class KnowledgeBase:
         self._glossary: Glossary | None = None
         self._people: People | None = None
         self._parts: dict[type[WingStore], WingStore] = {}
-        self._learning: PairStore | None = None
         self._model_server: ModelServer | None = None
         self._threads: Threads | None = None
         self._opening_threads = asyncio.Lock()
@@ -242,7 +240,7 @@ class KnowledgeBase:
             if self.shared:
                 await self.shared.close()
             # In threads, because closing writes what is still in the logs.
-            stores = (self._corpus, self._store, self._glossary, self._people, self._learning)
+            stores = (self._corpus, self._store, self._glossary, self._people)
             for store in (*stores, *self._parts.values()):
                 if store:
                     await asyncio.to_thread(store.close)
@@ -307,16 +305,6 @@ class KnowledgeBase:
             if kind not in self._parts:
                 self._parts[kind] = kind(self.stores)
             return cast("PartT", self._parts[kind])
-
-    @property
-    def learning(self) -> PairStore:
-        """The sets of training pairs."""
-        with self._guard:
-            if self._learning is None:
-                from argot.learn.store.pair_store import PairStore
-
-                self._learning = PairStore(self.stores)
-            return self._learning
 
     @property
     def model_server(self) -> ModelServer | None:
@@ -385,7 +373,7 @@ class KnowledgeBase:
         """Of each store that is open the function that lets nothing of what was deleted stay in a file."""
         # Only those that are open: what this process did not open it deleted nothing from.
         glossary = self._glossary.privacy if self._glossary is not None else None
-        opened = (self._people, glossary, self._threads, self._corpus, self._learning, *self._parts.values())
+        opened = (self._people, glossary, self._threads, self._corpus, *self._parts.values())
         return [store.scrub for store in opened if store is not None]
 
     async def graph(self) -> ArgotGraph:

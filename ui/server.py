@@ -26,7 +26,6 @@ from argot.service.operations.background_derivation import derive_unasked
 from argot.service.operations.job_work import work_here
 from argot.service.operations.retention import keep_clean
 from argot.service.operations.source_schedule import keep_in_step
-from argot.service.operations.training_queue import train_waiting
 from argot.service.replicas.sole_holder import by_one
 from argot.service.sign_in.account import sign_in_required
 from argot.service.sign_in.provider_claims import require_provider
@@ -157,8 +156,6 @@ async def _serve(home: Path, settings: Settings) -> None:
                     by_one(kb.shared, "keep clean", lambda: keep_clean(kb)),
                     by_one(kb.shared, "keep in step with sources", lambda: keep_in_step(kb)),
                     by_one(kb.shared, "derive unasked", lambda: derive_unasked(kb)),
-                    # Of this service's own folder.
-                    train_waiting(kb),
                     work_here(kb),
                     by_one(kb.shared, "keep people confirmed", lambda: keep_confirmed(kb)),
                 ),

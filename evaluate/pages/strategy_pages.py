@@ -8,9 +8,9 @@ from fastapi import APIRouter, Request, Response
 
 from argot.errors import Conflict, InvalidInput, InvalidSettings, NotFound
 from argot.evaluate.usecases.search_strategies import ChoicePart, StrategyQuestion, strategy_run, strategy_start
+from argot.learn.usecases.training_runs import training_sets
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.profiles import profile_list, profile_save
-from argot.service.usecases.training_runs import training_sets
 from argot.service.usecases.usecase_registry import one_of
 from argot.ui.pages.page_base import BoundedRoute, form_of, page, part, sent_to_address
 from argot.ui.web.authorization import Visitor, Who, needs

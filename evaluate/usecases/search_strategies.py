@@ -12,10 +12,11 @@ from weakref import WeakKeyDictionary
 from pydantic import Field
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotFound
+from argot.learn.store.pair_store import PairStore
+from argot.learn.usecases.learning_data_results import SetName
+from argot.learn.usecases.pair_sets import visible_set
 from argot.service.blocking_work import HandOver, progress_events
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.learning.pair_sets import visible_set
-from argot.service.usecases.learning_data_results import SetName
 from argot.service.usecases.profiles import profile_for
 from argot.service.usecases.usecase_registry import Event, Finished, ParameterGroup, Text, usecase
 from argot.types import Principal
@@ -216,7 +217,7 @@ def _pairs(kb: KnowledgeBase, principal: Principal, asked: StrategyQuestion) -> 
     from argot.learn.store.pair_store import PairQuery
 
     found = visible_set(kb, principal, asked.data)
-    kept = kb.learning.pairs(found.name, PairQuery(part=asked.part, state="kept"))
+    kept = kb.part(PairStore).pairs(found.name, PairQuery(part=asked.part, state="kept"))
     # A cloze question stands word for word in its passage.
     kept = [one for one in kept if one.kind != "cloze" and not one.passage]
     there = kb.document_store.passages(principal, [one.passage_id for one in kept])

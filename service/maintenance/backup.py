@@ -25,7 +25,6 @@ from argot.clock import timestamp
 from argot.disk_space import is_no_room
 from argot.errors import Conflict, DamagedStore, InvalidInput, StoreUnavailable
 from argot.files import NotAFile, replace_atomically, require_file
-from argot.learn.store import pair_store
 from argot.remedies import UPDATE, restore_command
 from argot.service.identity import people
 from argot.service.knowledge_base import finish_cut_off, take_lock
@@ -261,8 +260,6 @@ def _make_ready(path: Path, scratch: Path) -> None:
             Glossary.open(scratch / layout.GLOSSARY).close()
         if (scratch / layout.THREADS).exists():
             open_database(scratch / layout.THREADS, thread_store.MIGRATIONS).close()
-        if (scratch / layout.LEARNING).exists():
-            open_database(scratch / layout.LEARNING, pair_store.MIGRATIONS).close()
         for name, migrations in wing_migrations().items():
             if (path := scratch / f"{name}.db").exists():
                 open_database(path, migrations).close()

@@ -15,10 +15,7 @@ from argot.service.storage import home_folder as layout
 from argot.wings import load_parts
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from argot.corpus.store.dustbin import ErasedDocuments
-    from argot.learn.training_pairs import PoolPassage
     from argot.service.knowledge_base import KnowledgeBase
 
 
@@ -68,28 +65,6 @@ async def erase_everywhere(kb: KnowledgeBase, documents: ErasedDocuments) -> Non
             await keeper.erase(kb, erasure)
 
 
-async def _erase_pairs(kb: KnowledgeBase, erasure: Erasure) -> None:
-    if await kb.blocking(kb.stores.holds, "learning"):
-        gone = erasure.documents
-        await kb.blocking(kb.learning.erase_documents, gone.ids, gone.passages, erasure.is_quoted)
-
-
-async def _erase_trainings(kb: KnowledgeBase, erasure: Erasure) -> None:
-    runs = kb.home.absolute() / layout.RUNS
-    if runs.is_dir():
-        await kb.blocking(_erase_from_runs, runs, erasure)
-
-
-def _erase_from_runs(runs: Path, erasure: Erasure) -> None:
-    from argot.learn.run_folder import every_run
-
-    def is_gone(passage: PoolPassage) -> bool:
-        return erasure.is_gone(passage.id) or erasure.is_quoted(passage.text)
-
-    for run in every_run(runs):
-        run.erase_texts(is_gone)
-
-
 async def _erase_answers(kb: KnowledgeBase, erasure: Erasure) -> None:
     if not await kb.blocking(kb.stores.holds, "threads"):
         return
@@ -123,19 +98,6 @@ KEEPERS: Sequence[TextKeeper] = (
             *("revisions", "source_*", "sources", "triple_*", "triples", "vector_deletions", "vectors", "blob*"),
         ),
         folders=(layout.CORPUS, layout.BLOBS, layout.VECTORS),
-    ),
-    TextKeeper(
-        "training pairs",
-        "questions and answers made of passages, and imported passages",
-        tables=("pairs", "set_documents", "sets", "steps"),
-        folders=(layout.LEARNING,),
-        erase=_erase_pairs,
-    ),
-    TextKeeper(
-        "trainings",
-        "pairs and passages that a model learns from; not what the model has learnt, which stays until it is removed",
-        folders=(layout.LEARNING_FOLDER,),
-        erase=_erase_trainings,
     ),
     TextKeeper(
         "conversations",

@@ -20,7 +20,6 @@ from argot.corpus.keyword_tables import RANKED_TABLES
 from argot.corpus.vector_ids import VECTOR_TABLES
 from argot.databases import PerEngine, StoreMigration
 from argot.jargon_db.store import schema as glossary_schema
-from argot.learn.store import pair_store
 from argot.service.identity import people
 from argot.service.threads import thread_store
 from argot.sqlite import MigrationNames, create_empty_store
@@ -83,7 +82,6 @@ STORES = (
         escaped=True,
     ),
     MovedStore("people", people.MIGRATIONS),
-    MovedStore("learning", pair_store.MIGRATIONS),
     MovedStore("threads", thread_store.MIGRATIONS),
     *(MovedStore(name, migrations) for name, migrations in wing_migrations().items()),
 )

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from argot.errors import ArgotError, DamagedStore, InvalidSettings, KnowledgeBaseBusy, install_command
-from argot.learn.run_folder import RUN_KINDS, damaged_runs, run_folders
 from argot.profile import PROFILES
 from argot.profile_files import SavedProfiles
 from argot.remedies import init_command, quote_shell, reindex_command
@@ -18,12 +17,12 @@ from argot.service.knowledge_base import finish_cut_off
 from argot.service.maintenance.findings import Finding, attempt, bad, good
 from argot.service.maintenance.process_checks import EMBEDDER, findings_of_process
 from argot.service.storage import home_folder as layout
-from argot.service.storage.adopted_models import FILE, SETTING_OF, model_path, read_adopted, with_adopted
+from argot.service.storage.adopted_models import FILE, MODEL_KINDS, SETTING_OF, model_path, read_adopted, with_adopted
 from argot.service.storage.damage import check_database
-from argot.service.storage.home_folder import LEARNING_FOLDER, RUNS
 from argot.service.storage.home_lock import read_owner
 from argot.service.usecases.maintenance import check
 from argot.settings import Settings
+from argot.wings import load_parts
 
 _KEEP_IT_SHUT = {layout.MARKER, *layout.DATABASES, "PostgreSQL", "knowledge base"}
 """Findings with which a knowledge base does not open."""
@@ -36,7 +35,7 @@ def diagnose(home: Path, settings: Settings) -> list[Finding]:
     home = home.expanduser().absolute()
     # A cut-off restore is completed before the stores are looked at.
     restored = [*_restore(home)]
-    learnt = [*_adopted(home, settings)]
+    learnt = [*(finding for look in load_parts("folder_checks") for finding in look(home)), *_adopted(home, settings)]
     in_force = with_adopted(home, settings) if all(one["ok"] for one in learnt) else settings
     findings = [*(_of_service(home) or findings_of_process(in_force)), _free_space(home), *restored, *learnt]
     if not settings.store and not layout.is_knowledge_base(home):
@@ -97,21 +96,13 @@ def _restore(home: Path) -> Iterator[Finding]:
 
 
 def _adopted(home: Path, settings: Settings) -> Iterator[Finding]:
-    """What trainings take up, the models the knowledge base goes by, and those that a setting keeps from it."""
+    """Look at the models that the knowledge base goes by, and at those that a setting keeps from it."""
     try:
         adopted = read_adopted(home)
     except DamagedStore as error:
         yield bad("adopted models", str(error), f"mv {quote_shell(home / FILE)} {quote_shell(home / FILE)}.damaged")
         return
-    if (folder := home / LEARNING_FOLDER).is_dir():
-        size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
-        yield good("trainings", f"{len(run_folders(home / RUNS))} with their models, {size / 1e6:.1f} MB in {folder}")
-    for run in damaged_runs(home / RUNS):
-        remedy = (
-            f"mend the file, or: mv {quote_shell(run.path)} {quote_shell(run.path.with_name(f'.damaged-{run.id}'))}"
-        )
-        yield bad(f"training {run.id}", run.fault, remedy)
-    for kind in RUN_KINDS:
+    for kind in MODEL_KINDS:
         if (model := adopted.in_force(kind)) is None:
             continue
         name, said = f"adopted {kind}", f"{model.name} ({model.run}), since {model.at}"

@@ -1,5 +1,8 @@
 """The models of its own that a knowledge base has taken over: `learning/adopted.json`, and the folders it names.
 
+They belong to the core: what was adopted answers on, and its vectors stay readable, where the wing `learn` that made it
+is not installed.
+
 Each kind has a stack: its last one is in force, and going back takes it off. Where an embedder changes, the vectors and
 this file change one after the other: what is being changed is noted before, and which of the two counts is decided by
 the vectors that are live when the knowledge base is opened.
@@ -15,22 +18,24 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from argot.clock import timestamp
 from argot.corpus.index.generations import CURRENT
 from argot.errors import Conflict, DamagedStore
 from argot.files import write_atomically
-from argot.learn.run_folder import RUN_KINDS, RunFolder, RunKind
 from argot.service.storage.home_folder import CORPUS, LEARNING_FOLDER, VECTORS
 from argot.settings import Settings
 from argot.sqlite import open_connection
 
 logger = logging.getLogger(__name__)
 
+ModelKind = Literal["embedder", "reranker", "generator"]
+MODEL_KINDS: tuple[ModelKind, ...] = get_args(ModelKind)
+
 FILE = f"{LEARNING_FOLDER}/adopted.json"
 MODELS = f"{LEARNING_FOLDER}/models"
-SETTING_OF: Mapping[RunKind, Literal["embedder", "reranker"]] = {"embedder": "embedder", "reranker": "reranker"}
+SETTING_OF: Mapping[ModelKind, Literal["embedder", "reranker"]] = {"embedder": "embedder", "reranker": "reranker"}
 """The settings whose defaults adopted models stand for."""
 
 
@@ -41,7 +46,7 @@ class AdoptedModel:
     `folder`: its name below `learning/models`. `by`, `at`: who adopted it, and when.
     """
 
-    kind: RunKind
+    kind: ModelKind
     run: str
     name: str
     folder: str
@@ -59,7 +64,7 @@ class AdoptionStep:
 
     at: str
     by: str
-    kind: RunKind
+    kind: ModelKind
     did: Literal["adopted", "back"]
     run: str
 
@@ -75,15 +80,15 @@ class Changing:
 
 @dataclass(frozen=True, slots=True)
 class Adopted:
-    stacks: Mapping[RunKind, tuple[AdoptedModel, ...]] = field(default_factory=dict)
+    stacks: Mapping[ModelKind, tuple[AdoptedModel, ...]] = field(default_factory=dict)
     history: tuple[AdoptionStep, ...] = ()
     changing: Changing | None = None
 
-    def in_force(self, kind: RunKind) -> AdoptedModel | None:
+    def in_force(self, kind: ModelKind) -> AdoptedModel | None:
         stack = self.stacks.get(kind)
         return stack[-1] if stack else None
 
-    def stack(self, kind: RunKind) -> tuple[AdoptedModel, ...]:
+    def stack(self, kind: ModelKind) -> tuple[AdoptedModel, ...]:
         return tuple(self.stacks.get(kind, ()))
 
     def after(self, stack: Sequence[AdoptedModel], step: AdoptionStep) -> Adopted:
@@ -101,7 +106,7 @@ def read_adopted(home: Path) -> Adopted:
     path = home / FILE
     try:
         found = json.loads(path.read_text("utf-8"))
-        stacks = {kind: _stack(found["models"].get(kind, ())) for kind in RUN_KINDS}
+        stacks = {kind: _stack(found["models"].get(kind, ())) for kind in MODEL_KINDS}
         history = tuple(AdoptionStep(**one) for one in found["history"])
         changing = found.get("changing")
         begun = changing and Changing(
@@ -199,26 +204,6 @@ def model_path(home: Path, model: AdoptedModel) -> Path:
     return home.absolute() / MODELS / model.folder
 
 
-def adopted_folder(run: RunFolder) -> str:
-    """Where its model lies once it is adopted: by its weights too, as a restored base may give a number again."""
-    return f"{run.id}-{run.card.get('fingerprint', '')}"
-
-
-def put_model(home: Path, run: RunFolder) -> str:
-    """Copy a run's model to where adopted ones lie, whole or not at all; the name of its folder there."""
-    name = adopted_folder(run)
-    target, draft = home / MODELS / name, home / MODELS / f".{name}.draft"
-    if not target.exists():
-        shutil.rmtree(draft, ignore_errors=True)
-        draft.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        try:
-            shutil.copytree(run.model, draft)
-            draft.rename(target)
-        finally:
-            shutil.rmtree(draft, ignore_errors=True)
-    return name
-
-
 def remove_unused(home: Path) -> None:
     """Delete the models that nothing would go back to."""
     adopted = read_adopted(home)
@@ -229,5 +214,5 @@ def remove_unused(home: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def step_of(kind: RunKind, did: Literal["adopted", "back"], run: str, by: str) -> AdoptionStep:
+def step_of(kind: ModelKind, did: Literal["adopted", "back"], run: str, by: str) -> AdoptionStep:
     return AdoptionStep(timestamp(), by, kind, did, run)

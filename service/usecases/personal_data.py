@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from argot.clock import timestamp
 from argot.errors import NotFound
-from argot.jargon_db.store.privacy import ERASED
 from argot.service.identity.people import LOCAL_NAME
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
-from argot.service.storage import home_folder as layout
 from argot.service.threads.question_log import KeptQuestion, questions_kept
 from argot.service.usecases.threads import ThreadRead, delete_thread, thread_read
 from argot.service.usecases.usecase_registry import Text, usecase
@@ -121,7 +119,6 @@ async def user_erase(kb: KnowledgeBase, principal: Principal, *, name: Text) -> 
     rows = await kb.blocking(kb.people.erase, names)
     for each in names:
         await kb.jobs.forget(each)
-    questions += await kb.blocking(_erase_from_learning, kb, names)
     erased = {"questions": questions, "ratings": 0}
     for keeper in _keepers():
         if keeper.erase:
@@ -131,17 +128,6 @@ async def user_erase(kb: KnowledgeBase, principal: Principal, *, name: Text) -> 
         raise _nobody(name)
     whole = await scrubbed(kb)
     return ErasedPerson(name, conversations, files, questions, rows, ratings, whole, await _still_named(kb, name))
-
-
-def _erase_from_learning(kb: KnowledgeBase, names: list[str]) -> int:
-    """Erase what these people asked from sets of pairs and from the folders of trainings."""
-    from argot.learn.run_folder import every_run
-
-    known = kb.stores.holds("learning")
-    asked = kb.learning.asked_by(names) if known else set()
-    # The folders first: the sets tell which questions were theirs, if this is cut off and begun again.
-    questions = sum(run.erase_person(names, asked, ERASED) for run in every_run(kb.home.absolute() / layout.RUNS))
-    return questions + (kb.learning.erase_person(names, ERASED) if known else 0)
 
 
 def _keepers() -> list[PersonalKeeper]:

@@ -13,9 +13,9 @@ import pytest
 from desk import CSRF, at_desk
 
 from argot.evaluate.usecases import search_strategies
+from argot.learn.usecases.learning_data import data_import
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.document_revisions import document_label
-from argot.service.usecases.learning_data import data_import
 from argot.settings import Settings
 from argot.types import Principal
 from argot.ui.pages.page_routes import glossary_pages

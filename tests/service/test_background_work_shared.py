@@ -13,13 +13,14 @@ from tiny_base import TINY_DOCUMENTS
 
 from argot.errors import Conflict
 from argot.evaluate.usecases.search_strategies import StrategyQuestion, strategy_run, strategy_start
+from argot.learn.store.pair_store import PairStore
+from argot.learn.usecases.learning_data import data_import
+from argot.learn.usecases.learning_data_making import data_start
 from argot.service.identity.people import local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import catalogue
 from argot.service.usecases.conversations import search
 from argot.service.usecases.glossary_mining import glossary_mine_start, glossary_mined
-from argot.service.usecases.learning_data import data_import
-from argot.service.usecases.learning_data_making import data_start
 from argot.settings import Settings
 
 pytestmark = [
@@ -61,14 +62,14 @@ async def test_a_set_that_one_makes_is_not_made_by_the_other_too(
 ) -> None:
     one, other = services
     storing, go_on = asyncio.Event(), asyncio.Event()
-    loop, add = asyncio.get_running_loop(), one.learning.add
+    loop, add = asyncio.get_running_loop(), one.part(PairStore).add
 
     def add_later(*args: Any, **given: Any) -> Any:
         loop.call_soon_threadsafe(storing.set)
         asyncio.run_coroutine_threadsafe(go_on.wait(), loop).result(300)
         return add(*args, **given)
 
-    monkeypatch.setattr(one.learning, "add", add_later)
+    monkeypatch.setattr(one.part(PairStore), "add", add_later)
     await data_start(one, LOCAL, name="made")
     await asyncio.wait_for(storing.wait(), 300)
     try:

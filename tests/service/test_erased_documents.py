@@ -15,16 +15,16 @@ from stored_words import files_with_word, tables_of, tables_with_word
 
 from argot.corpus.corpus import Source
 from argot.learn.run_folder import RunFolder, RunRequest
+from argot.learn.usecases.learning_data_making import DataRecipe
+from argot.learn.usecases.set_inputs import training_inputs
 from argot.service.identity.people import local_principal
 from argot.service.jobs.job_types import JobWanted
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.learning.set_inputs import training_inputs
 from argot.service.maintenance import text_keepers
 from argot.service.maintenance.text_keepers import every_keeper
 from argot.service.operations.retention import erase_old_removed
 from argot.service.storage import home_folder
 from argot.service.usecases import catalogue
-from argot.service.usecases.learning_data_making import DataRecipe
 from argot.types import DerivedText, Principal
 
 KEEPERS = every_keeper()

@@ -17,6 +17,7 @@ from serving import run
 from argot.corpus.store.blobs import FolderBlobs
 from argot.corpus.store.database_blobs import DatabaseBlobs
 from argot.errors import ArgotError, Conflict, InvalidInput, KnowledgeBaseBusy, NotFound, StoreUnavailable
+from argot.learn.store.pair_store import PairStore
 from argot.postgresql import PostgresqlStores
 from argot.ratings.store.rating_store import RatingStore
 from argot.service.identity.people import local_principal
@@ -58,7 +59,7 @@ async def home(tiny_home: Path, tmp_path: Path) -> Path:
         await do(kb, ann, "ask", question="Who has to file it?", thread=asked["thread"])
         await do(kb, ann, "feedback", thread=asked["thread"], turn=0, value=-1, comment="No \U0001f600")
         await do(kb, ann, "ask", question="What is a PUC?")
-        assert kb.part(RatingStore) and kb.learning
+        assert kb.part(RatingStore) and kb.part(PairStore)
         kb.glossary.senses.add("NUL", "Tools", "a text with \0 in it and \ufdd0")
         old = kb.glossary.senses.find(LOCAL, query="TFL")[0]
         kb.glossary.senses.retire(LOCAL, old.id, old.version)

@@ -20,15 +20,16 @@ from argot.databases import SQLITE
 from argot.errors import NotAllowed, NotFound
 from argot.jargon_db.store.privacy import ERASED
 from argot.learn.run_folder import RunFolder, RunRequest
+from argot.learn.store.pair_store import PairStore
 from argot.learn.training_pairs import pair_id
+from argot.learn.usecases.learning_data_making import DataRecipe
+from argot.learn.usecases.set_inputs import training_inputs
 from argot.service.identity import personal_rows
 from argot.service.identity.people import MIGRATIONS, local_principal
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.learning.set_inputs import training_inputs
 from argot.service.operations.retention import erase_old
 from argot.service.storage import home_folder
 from argot.service.usecases import catalogue
-from argot.service.usecases.learning_data_making import DataRecipe
 from argot.settings import Settings
 from argot.sqlite import open_database
 from argot.types import Principal
@@ -214,10 +215,10 @@ async def test_with_an_erased_person_go_their_questions_in_sets_and_trainings(kb
     await do(kb, LOCAL, "user_add", name="ann")
     for name in ("ours", "given-up"):
         await do(kb, LOCAL, "data_make", name=name, recipe=DataRecipe())
-        first = kb.learning.pairs(name)[0]
+        first = kb.part(PairStore).pairs(name)[0]
         question = f"What does it cost in the {CANARY} harbour?"
         its = replace(first, id=pair_id(question, first.passage_id), question=question, kind="asked", asked_by="ann")
-        kb.learning.add(name, [its])
+        kb.part(PairStore).add(name, [its])
         inputs = await training_inputs(kb, LOCAL, name)
         assert inputs.askers == {"ann": (its.id,)}
         request = RunRequest(kind="embedder", name=name, base="", data=name, askers=inputs.askers, asked_by="ann")

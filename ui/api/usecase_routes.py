@@ -60,7 +60,6 @@ class Address:
 
 _SENSE = "/glossary/senses/{sense_id}"
 _REVISION = "/documents/{document}/revision"
-_PAIR = "/learn/data/{name}/pairs/{pair}"
 _PROPOSAL = "/glossary/proposals/{proposal_id}"
 ADDRESSES = (
     Address("GET", "/threads", "thread_list", "Conversations", list[ThreadShown]),
@@ -102,33 +101,9 @@ ADDRESSES = (
     Address("POST", "/jobs/{job}/retry", "job_retry", "Jobs", JobShown),
     Address("POST", "/jobs/{job}/cancel", "job_cancel", "Jobs", JobShown),
     Address("GET", "/insight", "insight", "Insight"),
-    Address("GET", "/learn/data", "data_list", "Learning", list[Shown]),
-    Address("POST", "/learn/data/{name}", "data_start", "Learning"),
-    Address("POST", "/learn/data/{name}/stop", "data_stop", "Learning"),
-    Address("POST", "/learn/data/{name}/import", "data_import", "Learning"),
-    Address("GET", "/learn/data/{name}", "data_show", "Learning"),
-    Address("GET", "/learn/data/{name}/export", "data_export", "Learning"),
-    Address("DELETE", "/learn/data/{name}", "data_remove", "Learning"),
-    Address("PATCH", _PAIR, "data_correct", "Learning"),
-    Address("POST", f"{_PAIR}/strike", "data_strike", "Learning"),
-    Address("POST", f"{_PAIR}/restore", "data_restore", "Learning"),
     Address("GET", "/profiles", "profile_list", "Profiles", list[Shown]),
     Address("GET", "/profiles/{name}", "profile_show", "Profiles"),
     Address("POST", "/profiles", "profile_save", "Profiles"),
-    Address("GET", "/learn/recipes/{kind}", "training_recipe", "Learning", list[Shown]),
-    Address("GET", "/learn/runs", "training_list", "Learning", list[Shown]),
-    Address("POST", "/learn/runs", "training_start", "Learning"),
-    Address("GET", "/learn/runs/{run}", "training_show", "Learning"),
-    Address("POST", "/learn/runs/{run}/stop", "training_stop", "Learning"),
-    Address("POST", "/learn/runs/{run}/resume", "training_resume", "Learning"),
-    Address("DELETE", "/learn/runs/{run}", "training_remove", "Learning"),
-    Address("POST", "/learn/comparison", "training_compare", "Learning", list[Shown]),
-    Address("GET", "/learn/runs/{run}/verdict", "model_verdict", "Learning"),
-    Address("POST", "/learn/runs/{run}/search", "candidate_search", "Learning"),
-    Address("POST", "/learn/runs/{run}/adopt", "model_adopt_start", "Learning"),
-    Address("GET", "/learn/models", "models_in_force", "Learning"),
-    Address("POST", "/learn/models/{kind}/back", "model_back_start", "Learning"),
-    Address("GET", "/learn/change", "model_change", "Learning", Shown | None),
     Address("GET", "/contexts", "context_list", "Glossary", list[Context]),
     Address("POST", "/contexts", "context_add", "Glossary", Context),
     Address("PATCH", "/contexts/{context_id}", "context_save", "Glossary", Context),

@@ -92,12 +92,6 @@ DONE = {
     "all-reread": "Read again.",
     "all-remove": "Removed. They answer nobody any more, and can be brought back under Removed.",
     "profile-saved": "Kept. Ask with it: argot ask --profile NAME, or the settings of a conversation.",
-    "data-making": "Being made. It goes on in the background.",
-    "data-stopped": "Stopped. What was made is kept.",
-    "data-removed": "Removed, with all its pairs.",
-    "data-struck": "Struck. Nothing learns from it.",
-    "data-restored": "Restored.",
-    "data-corrected": "Saved.",
     "all-approved": "Approved. From now on questions understand them.",
 }
 """What a page says that one is redirected to after something was done, by the value of `done` in its address."""

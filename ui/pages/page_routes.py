@@ -15,13 +15,11 @@ from argot.ui.pages.document_view_pages import document_view_pages
 from argot.ui.pages.file_pages import file_pages
 from argot.ui.pages.history_pages import change_pages
 from argot.ui.pages.insight_pages import insight_pages
-from argot.ui.pages.learning_data_pages import learning_data_pages
 from argot.ui.pages.library_pages import library_pages
 from argot.ui.pages.page_base import HOME, templates
 from argot.ui.pages.queue_pages import queue_pages
 from argot.ui.pages.sense_pages import sense_pages
 from argot.ui.pages.term_pages import term_pages
-from argot.ui.pages.workbench_pages import workbench_pages
 from argot.ui.web.authorization import needs
 from argot.wings import load_parts
 
@@ -49,8 +47,6 @@ def glossary_pages(kb: KnowledgeBase) -> APIRouter:
     beside = (
         library_pages,
         insight_pages,
-        learning_data_pages,
-        workbench_pages,
     )
     for made in (*glossary, *documents, *beside, *load_parts("pages")):
         router.include_router(made(kb))

@@ -13,8 +13,8 @@ from pydantic import Field
 from argot.errors import Conflict
 from argot.learn.run_folder import REMOVED, RunFolder, RunKind, RunRequest, RunStatus, run_folders
 from argot.learn.trainable_pairs import require_trainable
-from argot.service.knowledge_base import KnowledgeBase
-from argot.service.learning.adoption_rules import (
+from argot.learn.usecases.adopted_copies import adopted_folder
+from argot.learn.usecases.adoption_rules import (
     STARTED_FROM,
     Gain,
     MeasuredChange,
@@ -24,11 +24,12 @@ from argot.service.learning.adoption_rules import (
     readers_of,
     visible_run,
 )
-from argot.service.learning.pair_sets import visible_sets
-from argot.service.learning.set_inputs import training_inputs
-from argot.service.learning.starting_models import base_given, started_from
-from argot.service.learning.training_recipes import RecipeField, recipe_fields, recipe_given
-from argot.service.storage.adopted_models import adopted_folder, read_adopted
+from argot.learn.usecases.pair_sets import visible_sets
+from argot.learn.usecases.set_inputs import training_inputs
+from argot.learn.usecases.starting_models import base_given, started_from
+from argot.learn.usecases.training_recipes import RecipeField, recipe_fields, recipe_given
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.storage.adopted_models import read_adopted
 from argot.service.storage.home_folder import RUNS
 from argot.service.usecases.usecase_registry import Number, Text, usecase
 from argot.types import Principal

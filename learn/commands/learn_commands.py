@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from argot.clock import format_time_left
+from argot.learn.commands.learn_data_commands import data
 from argot.ui.cli.command_base import (
     AsUser,
     Home,
@@ -26,13 +27,12 @@ from argot.ui.cli.command_base import (
     settings_for,
     table,
 )
-from argot.ui.cli.learn_data_commands import data
 
 if TYPE_CHECKING:
-    from argot.service.operations.training_queue import RunProgress
+    from argot.learn.usecases.model_adoption import Gain
+    from argot.learn.usecases.training_queue import RunProgress
+    from argot.learn.usecases.training_runs import RunShown
     from argot.service.transport.knowledge_base_client import Client
-    from argot.service.usecases.model_adoption import Gain
-    from argot.service.usecases.training_runs import RunShown
 
 Kind = Literal["embedder", "reranker", "generator"]
 POLL_SECONDS = 1.0
@@ -124,7 +124,7 @@ def recipe(
     kind: Annotated[Kind, typer.Argument(help="What is trained.")], json_: Json = False, home: Home = None
 ) -> None:
     """List what a recipe decides, with the defaults: what --set takes."""
-    from argot.service.usecases.training_runs import training_recipe
+    from argot.learn.usecases.training_runs import training_recipe
 
     with knowledge_base(home) as client:
         found = client.call(training_recipe, kind=kind)
@@ -145,7 +145,7 @@ def _train(  # noqa: PLR0917
     as_user: str | None,
     home: Path | None,
 ) -> None:
-    from argot.service.usecases.training_runs import training_start
+    from argot.learn.usecases.training_runs import training_start
 
     base = str(Path(base).absolute()) if base and Path(base).is_dir() else base
     with knowledge_base(home) as client:
@@ -195,7 +195,7 @@ def _is_served(client: Client) -> bool:
 
 def _follow_service(client: Client, run: str) -> None:
     """The service trains: Ctrl+C ends the watching alone."""
-    from argot.service.usecases.training_runs import training_show
+    from argot.learn.usecases.training_runs import training_show
 
     with _shown_progress() as tell:
         try:
@@ -211,8 +211,8 @@ def _follow_service(client: Client, run: str) -> None:
 
 def _follow_here(run: str, home: Path | None) -> None:
     """No service: it is trained by this command, and Ctrl+C stops it resumably."""
-    from argot.service.operations.training_queue import runs_folder, train_here
-    from argot.service.usecases.training_runs import training_show
+    from argot.learn.usecases.training_queue import runs_folder, train_here
+    from argot.learn.usecases.training_runs import training_show
 
     settings = settings_for(home)
     with _shown_progress() as tell:
@@ -269,7 +269,7 @@ def _told(one: RunProgress | RunShown, losses: Mapping[str, float]) -> str:
 @learn.command("resume", epilog=examples("argot learn resume r0001", "argot learn resume r0001 --detach"))
 def resume(run: Run, detach: Detach = False, as_user: AsUser = None, home: Home = None) -> None:
     """Have a stopped or failed training go on from its last checkpoint."""
-    from argot.service.usecases.training_runs import training_resume
+    from argot.learn.usecases.training_runs import training_resume
 
     with knowledge_base(home) as client:
         begun = client.as_user(as_user).call(training_resume, run=run)
@@ -294,7 +294,7 @@ def worker(
 
     Ctrl+C keeps a checkpoint, and lets the training wait for the next worker.
     """
-    from argot.service.operations.training_queue import runs_folder, work_through
+    from argot.learn.usecases.training_queue import runs_folder, work_through
 
     settings = settings_for(home)
     told: dict[str, str] = {}

@@ -13,11 +13,8 @@ from typing import Any
 import pytest
 
 from argot.errors import Conflict, InvalidInput, InvalidSettings, NotAllowed, NotFound
-from argot.service.knowledge_base import KnowledgeBase
-from argot.service.learning import pair_making
-from argot.service.learning.set_inputs import training_inputs
-from argot.service.usecases.documents import add
-from argot.service.usecases.learning_data import (
+from argot.learn.usecases import pair_making
+from argot.learn.usecases.learning_data import (
     data_correct,
     data_export,
     data_import,
@@ -27,8 +24,11 @@ from argot.service.usecases.learning_data import (
     data_show,
     data_strike,
 )
-from argot.service.usecases.learning_data_making import DataRecipe, data_make, data_start, data_stop
-from argot.service.usecases.learning_data_results import DataFound, DataSet, making_now
+from argot.learn.usecases.learning_data_making import DataRecipe, data_make, data_start, data_stop
+from argot.learn.usecases.learning_data_results import DataFound, DataSet, making_now
+from argot.learn.usecases.set_inputs import training_inputs
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.documents import add
 from argot.service.usecases.senses import glossary_add
 from argot.service.usecases.usecase_registry import outcome
 from argot.settings import Settings

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from argot.errors import NotFound
+from argot.learn.store.pair_store import PairStore
 from argot.types import Audience, Document, Passage, Principal
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 def visible_sets(kb: KnowledgeBase, principal: Principal) -> list[PairSet]:
     """Newest first."""
     by_id = _documents(kb)
-    return [one for one in kb.learning.sets() if _may_see(kb, principal, one, by_id)]
+    return [one for one in kb.part(PairStore).sets() if _may_see(kb, principal, one, by_id)]
 
 
 def visible_set(kb: KnowledgeBase, principal: Principal, name: str) -> PairSet:
@@ -26,7 +27,7 @@ def visible_set(kb: KnowledgeBase, principal: Principal, name: str) -> PairSet:
     """
     none = NotFound(f"There is no set of pairs '{name}'. See them with: argot learn data list")
     try:
-        found: PairSet = kb.learning.named(name)
+        found: PairSet = kb.part(PairStore).named(name)
     except NotFound:
         raise none from None
     if not _may_see(kb, principal, found, _documents(kb)):
@@ -56,7 +57,7 @@ def _documents(kb: KnowledgeBase) -> dict[str, Document]:
 
 
 def _audiences(kb: KnowledgeBase, one: PairSet, by_id: dict[str, Document]) -> list[Audience]:
-    used = kb.learning.documents(one.name)
+    used = kb.part(PairStore).documents(one.name)
     now = [by_id[each.document].audience if each.document in by_id else frozenset(each.readers) for each in used]
     return [*now, frozenset(one.readers)]
 

@@ -11,9 +11,9 @@ from finished_run import finished_run
 from tiny_reader import tiny_embedder
 
 from argot.errors import InvalidInput, NotFound, asked_from_elsewhere
+from argot.learn.usecases.learning_data import data_import
+from argot.learn.usecases.training_runs import RunShown, training_list, training_show, training_start
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.learning_data import data_import
-from argot.service.usecases.training_runs import RunShown, training_list, training_show, training_start
 from argot.settings import Settings
 from argot.types import Principal
 

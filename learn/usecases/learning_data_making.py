@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from argot.clock import timestamp
 from argot.errors import Conflict, InvalidInput, InvalidSettings, ModelUnavailable, NotFound
-from argot.service.knowledge_base import KnowledgeBase
-from argot.service.learning.pair_sets import visible_set
-from argot.service.usecases.learning_data_results import (
+from argot.learn.store.pair_store import PairStore
+from argot.learn.usecases.learning_data_results import (
     DEFAULT_SEED,
     WITHOUT_MODEL,
     DataKind,
@@ -24,6 +23,8 @@ from argot.service.usecases.learning_data_results import (
     making_now,
     shown_set,
 )
+from argot.learn.usecases.pair_sets import visible_set
+from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.questions import run_context
 from argot.service.usecases.usecase_registry import Count, Event, Finished, ParameterGroup, Text, usecase
 from argot.types import Principal
@@ -31,7 +32,7 @@ from argot.types import Principal
 if TYPE_CHECKING:
     from argot.learn.questions.glossary_twins import ShortForm
     from argot.learn.store.pair_store import PairSet
-    from argot.service.learning.pair_making import AskedBefore
+    from argot.learn.usecases.pair_making import AskedBefore
 
 logger = logging.getLogger(__name__)
 
@@ -108,7 +109,7 @@ async def data_stop(kb: KnowledgeBase, principal: Principal, *, name: SetName) -
         raise Conflict(f"The set '{name}' is not being made here.")
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
-    return await kb.blocking(lambda: shown_set(kb, kb.learning.named(found.name)))
+    return await kb.blocking(lambda: shown_set(kb, kb.part(PairStore).named(found.name)))
 
 
 async def _take(kb: KnowledgeBase, principal: Principal, name: str) -> dict[str, asyncio.Task[None] | None]:
@@ -146,7 +147,7 @@ async def _made_beside(kb: KnowledgeBase, principal: Principal, found: PairSet) 
 
 async def _steps(kb: KnowledgeBase, principal: Principal, found: PairSet) -> AsyncGenerator[Event]:
     from argot.learn.questions.model_questions import MODEL_KINDS, ModelQuestions
-    from argot.service.learning.pair_making import PairMaking
+    from argot.learn.usecases.pair_making import PairMaking
 
     kinds = found.made["kinds"]
     server = kb.model_server if set(kinds) & set(MODEL_KINDS) else None
@@ -185,7 +186,7 @@ def _begun(kb: KnowledgeBase, principal: Principal, name: str, recipe: DataRecip
         wanted["model"] = _model_for(kb, kinds)
         found = PairSet(name, timestamp(), principal.name, seed, wanted)
         # Conflict where another one has it that this person may not see: a name tells nothing of its documents.
-        kb.learning.create(found)
+        kb.part(PairStore).create(found)
         return found
     if found.status == "done":
         raise Conflict(f"There is a set of pairs '{name}' already. Give another name, or remove it first.")
@@ -232,7 +233,7 @@ def _is_short(term: str, expansion: str) -> bool:
 
 async def _asked_before(kb: KnowledgeBase, principal: Principal) -> dict[str, list[AskedBefore]]:
     """By the passage that was cited first: questions with thumbs up whose askers let the managers read them."""
-    from argot.service.learning.pair_making import AskedBefore
+    from argot.learn.usecases.pair_making import AskedBefore
     from argot.service.threads.feedback_export import judged_answers
     from argot.service.threads.feedback_results import SharedAnswer
 

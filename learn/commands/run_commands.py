@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from argot.clock import format_time_left
+from argot.learn.commands.learn_commands import Kind, Run, learn
 from argot.ui.cli.command_base import (
     AsUser,
     Home,
@@ -21,11 +22,10 @@ from argot.ui.cli.command_base import (
     say_json,
     table,
 )
-from argot.ui.cli.learn_commands import Kind, Run, learn
 
 if TYPE_CHECKING:
-    from argot.service.usecases.model_adoption import Gain
-    from argot.service.usecases.training_runs import RunShown
+    from argot.learn.usecases.model_adoption import Gain
+    from argot.learn.usecases.training_runs import RunShown
 
 
 def register(app: typer.Typer) -> None:
@@ -43,7 +43,7 @@ def register(app: typer.Typer) -> None:
 
 def runs(json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
     """List the trainings, newest first: how far each is, and what came of it."""
-    from argot.service.usecases.training_runs import training_list
+    from argot.learn.usecases.training_runs import training_list
 
     with knowledge_base(home) as client:
         found = client.as_user(as_user).call(training_list)
@@ -72,8 +72,8 @@ def _gain(gain: Gain | None) -> str:
 
 def show(run: Run, json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
     """Show a training: its recipe, how far it is, its figures before and after, and whether it may be adopted."""
-    from argot.service.usecases.model_adoption import model_verdict
-    from argot.service.usecases.training_runs import STARTED_FROM, training_show
+    from argot.learn.usecases.model_adoption import model_verdict
+    from argot.learn.usecases.training_runs import STARTED_FROM, training_show
 
     with knowledge_base(home) as client:
         found = client.as_user(as_user).call(training_show, run=run)
@@ -118,7 +118,7 @@ def _figure(value: float | None) -> str:
 
 def stop(run: Run, as_user: AsUser = None, home: Home = None) -> None:
     """Stop a training at its next step; its checkpoint is kept."""
-    from argot.service.usecases.training_runs import training_stop
+    from argot.learn.usecases.training_runs import training_stop
 
     with knowledge_base(home) as client:
         client.as_user(as_user).call(training_stop, run=run)
@@ -127,7 +127,7 @@ def stop(run: Run, as_user: AsUser = None, home: Home = None) -> None:
 
 def remove(run: Run, as_user: AsUser = None, home: Home = None) -> None:
     """Remove a training for good, with its model. A model that was adopted stays in force."""
-    from argot.service.usecases.training_runs import training_remove
+    from argot.learn.usecases.training_runs import training_remove
 
     with knowledge_base(home) as client:
         gone = client.as_user(as_user).call(training_remove, run=run)
@@ -147,7 +147,7 @@ def adopt(
     home: Home = None,
 ) -> None:
     """Put a training's model into force, if it measures better on the validation part; 'back' takes it back."""
-    from argot.service.usecases.model_adoption import model_adopt
+    from argot.learn.usecases.model_adoption import model_adopt
 
     with knowledge_base(home) as client, _rebuilding() as moved:
         done = client.as_user(as_user).watched(moved).call(model_adopt, run=run, for_everybody=for_everybody)
@@ -159,7 +159,7 @@ def back(
     kind: Annotated[Kind, typer.Argument(help="What is taken back.")], as_user: AsUser = None, home: Home = None
 ) -> None:
     """Take back the model that was adopted last: the one before it answers again."""
-    from argot.service.usecases.model_adoption import model_back
+    from argot.learn.usecases.model_adoption import model_back
 
     with knowledge_base(home) as client, _rebuilding() as moved:
         done = client.as_user(as_user).watched(moved).call(model_back, kind=kind)

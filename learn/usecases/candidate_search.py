@@ -10,10 +10,10 @@ from pydantic import Field
 from argot.corpus.embedding.embedder import load_embedder
 from argot.errors import Conflict, InvalidInput
 from argot.learn.run_folder import RunFolder
+from argot.learn.usecases.adoption_rules import require_safe_model, visible_run
+from argot.learn.usecases.training_runs import RunId
 from argot.protocols import Embedder
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.learning.adoption_rules import require_safe_model, visible_run
-from argot.service.usecases.training_runs import RunId
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
 from argot.tools.retrieval.reranker import rerank

@@ -14,9 +14,9 @@ import httpx
 import pytest
 from desk import CSRF, at_desk
 
+from argot.learn.usecases.learning_data import data_import, data_show
+from argot.learn.usecases.learning_data_results import DataFound
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.learning_data import data_import, data_show
-from argot.service.usecases.learning_data_results import DataFound
 from argot.settings import Settings
 from argot.types import Principal
 from argot.ui.pages.page_routes import glossary_pages

@@ -20,14 +20,10 @@ from argot.learn.run_folder import RunFolder, RunRequest
 from argot.learn.run_process import run_training
 from argot.learn.run_worker import RunWorker
 from argot.learn.training_pairs import Part, PoolPassage, TrainingPair
-from argot.service.knowledge_base import KnowledgeBase
-from argot.service.maintenance.backup import restore_backup, write_backup
-from argot.service.operations.training_queue import runs_folder, train_waiting
-from argot.service.storage import adopted_models
-from argot.service.storage.adopted_models import live_fingerprint, read_adopted
-from argot.service.usecases.model_adoption import model_adopt, model_back, model_verdict, models_in_force
-from argot.service.usecases.questions import ask
-from argot.service.usecases.training_runs import (
+from argot.learn.usecases.adopted_copies import put_model
+from argot.learn.usecases.model_adoption import model_adopt, model_back, model_verdict, models_in_force
+from argot.learn.usecases.training_queue import runs_folder, train_waiting
+from argot.learn.usecases.training_runs import (
     training_compare,
     training_list,
     training_remove,
@@ -35,6 +31,11 @@ from argot.service.usecases.training_runs import (
     training_show,
     training_stop,
 )
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.maintenance.backup import restore_backup, write_backup
+from argot.service.storage import adopted_models
+from argot.service.storage.adopted_models import live_fingerprint, read_adopted
+from argot.service.usecases.questions import ask
 from argot.service.usecases.usecase_registry import answered, outcome
 from argot.settings import Settings
 from argot.tools.retrieval.onnx_cross_encoder import CROSS_ENCODER_FILE
@@ -248,7 +249,7 @@ async def test_restricted_documents_stay_with_their_readers(kb: KnowledgeBase, m
 
 async def test_adopted_models_are_in_a_backup(kb: KnowledgeBase, model: Path, tmp_path: Path) -> None:
     run = finished_run(kb.home, passages_of(kb), model)
-    folder = adopted_models.put_model(kb.home, run)
+    folder = put_model(kb.home, run)
     step = adopted_models.step_of("embedder", "adopted", run.id, "mia")
     noted = adopted_models.AdoptedModel("embedder", run.id, "tuned", folder, "map@10", 0.1, 0.05, 0.15, "mia")
     adopted_models.keep_adopted(kb.home, adopted_models.Adopted().after([noted], step))

@@ -27,7 +27,7 @@ from argot.ui.cli.command_base import (
 from argot.ui.cli.document_commands import Bar
 
 if TYPE_CHECKING:
-    from argot.service.usecases.learning_data_results import DataPair, DataSet
+    from argot.learn.usecases.learning_data_results import DataPair, DataSet
 
 data = typer.Typer(
     no_args_is_help=True,
@@ -71,8 +71,8 @@ def make(
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 
-    from argot.service.usecases.learning_data_making import DataRecipe, data_make
-    from argot.service.usecases.learning_data_results import DATA_KINDS
+    from argot.learn.usecases.learning_data_making import DataRecipe, data_make
+    from argot.learn.usecases.learning_data_results import DATA_KINDS
     from argot.service.usecases.usecase_registry import one_of
 
     kinds = [one_of(DATA_KINDS, one, "the kind") for one in kind or []]
@@ -94,7 +94,7 @@ def make(
 @data.command("list", epilog=examples("argot learn data list"))
 def list_(*, json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
     """List the sets of training pairs."""
-    from argot.service.usecases.learning_data import data_list
+    from argot.learn.usecases.learning_data import data_list
 
     with knowledge_base(home) as client:
         found = client.as_user(as_user).call(data_list)
@@ -122,8 +122,8 @@ def show(
     home: Home = None,
 ) -> None:
     """Show a set: how it was made, and its pairs."""
-    from argot.service.usecases.learning_data import data_show
-    from argot.service.usecases.learning_data_results import PAIR_PARTS, PAIR_STATES
+    from argot.learn.usecases.learning_data import data_show
+    from argot.learn.usecases.learning_data_results import PAIR_PARTS, PAIR_STATES
     from argot.service.usecases.usecase_registry import one_of
 
     of_part, of_state = one_of(PAIR_PARTS, part, "--part"), one_of(PAIR_STATES, state, "--state")
@@ -152,7 +152,7 @@ def export(
 ) -> None:
     """Write the kept pairs of a set as JSONL, with their passages."""
     from argot.files import write_atomically
-    from argot.service.usecases.learning_data import data_export
+    from argot.learn.usecases.learning_data import data_export
 
     with knowledge_base(home) as client:
         found = client.as_user(as_user).call(data_export, name=name)
@@ -175,7 +175,7 @@ def import_(
     Passages that are not among your documents are kept with their text; --audience says who may see those.
     """
     from argot.files import read_text
-    from argot.service.usecases.learning_data import data_import
+    from argot.learn.usecases.learning_data import data_import
 
     try:
         text = read_text(file)
@@ -194,7 +194,7 @@ def import_(
 @data.command(epilog=examples("argot learn data strike ours 1f0c9a2b3c4d5e6f"))
 def strike(name: SetName, pair: PairId, *, as_user: AsUser = None, home: Home = None) -> None:
     """Strike a pair: nothing learns from it, until it is restored."""
-    from argot.service.usecases.learning_data import data_strike
+    from argot.learn.usecases.learning_data import data_strike
 
     with knowledge_base(home) as client:
         say(f"Struck: {line(client.as_user(as_user).call(data_strike, name=name, pair=pair).question)}")
@@ -203,7 +203,7 @@ def strike(name: SetName, pair: PairId, *, as_user: AsUser = None, home: Home = 
 @data.command(epilog=examples("argot learn data restore ours 1f0c9a2b3c4d5e6f"))
 def restore(name: SetName, pair: PairId, *, as_user: AsUser = None, home: Home = None) -> None:
     """Take back that a pair was struck."""
-    from argot.service.usecases.learning_data import data_restore
+    from argot.learn.usecases.learning_data import data_restore
 
     with knowledge_base(home) as client:
         say(f"Restored: {line(client.as_user(as_user).call(data_restore, name=name, pair=pair).question)}")
@@ -220,7 +220,7 @@ def correct(
     home: Home = None,
 ) -> None:
     """Give a pair another question or answer."""
-    from argot.service.usecases.learning_data import data_correct
+    from argot.learn.usecases.learning_data import data_correct
 
     if question is None and answer is None:
         raise typer.BadParameter("give --question or --answer")
@@ -232,7 +232,7 @@ def correct(
 @data.command(epilog=examples("argot learn data remove ours"))
 def remove(name: SetName, *, as_user: AsUser = None, home: Home = None) -> None:
     """Remove a set with all its pairs. Models that learnt from it stay."""
-    from argot.service.usecases.learning_data import data_remove
+    from argot.learn.usecases.learning_data import data_remove
 
     with knowledge_base(home) as client:
         removed = client.as_user(as_user).call(data_remove, name=name)

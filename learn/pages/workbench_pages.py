@@ -8,10 +8,9 @@ from typing import Any, get_args
 from fastapi import APIRouter, Request, Response
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotFound
-from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.candidate_search import candidate_search
-from argot.service.usecases.document_listing import DocumentFilter, document_find
-from argot.service.usecases.model_adoption import (
+from argot.learn.pages.training_curves import HEIGHT, WIDTH, Curve, curves_of
+from argot.learn.usecases.candidate_search import candidate_search
+from argot.learn.usecases.model_adoption import (
     Verdict,
     model_adopt_start,
     model_back_start,
@@ -19,7 +18,7 @@ from argot.service.usecases.model_adoption import (
     model_verdict,
     models_in_force,
 )
-from argot.service.usecases.training_runs import (
+from argot.learn.usecases.training_runs import (
     STARTED_FROM,
     MeasuredChange,
     RunDetails,
@@ -34,9 +33,10 @@ from argot.service.usecases.training_runs import (
     training_start,
     training_stop,
 )
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.document_listing import DocumentFilter, document_find
 from argot.service.usecases.usecase_registry import one_of
 from argot.ui.pages.page_base import BoundedRoute, form_of, number, page, part, sent_to_address
-from argot.ui.pages.training_curves import HEIGHT, WIDTH, Curve, curves_of
 from argot.ui.web.authorization import Visitor, Who, needs
 
 WORKBENCH = "/workbench"

@@ -9,10 +9,8 @@ from pydantic import Field
 
 from argot.clock import timestamp
 from argot.errors import Conflict, InvalidInput
-from argot.service.knowledge_base import KnowledgeBase
-from argot.service.learning.pair_sets import visible_set, visible_sets
-from argot.service.learning.set_inputs import training_pairs
-from argot.service.usecases.learning_data_results import (
+from argot.learn.store.pair_store import PairStore
+from argot.learn.usecases.learning_data_results import (
     MOST_SHOWN,
     Answer,
     DataFound,
@@ -29,6 +27,9 @@ from argot.service.usecases.learning_data_results import (
     shown_set,
     with_passages,
 )
+from argot.learn.usecases.pair_sets import visible_set, visible_sets
+from argot.learn.usecases.set_inputs import training_pairs
+from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Count, Reader, Text, usecase
 from argot.types import Principal
 
@@ -67,8 +68,9 @@ async def data_show(
 
     def read() -> DataFound:
         found, query = visible_set(kb, principal, name), PairQuery(words, kind, part, state)
-        stored = kb.learning.pairs(name, query, limit=limit, offset=start)
-        return DataFound(shown_set(kb, found), with_passages(kb, principal, stored), kb.learning.count(name, query))
+        store = kb.part(PairStore)
+        stored = store.pairs(name, query, limit=limit, offset=start)
+        return DataFound(shown_set(kb, found), with_passages(kb, principal, stored), store.count(name, query))
 
     return await kb.blocking(read)
 
@@ -76,13 +78,15 @@ async def data_show(
 @usecase("manager", everywhere=True)
 async def data_strike(kb: KnowledgeBase, principal: Principal, *, name: SetName, pair: Text) -> DataPair:
     """Strike a pair: it is in no training and no export, until it is restored."""
-    return await _changed(kb, principal, name, lambda: kb.learning.set_state(name, pair, "struck", principal.name))
+    return await _changed(
+        kb, principal, name, lambda: kb.part(PairStore).set_state(name, pair, "struck", principal.name)
+    )
 
 
 @usecase("manager", everywhere=True)
 async def data_restore(kb: KnowledgeBase, principal: Principal, *, name: SetName, pair: Text) -> DataPair:
     """Take back that a pair was struck."""
-    return await _changed(kb, principal, name, lambda: kb.learning.set_state(name, pair, "kept", principal.name))
+    return await _changed(kb, principal, name, lambda: kb.part(PairStore).set_state(name, pair, "kept", principal.name))
 
 
 @usecase("manager", everywhere=True)
@@ -103,12 +107,12 @@ async def data_correct(
     """
 
     def correct() -> StoredPair:
-        found = kb.learning.pair(name, pair)
+        found = kb.part(PairStore).pair(name, pair)
         asked = " ".join((found.question if question is None else question).split())
         if not asked:
             raise InvalidInput("A pair needs a question. To leave it out, strike it.")
         answered = (found.answer if answer is None else answer).strip()
-        return kb.learning.correct(name, pair, asked, answered, principal.name)
+        return kb.part(PairStore).correct(name, pair, asked, answered, principal.name)
 
     return await _changed(kb, principal, name, correct)
 
@@ -122,7 +126,7 @@ async def data_remove(kb: KnowledgeBase, principal: Principal, *, name: SetName)
         raise Conflict(f"The set '{name}' is being made. Stop that first.")
 
     def remove() -> RemovedData:
-        return RemovedData(name, kb.learning.remove(name))
+        return RemovedData(name, kb.part(PairStore).remove(name))
 
     return await kb.blocking(remove)
 
@@ -138,7 +142,7 @@ async def data_export(kb: KnowledgeBase, principal: Principal, *, name: SetName)
 
     def export() -> ExportedData:
         visible_set(kb, principal, name)
-        pairs = training_pairs(kb, principal, kb.learning.pairs(name, PairQuery(state="kept")))
+        pairs = training_pairs(kb, principal, kb.part(PairStore).pairs(name, PairQuery(state="kept")))
         return ExportedData(f"{name}.jsonl", pairs_text(pairs), len(pairs))
 
     return await kb.blocking(export)
@@ -177,13 +181,13 @@ async def data_import(
         used = {document.id: document for _, document in known.values()}.values()
         made = {"kinds": sorted({one.kind for one in given}), "limit": 0, "tags": [], "model": "", "imported": True}
         readers = tuple(sorted(set(audience or ())))
-        kb.learning.create(PairSet(name, timestamp(), principal.name, 0, made, readers))
+        kb.part(PairStore).create(PairSet(name, timestamp(), principal.name, 0, made, readers))
         documents = [SetDocument(one.id, one.name, tuple(sorted(one.audience))) for one in used]
-        added = kb.learning.add(name, pairs, documents)
+        added = kb.part(PairStore).add(name, pairs, documents)
         left = {"the same question": len(pairs) - added} if added < len(pairs) else {}
-        kb.learning.add(name, (), left_out=left)
-        kb.learning.finish(name)
-        return shown_set(kb, kb.learning.named(name))
+        kb.part(PairStore).add(name, (), left_out=left)
+        kb.part(PairStore).finish(name)
+        return shown_set(kb, kb.part(PairStore).named(name))
 
     return await kb.blocking(put_in)
 

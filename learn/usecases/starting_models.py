@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from argot.errors import InvalidInput, NotFound, asked_from_elsewhere
 from argot.learn.run_folder import RunKind, RunRequest, is_run
 from argot.learn.starting_model import given_folder, starting_model
-from argot.service.learning.adoption_rules import visible_run
+from argot.learn.usecases.adoption_rules import visible_run
 from argot.service.storage.home_folder import RUNS
 from argot.settings import Settings
 from argot.tools.retrieval.cross_encoder import CrossEncoderScorer

@@ -10,8 +10,7 @@ from urllib.parse import quote, urlencode
 from fastapi import APIRouter, Request, Response
 
 from argot.errors import ArgotError, Conflict, InvalidInput, InvalidSettings
-from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.learning_data import (
+from argot.learn.usecases.learning_data import (
     data_correct,
     data_export,
     data_list,
@@ -20,8 +19,8 @@ from argot.service.usecases.learning_data import (
     data_show,
     data_strike,
 )
-from argot.service.usecases.learning_data_making import DataRecipe, data_start, data_stop
-from argot.service.usecases.learning_data_results import (
+from argot.learn.usecases.learning_data_making import DataRecipe, data_start, data_stop
+from argot.learn.usecases.learning_data_results import (
     DATA_KINDS,
     PAIR_PARTS,
     PAIR_STATES,
@@ -30,13 +29,24 @@ from argot.service.usecases.learning_data_results import (
     PairPart,
     PairStateAsked,
 )
+from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import one_of
 from argot.ui.pages.form_fields import between_commas
-from argot.ui.pages.page_base import BoundedRoute, form_of, number, page, sent_to_address
+from argot.ui.pages.page_base import DONE, BoundedRoute, form_of, number, page, sent_to_address
 from argot.ui.pages.source_pages import INERT
 from argot.ui.web.authorization import Visitor, Who, needs
 
 DATA = "/workbench/data"
+DONE.update(
+    {
+        "data-making": "Being made. It goes on in the background.",
+        "data-stopped": "Stopped. What was made is kept.",
+        "data-removed": "Removed, with all its pairs.",
+        "data-struck": "Struck. Nothing learns from it.",
+        "data-restored": "Restored.",
+        "data-corrected": "Saved.",
+    }
+)
 STEP = 25
 KINDS = {
     "heading": "Headings, asked as people ask", "definition": "What a sentence defines",

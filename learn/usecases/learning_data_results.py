@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
+from argot.learn.store.pair_store import PairStore
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Text
 from argot.types import Principal
@@ -127,7 +128,7 @@ class RemovedData:
 def shown_set(kb: KnowledgeBase, one: PairSet) -> DataSet:
     from argot.learn.store.pair_store import PairQuery
 
-    store, made = kb.learning, one.made
+    store, made = kb.part(PairStore), one.made
     status: Literal["making", "stopped", "done"] = "stopped"
     if one.name in making_now.get(kb, ()):
         status = "making"

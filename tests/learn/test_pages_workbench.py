@@ -13,9 +13,9 @@ from finished_run import NOT_SURELY, finished_run, waiting_run
 from tiny_reader import tiny_embedder
 
 from argot.learn.run_folder import RUN_KINDS, RunState
+from argot.learn.usecases.model_adoption import model_change
+from argot.learn.usecases.training_queue import runs_folder
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.operations.training_queue import runs_folder
-from argot.service.usecases.model_adoption import model_change
 from argot.settings import Settings
 from argot.types import Principal
 from argot.ui.pages.page_routes import glossary_pages

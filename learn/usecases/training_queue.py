@@ -10,7 +10,8 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,6 +40,17 @@ def worker_for(runs: Path, settings: Settings) -> RunWorker:
     if settings.threads:
         known[f"{ENV_PREFIX}THREADS"] = str(settings.threads)
     return RunWorker(runs, environment=known)
+
+
+@asynccontextmanager
+async def keep_training(kb: KnowledgeBase) -> AsyncIterator[None]:
+    """Train the waiting trainings of this service's own folder beside what is done within."""
+    task = asyncio.create_task(train_waiting(kb))
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 async def train_waiting(kb: KnowledgeBase, worker: RunWorker | None = None) -> None:

@@ -13,13 +13,14 @@ from weakref import WeakKeyDictionary
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed
 from argot.learn.run_folder import RUN_KINDS, RunFolder, RunKind
+from argot.learn.usecases import adoption_rules as rules
+from argot.learn.usecases.adopted_copies import adopted_folder, put_model
+from argot.learn.usecases.adoption_rules import Gain
+from argot.learn.usecases.training_runs import RunId
 from argot.service.blocking_work import HandOver, progress_events
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.learning import adoption_rules as rules
-from argot.service.learning.adoption_rules import Gain
 from argot.service.storage import adopted_models as store
 from argot.service.storage.adopted_models import AdoptedModel, AdoptionStep, Changing
-from argot.service.usecases.training_runs import RunId
 from argot.service.usecases.usecase_registry import Event, Finished, usecase
 from argot.types import Principal
 
@@ -137,7 +138,7 @@ def _judged(kb: KnowledgeBase, run: RunFolder, *, for_everybody: bool) -> Gain:
     rules.require_open_to_all(kb, run.request, for_everybody=for_everybody)
     rules.require_sound(kb, run)
     _require_unset(kb, kind)
-    if (model := store.read_adopted(kb.home).in_force(kind)) is not None and model.folder == store.adopted_folder(run):
+    if (model := store.read_adopted(kb.home).in_force(kind)) is not None and model.folder == adopted_folder(run):
         raise Conflict(f"Training {run.id} is adopted already.")
     return gain
 
@@ -173,7 +174,7 @@ async def model_adopt(
     gain = await kb.blocking(_judged, kb, found, for_everybody=for_everybody)
     request = found.request
     async with kb.writing:
-        folder = await kb.blocking(store.put_model, kb.home, found)
+        folder = await kb.blocking(put_model, kb.home, found)
         step = store.step_of(request.kind, "adopted", found.id, principal.name)
         model = AdoptedModel(
             request.kind,

@@ -1,0 +1,1 @@
+"""The workbench: pages of pairs, trainings and models."""

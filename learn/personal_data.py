@@ -1,0 +1,26 @@
+"""Questions of a person in sets of pairs and in trainings, to be erased."""
+
+from __future__ import annotations
+
+from argot.jargon_db.store.privacy import ERASED
+from argot.learn.run_folder import every_run
+from argot.learn.store.pair_store import PairStore
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.maintenance.personal_keepers import PersonalKeeper
+from argot.service.storage.home_folder import RUNS
+
+
+async def _erase_questions(kb: KnowledgeBase, names: list[str]) -> int:
+    return await kb.blocking(_erase, kb, names)
+
+
+def _erase(kb: KnowledgeBase, names: list[str]) -> int:
+    """Erase what these people asked from sets of pairs and from the folders of trainings."""
+    known = kb.stores.holds("learning")
+    asked = kb.part(PairStore).asked_by(names) if known else set()
+    # The folders first: the sets tell which questions were theirs, if this is cut off and begun again.
+    questions = sum(run.erase_person(names, asked, ERASED) for run in every_run(kb.home.absolute() / RUNS))
+    return questions + (kb.part(PairStore).erase_person(names, ERASED) if known else 0)
+
+
+KEEPER = PersonalKeeper(erase=_erase_questions)

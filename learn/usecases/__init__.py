@@ -1,0 +1,1 @@
+"""Use cases of the pairs, the trainings and the models adopted."""

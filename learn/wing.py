@@ -1,0 +1,27 @@
+"""What the wing `learn` brings: training pairs, trainings of models on them, and the adoption of models."""
+
+from argot.wings import Wing
+
+WING = Wing(
+    name="learn",
+    use_cases=(
+        "argot.learn.usecases.candidate_search",
+        "argot.learn.usecases.learning_data",
+        "argot.learn.usecases.learning_data_making",
+        "argot.learn.usecases.model_adoption",
+        "argot.learn.usecases.training_runs",
+    ),
+    commands=("argot.learn.commands.learn_commands:register", "argot.learn.commands.run_commands:register"),
+    pages=(
+        "argot.learn.pages.learning_data_pages:learning_data_pages",
+        "argot.learn.pages.workbench_pages:workbench_pages",
+    ),
+    addresses=("argot.learn.addresses:ADDRESSES",),
+    templates=("argot.learn.pages",),
+    links=(("/workbench", "Workbench", "builder"),),
+    services=("argot.learn.usecases.training_queue:keep_training",),
+    migrations={"learning": "argot.learn.store.pair_store:MIGRATIONS"},
+    folder_checks=("argot.learn.doctor_checks:training_findings",),
+    personal_data=("argot.learn.personal_data:KEEPER",),
+    text_keepers=("argot.learn.text_keepers:PAIRS", "argot.learn.text_keepers:TRAININGS"),
+)

@@ -22,8 +22,6 @@ from argot.service.admission_control import Gate, Limits
 from argot.service.answer_jobs import Answers, AnswersHere
 from argot.service.identity.people import People, local_principal
 from argot.service.identity.sessions import DAY, HOUR, Lifetimes
-from argot.service.jobs.job_choice import jobs_for
-from argot.service.jobs.job_types import Jobs
 from argot.service.observability.trace_export import TraceExport, export_of
 from argot.service.replicas.holds import Hold
 from argot.service.replicas.turns import Turns
@@ -40,6 +38,8 @@ from argot.settings import Settings
 from argot.sqlite import damage_named
 from argot.sqlite_database import SqliteStores
 from argot.types import Principal
+from argot.work.job_choice import jobs_for
+from argot.work.job_types import Jobs
 
 if TYPE_CHECKING:
     from argot.corpus.corpus import Corpus, VectorSearch

@@ -11,14 +11,14 @@ from weakref import WeakKeyDictionary
 from pydantic import Field
 
 from argot.errors import InvalidInput
-from argot.service.jobs.job_kinds import job_kind
-from argot.service.jobs.job_types import JobRun, JobWanted
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.queued_work import queued_outcome
 from argot.service.usecases.uploads import REPORT, UploadReport, put_in
 from argot.service.usecases.usecase_registry import Reader, Text, usecase
 from argot.types import Principal
+from argot.work.job_kinds import job_kind
+from argot.work.job_types import JobRun, JobWanted
 
 if TYPE_CHECKING:
     from argot.corpus.corpus import Source

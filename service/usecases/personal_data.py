@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from argot.clock import timestamp
 from argot.errors import NotFound
 from argot.jargon_db.store.privacy import ERASED
-from argot.service.identity.people import LOCAL_NAME
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
 from argot.service.ratings.answer_order import blind_order, by_letter
@@ -17,7 +16,7 @@ from argot.service.storage import home_folder as layout
 from argot.service.threads.question_log import KeptQuestion, questions_kept
 from argot.service.usecases.threads import ThreadRead, delete_thread, thread_read
 from argot.service.usecases.usecase_registry import Text, usecase
-from argot.types import Principal
+from argot.types import LOCAL_NAME, Principal
 
 if TYPE_CHECKING:
     from argot.service.threads.thread_store import Thread

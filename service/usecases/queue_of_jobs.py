@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from argot.errors import error_named
-from argot.service.jobs.job_types import JobRecord, JobState, no_job
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.document_sources import SYNC
 from argot.service.usecases.source_access import visible_sources
 from argot.service.usecases.unasked_derivation import DERIVE, derivation_key
 from argot.service.usecases.usecase_registry import Number, Text, usecase
 from argot.types import Principal
+from argot.work.job_types import JobRecord, JobState, no_job
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from contextlib import aclosing
 from typing import Any
 
 from argot.errors import ArgotError, Conflict, error_named
-from argot.service.jobs.job_types import JobRecord, JobWanted
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Event, Finished, outcome
+from argot.work.job_types import JobRecord, JobWanted
 
 
 async def queued(kb: KnowledgeBase, wanted: JobWanted) -> AsyncGenerator[Event | Finished[Any]]:

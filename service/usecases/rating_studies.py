@@ -9,7 +9,7 @@ from pydantic import Field
 
 from argot.errors import InvalidInput, NotFound
 from argot.jargon_db.store.privacy import ERASED
-from argot.service.identity.people import LOCAL_NAME, local_principal, require_name
+from argot.service.identity.people import local_principal, require_name
 from argot.service.json_values import dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
@@ -35,7 +35,7 @@ from argot.service.ratings.study_results import RANK, AspectResults, StudyResult
 from argot.service.threads.thread_export import file_name
 from argot.service.usecases.rating_access import items_for, ready_items
 from argot.service.usecases.usecase_registry import ParameterGroup, Text, usecase
-from argot.types import Principal
+from argot.types import LOCAL_NAME, Principal
 
 __all__ = ["ASPECTS", "Aspect", "AspectResults", "StudyKind"]
 

@@ -21,8 +21,9 @@ ALLOWED: dict[str, set[str]] = {
     "graph": {"tools", "jargon_db", "corpus"},
     "learn": {"evaluate", "corpus", "tools", "prompts"},
     "evaluate": {"graph", "tools", "prompts", "corpus", "jargon_db"},
-    "service": {"graph", "learn", "evaluate", "corpus", "jargon_db", "tools", "samples"},
-    "ui": {"service"},
+    "work": {"corpus"},
+    "service": {"work", "graph", "learn", "evaluate", "corpus", "jargon_db", "tools", "samples"},
+    "ui": {"service", "work"},
 }
 ALLOWED_IN_JARGON_DB: dict[str, set[str]] = {
     "jargon_db/lookup": set(),
@@ -181,7 +182,6 @@ BESIDE_THE_USE_CASES = {
     "service.operations.background_derivation": "what the server does at intervals, for nobody",
     "service.operations.source_schedule": "what the server does at intervals, for nobody",
     "service.operations.job_work": "what the server does beside its answers, for nobody; a worker without a service",
-    "service.jobs.job_progress": "what a worker says of its jobs, on the terminal",
     "service.operations.training_queue": "what the server does at intervals, for nobody; a worker without a service",
     "service.operations.doctor": "works where the knowledge base does not open",
     "service.operations.sample_base": "makes a knowledge base",

@@ -6,7 +6,20 @@ from pathlib import Path
 import pytest
 from repository import ROOT
 
-FOLDERS = ["argot", "corpus", "evaluate", "graph", "jargon_db", "learn", "prompts", "samples", "service", "tools", "ui"]
+FOLDERS = [
+    "argot",
+    "corpus",
+    "evaluate",
+    "graph",
+    "jargon_db",
+    "learn",
+    "prompts",
+    "samples",
+    "service",
+    "tools",
+    "ui",
+    "work",
+]
 SOURCES = [path.relative_to(ROOT) for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
 FACES = {
     *("argot", "corpus", "graph", "jargon_db", "service", "tools"),

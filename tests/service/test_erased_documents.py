@@ -16,7 +16,6 @@ from stored_words import files_with_word, tables_of, tables_with_word
 from argot.corpus.corpus import Source
 from argot.learn.run_folder import RunFolder, RunRequest
 from argot.service.identity.people import local_principal
-from argot.service.jobs.job_types import JobWanted
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.learning.set_inputs import training_inputs
 from argot.service.maintenance import text_keepers
@@ -26,6 +25,7 @@ from argot.service.storage import home_folder
 from argot.service.usecases import catalogue
 from argot.service.usecases.learning_data_making import DataRecipe
 from argot.types import DerivedText, Principal
+from argot.work.job_types import JobWanted
 
 LOCAL = local_principal()
 MIA = Principal("mia", frozenset({"managers"}))

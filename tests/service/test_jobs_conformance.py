@@ -11,11 +11,11 @@ import pytest
 
 from argot.errors import Conflict, InvalidInput, ModelUnavailable, NotFound
 from argot.service.identity.people import local_principal
-from argot.service.jobs.job_kinds import KINDS, job_kind
-from argot.service.jobs.job_types import JobRecord, JobRun, Jobs, JobWanted, PutOff
-from argot.service.jobs.local_jobs import LocalJobs
 from argot.service.knowledge_base import KnowledgeBase
 from argot.settings import Settings
+from argot.work.job_kinds import KINDS, job_kind
+from argot.work.job_types import JobRecord, JobRun, Jobs, JobWanted, PutOff
+from argot.work.local_jobs import LocalJobs
 
 ME = local_principal()
 BUSY = "'{label}' is at work."
@@ -75,9 +75,9 @@ async def jobs(request: pytest.FixtureRequest, kb: KnowledgeBase, scripted: Scri
         return
     from argot.postgresql import PostgresqlStores
     from argot.postgresql_locks import SessionLocks
-    from argot.service.jobs.queue_jobs import QueueJobs
-    from argot.service.jobs.queue_store import QueueStore
-    from argot.service.jobs.queue_worker import QueueWorker, WorkerLimits
+    from argot.work.queue_jobs import QueueJobs
+    from argot.work.queue_store import QueueStore
+    from argot.work.queue_worker import QueueWorker, WorkerLimits
 
     server = request.getfixturevalue("postgresql_server")
     stores = PostgresqlStores(server.url("postgres"), f"t{secrets.token_hex(8)}")

@@ -14,7 +14,20 @@ from pathlib import Path
 from repository import ROOT
 
 PAGE = ROOT / "docs" / "architecture.md"
-FOLDERS = ["ui", "service", "evaluate", "graph", "learn", "tools", "prompts", "corpus", "jargon_db", "samples", "argot"]
+FOLDERS = [
+    "ui",
+    "service",
+    "work",
+    "evaluate",
+    "graph",
+    "learn",
+    "tools",
+    "prompts",
+    "corpus",
+    "jargon_db",
+    "samples",
+    "argot",
+]
 """From the roof to the ground: the order in which they are drawn."""
 BEGIN, END = "<!-- drawn by: python tests/support/source_imports.py -->", "<!-- end of the drawing -->"
 Graph = Mapping[str, set[str]]

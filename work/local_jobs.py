@@ -16,9 +16,9 @@ from typing import Any
 from argot.clock import timestamp, utc_now, utc_text
 from argot.corpus.document_ids import content_hash
 from argot.errors import Conflict
-from argot.service.jobs.job_kinds import KINDS, busy_words
-from argot.service.jobs.job_types import JobRecord, JobRun, JobState, JobWanted, TellProgress, no_job
-from argot.service.jobs.tries import error_words, log_try, verdict
+from argot.work.job_kinds import KINDS, busy_words
+from argot.work.job_types import JobRecord, JobRun, JobState, JobWanted, TellProgress, no_job
+from argot.work.tries import error_words, log_try, verdict
 
 logger = logging.getLogger(__name__)
 

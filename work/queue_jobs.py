@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from argot.errors import Conflict
-from argot.service.jobs.job_kinds import busy_words
-from argot.service.jobs.job_types import JobRecord, JobWanted, TellProgress
-from argot.service.jobs.local_jobs import LocalJobs
-from argot.service.jobs.queue_store import QueueStore
+from argot.work.job_kinds import busy_words
+from argot.work.job_types import JobRecord, JobWanted, TellProgress
+from argot.work.local_jobs import LocalJobs
+from argot.work.queue_store import QueueStore
 
 LOOK_SECONDS = 0.25
 """So often it is looked how far a job is that somebody waits for; ever later, up to `LONGEST_LOOK`."""

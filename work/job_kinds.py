@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from argot.service.jobs.job_types import JobWanted, Work
+from argot.work.job_types import JobWanted, Work
 
 Lane: TypeAlias = Literal["awaited", "long"]
 """Jobs that somebody waits for must not queue behind those that take hours."""

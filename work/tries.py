@@ -19,7 +19,7 @@ from argot.errors import (
     StoreUnavailable,
 )
 from argot.errors import Later as AskedTooMuch
-from argot.service.jobs.job_types import JobState, PutOff
+from argot.work.job_types import JobState, PutOff
 
 MOST_TRIES = 3
 LONGEST_WAIT = 1800.0

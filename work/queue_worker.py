@@ -24,14 +24,14 @@ from procrastinate.jobs import Job as QueuedJob
 from procrastinate.retry import BaseRetryStrategy, RetryDecision
 
 from argot.errors import StoreUnavailable
-from argot.service.identity.people import LOCAL_NAME
-from argot.service.jobs.job_kinds import KINDS, Lane
-from argot.service.jobs.job_progress import JobMoved
-from argot.service.jobs.job_types import JobRun, PutOff
-from argot.service.jobs.local_jobs import process_name
-from argot.service.jobs.queue_jobs import QueueJobs, lock_name
-from argot.service.jobs.queue_store import TASK, QueueStore, TakenJob
-from argot.service.jobs.tries import error_words, log_try, verdict
+from argot.types import LOCAL_NAME
+from argot.work.job_kinds import KINDS, Lane
+from argot.work.job_progress import JobMoved
+from argot.work.job_types import JobRun, PutOff
+from argot.work.local_jobs import process_name
+from argot.work.queue_jobs import QueueJobs, lock_name
+from argot.work.queue_store import TASK, QueueStore, TakenJob
+from argot.work.tries import error_words, log_try, verdict
 
 logger = logging.getLogger(__name__)
 

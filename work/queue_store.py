@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 from argot.clock import utc_now, utc_text
 from argot.corpus.document_ids import content_hash
 from argot.errors import Conflict
-from argot.service.jobs.job_kinds import busy_words
-from argot.service.jobs.job_types import JobRecord, JobState, JobWanted, no_job
-from argot.service.jobs.queue_schema import NOTES, NOTES_STORE, QUEUE_STORE, queue_migrations
-from argot.service.jobs.tries import MOST_TRIES, TryOutcome, wait_after
+from argot.work.job_kinds import busy_words
+from argot.work.job_types import JobRecord, JobState, JobWanted, no_job
+from argot.work.queue_schema import NOTES, NOTES_STORE, QUEUE_STORE, queue_migrations
+from argot.work.tries import MOST_TRIES, TryOutcome, wait_after
 
 if TYPE_CHECKING:
     from argot.databases import Connection

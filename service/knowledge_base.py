@@ -120,6 +120,7 @@ class KnowledgeBase:
         self.jobs: Jobs = jobs_for(self, self.stores, settings)
         """Where long work is put, and who does it."""
         self._jobs: set[asyncio.Task[None]] = set()
+        self._parts: dict[Callable[[], Any], Any] = {}
 
     @classmethod
     def open(
@@ -406,6 +407,12 @@ class KnowledgeBase:
                     else:
                         self._corpus = Corpus.open(self.home, self.settings, mending=mending, store=store)
             return self._corpus
+
+    def part(self, make: Callable[[], T]) -> T:
+        """Return what `make` made of this knowledge base's own, made at the first call."""
+        if make not in self._parts:
+            self._parts[make] = make()
+        return cast("T", self._parts[make])
 
     def turn_of(self, thread: str) -> AbstractAsyncContextManager[Hold]:
         """Held while a question of this thread is answered: two at once would write over each other's state."""

@@ -27,4 +27,12 @@ def jobs_for(kb: Any, stores: Stores, settings: Settings) -> Jobs:
     from argot.work.queue_store import QueueStore
 
     assert isinstance(stores, PostgresqlStores)
-    return QueueJobs(QueueStore(stores), local, SessionLocks(stores), settings.job_lost_seconds)
+
+    async def work_on(jobs: QueueJobs, kind: str) -> None:
+        from argot.work.queue_worker import QueueWorker, WorkerLimits
+
+        # Others go on with what is under way when this process ends: no need to wait for it.
+        limits = WorkerLimits(max(settings.jobs_here, 1), 0, settings.job_lost_seconds, settings.job_retry_seconds)
+        await QueueWorker(kb, jobs, [kind], limits, name=kind).run()
+
+    return QueueJobs(QueueStore(stores), local, SessionLocks(stores), settings.job_lost_seconds, work_on)

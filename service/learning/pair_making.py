@@ -19,6 +19,7 @@ from argot.learn.questions.model_questions import MODEL_KINDS, TOGETHER, ModelKi
 from argot.learn.questions.passage_questions import MadeQuestion, headings_of, passage_questions
 from argot.learn.store.pair_store import PairQuery, PairSet, SetDocument, StoredPair
 from argot.learn.training_pairs import pair_id, part_of
+from argot.service.blocking_work import to_its_end
 from argot.types import Document, Passage, Principal, is_of_thread
 
 if TYPE_CHECKING:
@@ -79,7 +80,8 @@ class PairMaking:
             of_model = (
                 await asyncio.gather(*(self._of_model(one) for one in some)) if self.model else [[] for _ in some]
             )
-            await self.kb.blocking(self._keep, some, of_model, total)
+            # Stopped meanwhile, the making goes on at once from what is stored: this is stored first.
+            await to_its_end(asyncio.ensure_future(self.kb.blocking(self._keep, some, of_model, total)))
             done += len(some)
             yield self._progress(self._documents[self._places[some[-1]][0]].name, done, total)
         await self.kb.blocking(self.kb.learning.finish, self.made.name)

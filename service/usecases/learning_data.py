@@ -25,7 +25,8 @@ from argot.service.usecases.learning_data_results import (
     RemovedData,
     SetName,
     Words,
-    making_now,
+    is_being_made,
+    making_jobs,
     shown_set,
     with_passages,
 )
@@ -41,7 +42,8 @@ if TYPE_CHECKING:
 @usecase("manager", everywhere=True)
 async def data_list(kb: KnowledgeBase, principal: Principal) -> list[DataSet]:
     """The sets of training pairs of documents that one may all read, newest first."""
-    return await kb.blocking(lambda: [shown_set(kb, one) for one in visible_sets(kb, principal)])
+    jobs = await making_jobs(kb)
+    return await kb.blocking(lambda: [shown_set(kb, one, jobs) for one in visible_sets(kb, principal)])
 
 
 @usecase("manager", everywhere=True)
@@ -65,10 +67,13 @@ async def data_show(
     """
     from argot.learn.store.pair_store import PairQuery
 
+    jobs = await making_jobs(kb)
+
     def read() -> DataFound:
         found, query = visible_set(kb, principal, name), PairQuery(words, kind, part, state)
         stored = kb.learning.pairs(name, query, limit=limit, offset=start)
-        return DataFound(shown_set(kb, found), with_passages(kb, principal, stored), kb.learning.count(name, query))
+        pairs = with_passages(kb, principal, stored)
+        return DataFound(shown_set(kb, found, jobs), pairs, kb.learning.count(name, query))
 
     return await kb.blocking(read)
 
@@ -118,7 +123,7 @@ async def data_remove(kb: KnowledgeBase, principal: Principal, *, name: SetName)
     """Remove a set with all its pairs. It cannot be undone; models that learnt from it stay."""
     # First of all: that a set is being made would tell that there is one.
     await kb.blocking(visible_set, kb, principal, name)
-    if name in making_now.get(kb, ()):
+    if await is_being_made(kb, name):
         raise Conflict(f"The set '{name}' is being made. Stop that first.")
 
     def remove() -> RemovedData:
@@ -183,7 +188,7 @@ async def data_import(
         left = {"the same question": len(pairs) - added} if added < len(pairs) else {}
         kb.learning.add(name, (), left_out=left)
         kb.learning.finish(name)
-        return shown_set(kb, kb.learning.named(name))
+        return shown_set(kb, kb.learning.named(name), {})
 
     return await kb.blocking(put_in)
 

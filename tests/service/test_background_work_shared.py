@@ -22,10 +22,7 @@ from argot.service.usecases.learning_data_making import data_start
 from argot.service.usecases.search_strategies import StrategyQuestion, strategy_run, strategy_start
 from argot.settings import Settings
 
-pytestmark = [
-    pytest.mark.asyncio(loop_scope="module"),
-    pytest.mark.xfail(strict=True, reason="each process keeps the work that was begun in it to itself: issue 27"),
-]
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 LOCAL = local_principal()
 

@@ -82,8 +82,12 @@ async def jobs(request: pytest.FixtureRequest, kb: KnowledgeBase, scripted: Scri
     server = request.getfixturevalue("postgresql_server")
     stores = PostgresqlStores(server.url("postgres"), f"t{secrets.token_hex(8)}")
     locks = SessionLocks(stores)
-    queue = QueueJobs(QueueStore(stores), local, locks, lost_after=30)
     limits = WorkerLimits(jobs=3, stop_seconds=0, lost_after=30, first_wait=0.01, poll_seconds=0.1)
+
+    async def work_on(jobs: QueueJobs, kind: str) -> None:
+        await QueueWorker(kb, jobs, [kind], limits, name=kind).run()
+
+    queue = QueueJobs(QueueStore(stores), local, locks, 30, work_on)
     working = asyncio.create_task(QueueWorker(kb, queue, ["scripted", "scripted_long"], limits).run())
     yield queue
     working.cancel()

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from argot.corpus.corpus import Corpus
-from argot.corpus.fifo_cache import SizedCache
 from argot.corpus.store.document_store import CorpusStore
 from argot.tools.text.words import content_stems
 from argot.types import Principal, Sense
@@ -29,8 +27,6 @@ _ID_BYTES = 200  # of a passage's id with its figure, in a dictionary
 
 T = TypeVar("T", bound=Collection[Any])
 
-_kept: WeakKeyDictionary[CorpusStore, tuple[int, SizedCache]] = WeakKeyDictionary()
-
 
 def cached_evidence(store: CorpusStore, principal: Principal, what: Hashable, work: Callable[[], T]) -> T:
     """What `work` computes about senses from the documents, by ids of passages; cached for all who may read the same.
@@ -41,7 +37,7 @@ def cached_evidence(store: CorpusStore, principal: Principal, what: Hashable, wo
         what: names the result; anything else computed has another name.
     """
     read_key = store.cache_key(principal)
-    cache, key = _cache_of(store, read_key[0]), (read_key, what)
+    cache, key = store.memo(read_key[0], _KEPT_BYTES), (read_key, what)
     found: T | None = cache.get(key)
     if found is None:
         found = work()
@@ -49,13 +45,6 @@ def cached_evidence(store: CorpusStore, principal: Principal, what: Hashable, wo
         if store.cache_key(principal) == read_key:
             cache.put(key, found, _ENTRY_BYTES + _ID_BYTES * len(found))
     return found
-
-
-def _cache_of(store: CorpusStore, version: int) -> SizedCache:
-    known = _kept.get(store)
-    if known is None or known[0] != version:
-        known = _kept[store] = (version, SizedCache(_KEPT_BYTES))
-    return known[1]
 
 
 def sense_documents(store: CorpusStore, principal: Principal, sense: Sense) -> tuple[str, ...]:

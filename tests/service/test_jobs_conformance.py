@@ -56,8 +56,9 @@ def scripted() -> Iterator[Scripted]:
     script = Scripted()
     job_kind("scripted", busy=BUSY, lane="awaited")(script.work)
     job_kind("scripted_long", busy=BUSY)(script.work)
+    job_kind("scripted_once", busy=BUSY, is_retried=False)(script.work)
     yield script
-    del KINDS["scripted"], KINDS["scripted_long"]
+    del KINDS["scripted"], KINDS["scripted_long"], KINDS["scripted_once"]
 
 
 @pytest.fixture
@@ -178,6 +179,31 @@ async def test_what_fails_is_tried_three_times_and_then_put_aside(jobs: Jobs, sc
     assert done.state == "done" and done.tries == 1 and done.outcome == {"data": "kept"} and not done.error
     with pytest.raises(Conflict, match="is done"):
         await jobs.retry(job.id)
+
+
+async def test_a_job_that_no_worker_takes_is_done_here_and_its_first_failure_is_its_last(
+    jobs: Jobs, scripted: Scripted
+) -> None:
+    assert await jobs.latest("scripted_once", "k") is None
+    scripted.fails = [RuntimeError("poison")]
+    begun = await jobs.begin(wanted(kind="scripted_once", key="k"))
+    failed = await ended(jobs, begun.id)
+    assert (failed.state, failed.tries, len(scripted.runs)) == ("failed", 1, 1) and "poison" in failed.error
+    again = await ended(jobs, (await jobs.begin(wanted(kind="scripted_once", key="k", data=b"x"))).id)
+    assert again.state == "done" and again == await jobs.latest("scripted_once", "k")
+
+
+async def test_one_at_a_time_has_a_turn(jobs: Jobs) -> None:
+    noted: list[int] = []
+
+    async def take(number: int) -> None:
+        async with jobs.turn("mining"):
+            noted.append(number)
+            await asyncio.sleep(0.05)
+            noted.append(number)
+
+    await asyncio.gather(*(take(number) for number in range(3)))
+    assert sorted(noted) == [0, 0, 1, 1, 2, 2] and noted[::2] == noted[1::2]
 
 
 async def test_who_asks_again_for_what_was_put_aside_gets_a_new_job(jobs: Jobs, scripted: Scripted) -> None:
